@@ -4,7 +4,7 @@
 import TagLink
 import TagProtocols
 
-/// ISO-DEP ends for any answers to RATS, PPS and blocks: chains, S(WTX) and repetitions are bounded.
+/// ISO-DEP ends for any answers to RATS and blocks: chains, S(WTX) and repetitions are bounded.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     unsafe runToEnd(start, count) { choice, answers in
@@ -14,12 +14,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             !isBare && request.bytes.first == 0xE0 ? Frame([0x05, 0x78, 0x80, 0x70, 0x02]) : nil
         }
         let card = ISODEP(link: link, cid: choice & 2 != 0 ? 3 : nil)
-        // RATS is sent twice, PPS once.
-        if choice & 4 != 0 {
-            await bounded("select(bitRate:)", answers, atMost: 3) { () throws(TagError) in
-                try await whole { () throws(LinkError) in try await card.select(bitRate: .kbit424) }
-            }
-        }
         // Command blocks with at least 12 bytes each; response blocks with at least one byte each; 128 S(WTX). Each is
         // repeated up to twice.
         func limit(_ command: Int, _ response: Int) -> Int { 2 + 3 * (command / 12 + 1 + response + 128) }

@@ -36,14 +36,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         let card = FeliCaCard(link: link, target: target)
         if choice & 8 != 0 {
-            await bounded("requestService", answers, atMost: 3) { () throws(TagError) in
-                try await card.requestService([0x000B, 0x0009])
-            }
-            await bounded("requestResponse", answers, atMost: 3) { () throws(TagError) in
-                try await card.requestResponse()
-            }
-            await bounded("requestSystemCodes", answers, atMost: 3) { () throws(TagError) in
-                try await card.requestSystemCodes()
+            await bounded("send", answers, atMost: 3) { () throws(TagError) in
+                try await card.send(0x0C, timeout: .milliseconds(20))
             }
         }
         // Nmaxb has 16 bits: up to 65,535 CHECKs of a block, each tried 3 times; polling with 1, 4 and 16 slots; the attribute block.

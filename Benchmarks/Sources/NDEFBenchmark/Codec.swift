@@ -7,24 +7,11 @@ struct Codec {
     let rounds: Int
 
     func measure() throws -> [Measurement] {
-        [try view(), try parse(), try typed(), try encodeReused(), try encodeFresh(), try length()]
-    }
-
-    /// Frames, checks and visits every record, which refers to the message's bytes.
-    private func view() throws -> Measurement {
-        try Measurement.run("parse_view", "parse, records refer", rounds: rounds, messages: messages.count) {
-            var sum = 0
-            for bytes in messages {
-                for record in try NDEFMessageView(bytes) {
-                    sum &+= record.type.count &+ record.payload.upperBound &+ Int(record.typeNameFormat.rawValue)
-                }
-            }
-            return sum
-        }
+        [try parse(), try typed(), try encode(), try length()]
     }
 
     private func parse() throws -> Measurement {
-        try Measurement.run("parse_owned", "parse, records owned", rounds: rounds, messages: messages.count) {
+        try Measurement.run("parse_owned", "parse", rounds: rounds, messages: messages.count) {
             var sum = 0
             for bytes in messages {
                 let message = try NDEFMessage(decoding: bytes)
@@ -48,23 +35,9 @@ struct Codec {
         }
     }
 
-    private func encodeReused() throws -> Measurement {
+    private func encode() throws -> Measurement {
         let decoded = try messages.map { try NDEFMessage(decoding: $0) }
-        var buffer: [UInt8] = []
-        return try Measurement.run("encode_reused", "encode, one buffer", rounds: rounds, messages: messages.count) {
-            var sum = 0
-            for message in decoded {
-                buffer.removeAll(keepingCapacity: true)
-                try message.encode(into: &buffer)
-                sum &+= buffer.count
-            }
-            return sum
-        }
-    }
-
-    private func encodeFresh() throws -> Measurement {
-        let decoded = try messages.map { try NDEFMessage(decoding: $0) }
-        return try Measurement.run("encode_fresh", "encode, an array each", rounds: rounds, messages: messages.count) {
+        return try Measurement.run("encode_fresh", "encode", rounds: rounds, messages: messages.count) {
             var sum = 0
             for message in decoded { sum &+= try message.encoded().count }
             return sum

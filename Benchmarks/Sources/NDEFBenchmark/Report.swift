@@ -36,10 +36,7 @@ struct Report {
     }
 
     private func peer(_ one: Measurement) -> Measurement? {
-        let names = [
-            "parse_view": "parse", "parse_owned": "parse", "decode_typed": "decode_typed", "encode_reused": "encode",
-            "encode_fresh": "encode",
-        ]
+        let names = ["parse_owned": "parse", "decode_typed": "decode_typed", "encode_fresh": "encode"]
         return theirs.first { $0.name == names[one.name] }
     }
 

@@ -86,7 +86,7 @@ public final class PCSCReader: DiscoveringDriver {
     }
 
     /// False: PC/SC reports only an identifier and the kind of tag.
-    public var tellsActivation: Bool { false }
+    public var reportsActivationData: Bool { false }
 
     /// The thread on which the driver waits.
     public var executor: (any SerialExecutor & TaskExecutor)? { thread }

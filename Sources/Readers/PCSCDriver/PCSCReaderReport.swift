@@ -16,7 +16,7 @@ public struct PCSCReaderReport: Sendable {
     }
 
     /// Whether the reader supports one of Core NFC's calls.
-    public typealias Call = ServedCall
+    public typealias Call = SupportedAPI
 
     /// The reader's name.
     public var name: String

@@ -42,7 +42,7 @@ package final class SimulatorReader: FieldDriver {
     package var executor: (any SerialExecutor & TaskExecutor)? { client.executor }
 
     /// Whether the simulator has answered since the reader was created.
-    package var wasThere: Bool { client.known.withLock { $0.name != nil } }
+    package var wasAvailable: Bool { client.known.withLock { $0.name != nil } }
 
     package func prepare() async throws(LinkError) {
         try await client.perform { (client, cancellation) throws(LinkError) in try client.open(cancellation) }

@@ -14,7 +14,7 @@ extension ForwardingDriver {
     package var technologies: Set<Technology> { target.technologies }
     package var statistics: LinkStatistics { target.statistics }
     package var executor: (any SerialExecutor & TaskExecutor)? { target.executor }
-    package var wasThere: Bool { target.wasThere }
+    package var wasAvailable: Bool { target.wasAvailable }
     package var reportsPresenceInTime: Bool { target.reportsPresenceInTime }
 
     package func prepare() async throws(LinkError) { try await target.prepare() }

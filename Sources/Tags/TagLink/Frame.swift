@@ -28,11 +28,7 @@ public struct Frame: Sendable, Hashable {
     /// Whether and how the link handles the checksum.
     public var checksum: Checksum
 
-    /// Creates a frame of whole bytes.
-    ///
-    /// - Parameters:
-    ///   - bytes: the bytes, without their checksum.
-    ///   - checksum: whether and how the link handles the checksum.
+    /// Creates a frame of whole bytes, without their checksum.
     @inlinable
     public init(_ bytes: [UInt8], checksum: Checksum = .automatic) {
         self.bytes = bytes
@@ -41,10 +37,6 @@ public struct Frame: Sendable, Hashable {
     }
 
     /// Creates a frame whose last byte is incomplete, such as REQA (7 bits) or a 4-bit NAK. It has no checksum.
-    ///
-    /// - Parameters:
-    ///   - bits: the bytes that contain the bits.
-    ///   - validBitsInLastByte: the number of bits of the last byte that are sent, 1 to 8.
     @inlinable
     public init(bits: [UInt8], validBitsInLastByte: Int) {
         precondition((1...8).contains(validBitsInLastByte), "a last byte has 1 to 8 bits")
@@ -80,5 +72,57 @@ extension Technology {
         case .nfcB, .nfcV: CyclicRedundancyCheck.b(bytes).littleEndianBytes
         case .nfcF: CyclicRedundancyCheck.f(bytes).bigEndianBytes
         }
+    }
+}
+
+/// One of the four ways in which NFC Forum tags modulate the field (NFC Forum Digital 2.3, 1.6).
+public enum Technology: UInt8, Sendable, Hashable, CaseIterable {
+    /// ISO/IEC 14443 Type A at 106 kbit/s: Type 1, Type 2 and Type 4A tags, MIFARE.
+    case nfcA
+    /// ISO/IEC 14443 Type B at 106 kbit/s: Type 4B tags.
+    case nfcB
+    /// JIS X 6319-4 (FeliCa) at 212 kbit/s: Type 3 tags.
+    case nfcF
+    /// ISO/IEC 15693, 1 out of 4, one sub-carrier, high data rate: Type 5 tags.
+    case nfcV
+}
+
+/// The cyclic redundancy checks of the contactless standards.
+public enum CyclicRedundancyCheck {
+    /// CRC_A of ISO/IEC 14443-3, annex B: initial value 6363, sent low byte first.
+    @inlinable
+    public static func a(_ bytes: some Sequence<UInt8>) -> UInt16 {
+        reflected(bytes, initial: 0x6363)
+    }
+
+    /// CRC_B of ISO/IEC 14443-3, annex B: initial value FFFF, inverted, sent low byte first. ISO/IEC 15693 and Type 1
+    /// tags use it too.
+    @inlinable
+    public static func b(_ bytes: some Sequence<UInt8>) -> UInt16 {
+        ~reflected(bytes, initial: 0xFFFF)
+    }
+
+    /// The CRC of FeliCa (JIS X 6319-4): polynomial 1021, initial value 0, sent high byte first.
+    @inlinable
+    public static func f(_ bytes: some Sequence<UInt8>) -> UInt16 {
+        var crc: UInt16 = 0
+        for byte in bytes {
+            crc ^= UInt16(byte) << 8
+            for _ in 0..<8 {
+                crc = crc & 0x8000 != 0 ? (crc << 1) ^ 0x1021 : crc << 1
+            }
+        }
+        return crc
+    }
+
+    @inlinable
+    static func reflected(_ bytes: some Sequence<UInt8>, initial: UInt16) -> UInt16 {
+        var crc = initial
+        for byte in bytes {
+            var mixed = byte ^ UInt8(truncatingIfNeeded: crc)
+            mixed ^= mixed << 4
+            crc = (crc >> 8) ^ (UInt16(mixed) << 8) ^ (UInt16(mixed) << 3) ^ (UInt16(mixed) >> 4)
+        }
+        return crc
     }
 }

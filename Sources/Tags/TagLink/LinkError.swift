@@ -4,35 +4,31 @@
 public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Kind: String, Sendable {
-            case timeout, tagRemoved, transmission, collision, frameTooLong, readerUnavailable, cancelled, unsupported
-            case protocolViolation, inUse
-        }
+        /// The code's name, such as `tagRemoved`.
+        public let description: String
 
-        let kind: Kind
+        private init(_ name: String) { description = name }
 
         /// The tag did not answer in time. It may have left the field, or it may not answer this command.
-        public static let timeout = Code(kind: .timeout)
+        public static let timeout = Code("timeout")
         /// The reader reports that the tag left the field.
-        public static let tagRemoved = Code(kind: .tagRemoved)
+        public static let tagRemoved = Code("tagRemoved")
         /// The answer was damaged: checksum, parity or framing.
-        public static let transmission = Code(kind: .transmission)
+        public static let transmission = Code("transmission")
         /// More than one tag answered; see ``LinkError/collision``.
-        public static let collision = Code(kind: .collision)
+        public static let collision = Code("collision")
         /// The frame is longer than the reader or the tag accepts.
-        public static let frameTooLong = Code(kind: .frameTooLong)
+        public static let frameTooLong = Code("frameTooLong")
         /// The reader is gone, or can't send in its current state.
-        public static let readerUnavailable = Code(kind: .readerUnavailable)
+        public static let readerUnavailable = Code("readerUnavailable")
         /// The caller's task was cancelled.
-        public static let cancelled = Code(kind: .cancelled)
+        public static let cancelled = Code("cancelled")
         /// The reader can't send a frame of this kind.
-        public static let unsupported = Code(kind: .unsupported)
+        public static let unsupported = Code("unsupported")
         /// The tag broke the rules of the transport protocol, such as ISO/IEC 14443-4.
-        public static let protocolViolation = Code(kind: .protocolViolation)
+        public static let protocolViolation = Code("protocolViolation")
         /// Another program uses the tag. It is available again when that program releases it.
-        public static let inUse = Code(kind: .inUse)
-
-        public var description: String { kind.rawValue }
+        public static let inUse = Code("inUse")
     }
 
     /// The bits of a collided answer, up to the first bit in which the tags differ.

@@ -3,11 +3,11 @@ package import Glibc
 
 /// A value protected by a lock.
 ///
-/// It uses a POSIX mutex instead of `Synchronization.Mutex`. On Linux ThreadSanitizer doesn't see the locking of the
-/// latter, and would report every use in an app's own tests as a race.
+/// It uses a POSIX mutex instead of `Synchronization.Mutex`, whose locking ThreadSanitizer doesn't see on Linux: it would
+/// report every use in an app's own tests as a race.
 ///
-/// A function is best kept in a member of a value. Where it is the value itself, Swift wraps it once more each time the
-/// lock is held, so that calls take ever longer.
+/// Don't store a bare closure as the value; wrap it in a struct. Swift re-abstracts a bare closure on every access, which
+/// makes it slower each time.
 @safe
 package final class Locked<Value>: @unchecked Sendable {
     // Safe: `value` is only accessed while the mutex is held. The mutex checks for errors such as locking it twice.
@@ -22,7 +22,7 @@ package final class Locked<Value>: @unchecked Sendable {
         unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ERRORCHECK))
         let status = unsafe pthread_mutex_init(mutex, &attributes)
         unsafe pthread_mutexattr_destroy(&attributes)
-        precondition(status == 0, "no mutex could be made")
+        precondition(status == 0, "the mutex could not be created")
     }
 
     deinit {
@@ -43,10 +43,8 @@ package final class Locked<Value>: @unchecked Sendable {
 }
 
 extension Locked where Value == UInt8 {
-    /// Creates a lock that guards something other than a value.
-    ///
-    /// `Locked<Void>` won't do: a value without a size has the address of the whole object, and ThreadSanitizer takes its use for a
-    /// race with the lookup of the object's type.
+    /// Creates a lock that guards something other than a value. `Locked<Void>` won't do: ThreadSanitizer takes the use of a
+    /// value without a size for a race with the lookup of the object's type.
     package convenience init() {
         self.init(0)
     }
@@ -59,7 +57,7 @@ extension Locked where Value == UInt8 {
 ///
 /// - Parameter start: starts the operation. It must call the completion handler exactly once, on any thread.
 /// - Returns: the value that the completion handler was called with.
-package func handedOver<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
+package func withCompletion<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
     let box = Locked<Value?>(nil)
     await withCheckedContinuation { continuation in
         start { value in

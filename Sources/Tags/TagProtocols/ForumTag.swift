@@ -81,6 +81,22 @@ extension ForumTag {
     /// Does nothing: the default is for tags that need no key for locking.
     public func checkLocking() async throws(TagError) {}
 
+    /// Reads the tag's NDEF status and its message. A working tag without NDEF is a result, not an error.
+    ///
+    /// - Returns: the result.
+    /// - Throws: the errors of ``detectNDEF()``, except those for which ``TagError/meansNotNDEF`` is true.
+    public func queryNDEFStatus() async throws(TagError) -> NDEFStatusReport {
+        var report = NDEFStatusReport()
+        do throws(TagError) {
+            report.detection = try await detectNDEF()
+            report.message = try await readNDEF()
+        } catch {
+            guard error.meansNotNDEF else { throw error }
+            report.error = error
+        }
+        return report
+    }
+
     /// Checks after a write that the tag holds a message, by reading it from the tag again.
     ///
     /// - Parameter message: the message's bytes; empty for an empty tag.
@@ -93,11 +109,56 @@ extension ForumTag {
     }
 }
 
-/// Creates the NDEF procedures for an NFC-A tag, from the data of its activation.
+/// The five tag types of the NFC Forum.
+public enum ForumTagType: Int, Sendable, Hashable, CaseIterable {
+    case type1 = 1
+    case type2, type3, type4, type5
+}
+
+/// The result of the NDEF detection procedure.
+public struct NDEFDetection: Sendable, Hashable {
+    /// Whether a message can be written.
+    public enum Access: Sendable, Hashable {
+        case readWrite
+        case readOnly
+    }
+
+    /// Whether a message can be written.
+    public var access: Access
+    /// The longest message that fits, in bytes.
+    public var capacity: Int
+    /// The length of the current message in bytes; 0 when the tag is empty.
+    public var messageLength: Int
+
+    /// Creates a result.
+    public init(access: Access, capacity: Int, messageLength: Int) {
+        self.access = access
+        self.capacity = capacity
+        self.messageLength = messageLength
+    }
+}
+
+/// The NDEF content of a tag, or the reason why it has none.
+public struct NDEFStatusReport: Sendable, Hashable {
+    /// The result of the detection procedure; nil when it found no NDEF.
+    public var detection: NDEFDetection?
+    /// The message's bytes, empty for an empty tag; nil when no message can be read.
+    public var message: [UInt8]?
+    /// The reason why the tag does not hold NDEF; nil when it does, or could.
+    public var error: TagError?
+
+    /// Creates a report; each argument is the property of that name.
+    public init(detection: NDEFDetection? = nil, message: [UInt8]? = nil, error: TagError? = nil) {
+        self.detection = detection
+        self.message = message
+        self.error = error
+    }
+}
+
+// MARK: Creating tags
+
+/// Creates the NDEF procedures for an NFC-A tag. It may still be halted; activate it before the first procedure.
 ///
-/// - Parameters:
-///   - target: the tag as activation found it. It may still be halted; activate it before the first procedure.
-///   - link: the NFC-A link that it was activated over.
 /// - Returns: the tag; nil when its kind, ``NFCATarget/kindName``, has no NDEF procedures.
 public func makeForumTag(for target: NFCATarget, link: any FrameLink) -> (any ForumTag)? {
     if target.isType1 { return Type1Tag(link: link) }
@@ -105,38 +166,22 @@ public func makeForumTag(for target: NFCATarget, link: any FrameLink) -> (any Fo
     return target.isISODEP ? Type4Tag(link: ISODEP(link: link)) : nil
 }
 
-/// Creates the NDEF procedures for a Type B card.
-///
-/// - Parameters:
-///   - target: the card as ``NFCBActivation`` found it.
-///   - link: the NFC-B link that it was found over.
-/// - Returns: the tag; nil when the card does not support ISO-DEP.
+/// Creates the NDEF procedures for a Type B card; nil when it does not support ISO-DEP.
 public func makeForumTag(for target: NFCBTarget, link: any FrameLink) -> (any ForumTag)? {
     target.isISODEP ? Type4Tag(link: ISODEP(link: link, opening: .attribute(target))) : nil
 }
 
-/// Creates the NDEF procedures for a FeliCa card or tag.
-///
-/// - Parameters:
-///   - target: the tag as ``NFCFPolling`` found it, preferably for system 12FC.
-///   - link: the NFC-F link that it was found over.
-/// - Returns: the tag.
+/// Creates the NDEF procedures for a FeliCa card or tag, preferably found by system 12FC.
 public func makeForumTag(for target: NFCFTarget, link: any FrameLink) -> any ForumTag {
     Type3Tag(target: target, link: link)
 }
 
-/// Creates the NDEF procedures for an NFC-V tag.
-///
-/// - Parameters:
-///   - target: the tag as ``NFCVInventory`` found it.
-///   - link: the NFC-V link that it was found over.
-///   - isAlone: whether the inventory found no other tag. Then commands omit the UID and take less time.
-/// - Returns: the tag.
+/// Creates the NDEF procedures for an NFC-V tag. When it is alone in the field, commands omit its UID and take less time.
 public func makeForumTag(for target: NFCVTarget, link: any FrameLink, isAlone: Bool) -> any ForumTag {
     Type5Tag(target: target, link: link, isAlone: isAlone)
 }
 
-/// Creates the NDEF procedures for a tag of any technology. It must be alone in its field.
+/// Creates the NDEF procedures for a tag of any technology, which must be alone in its field.
 ///
 /// - Parameters:
 ///   - target: the tag as activation found it.
@@ -149,37 +194,4 @@ public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any For
     case .nfcF(let target): makeForumTag(for: target, link: link)
     case .nfcV(let target): makeForumTag(for: target, link: link, isAlone: true)
     }
-}
-
-extension ForumTag {
-    /// Reads the tag's NDEF status and its message. A working tag without NDEF is a result, not an error.
-    ///
-    /// - Returns: the result.
-    /// - Throws: the errors of ``detectNDEF()``, except those for which ``TagError/meansNotNDEF`` is true.
-    public func surveyNDEF() async throws(TagError) -> NDEFSurvey {
-        var survey = NDEFSurvey()
-        do throws(TagError) {
-            survey.detection = try await detectNDEF()
-            survey.message = try await readNDEF()
-        } catch {
-            guard error.meansNotNDEF else { throw error }
-            survey.error = error
-        }
-        return survey
-    }
-}
-
-extension TagError {
-    /// Whether the tag works but does not hold NDEF, as far as it lets itself be read.
-    public var meansNotNDEF: Bool {
-        switch code {
-        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress,
-            .readProtected:
-            true
-        default: false
-        }
-    }
-
-    /// Whether the tag refused to show a part of its memory.
-    var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 }

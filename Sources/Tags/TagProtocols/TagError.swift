@@ -5,68 +5,47 @@ public import TagLink
 public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Kind: String, Sendable {
-            case tagLost = "tag-lost"
-            case noCapabilityContainer = "no-cc"
-            case badVersion = "bad-version"
-            case noMessageTLV = "no-ndef-tlv"
-            case lengthOverrun = "tlv-overrun"
-            case badChecksum = "bad-checksum"
-            case writeInProgress = "write-in-progress"
-            case readOnly = "read-only"
-            case messageTooLong = "message-too-long"
-            case authenticationFailed = "authentication-failed"
-            case keyNeeded = "key-needed"
-            case readProtected = "read-protected"
-            case refused
-            case updateFailed = "update-failed"
-            case badAnswer = "bad-answer"
-            case unsupported
-            case cancelled
-            case readerUnavailable = "reader-unavailable"
-        }
+        /// The code's name, as the command-line tool prints it.
+        public let description: String
 
-        let kind: Kind
+        private init(_ name: String) { description = name }
 
         /// The tag stopped answering, or another tag is in its place.
-        public static let tagLost = Code(kind: .tagLost)
+        public static let tagLost = Code("tag-lost")
         /// The tag has no capability container, so it is not formatted for NDEF.
-        public static let noCapabilityContainer = Code(kind: .noCapabilityContainer)
+        public static let noCapabilityContainer = Code("no-cc")
         /// The capability container has a mapping version with an unknown major number.
-        public static let badVersion = Code(kind: .badVersion)
+        public static let badVersion = Code("bad-version")
         /// The data area has no NDEF message TLV.
-        public static let noMessageTLV = Code(kind: .noMessageTLV)
+        public static let noMessageTLV = Code("no-ndef-tlv")
         /// A TLV, or the length of the message, runs past the data area.
-        public static let lengthOverrun = Code(kind: .lengthOverrun)
+        public static let lengthOverrun = Code("tlv-overrun")
         /// The checksum of a Type 3 attribute block is wrong.
-        public static let badChecksum = Code(kind: .badChecksum)
+        public static let badChecksum = Code("bad-checksum")
         /// An earlier write was interrupted before its end.
-        public static let writeInProgress = Code(kind: .writeInProgress)
+        public static let writeInProgress = Code("write-in-progress")
         /// The tag can't be written.
-        public static let readOnly = Code(kind: .readOnly)
+        public static let readOnly = Code("read-only")
         /// The message is longer than the tag's capacity. Reported before anything is written.
-        public static let messageTooLong = Code(kind: .messageTooLong)
+        public static let messageTooLong = Code("message-too-long")
         /// The tag did not prove to the reader that it knows the key, or the reader did not prove it to the tag.
-        public static let authenticationFailed = Code(kind: .authenticationFailed)
+        public static let authenticationFailed = Code("authentication-failed")
         /// The tag allows this only to a reader that knows a key.
-        public static let keyNeeded = Code(kind: .keyNeeded)
+        public static let keyNeeded = Code("key-needed")
         /// The tag does not let itself be read freely, for example without its password.
-        public static let readProtected = Code(kind: .readProtected)
+        public static let readProtected = Code("read-protected")
         /// The tag answered a command with a refusal.
-        public static let refused = Code(kind: .refused)
+        public static let refused = Code("refused")
         /// The tag did not accept a write, but is still present.
-        public static let updateFailed = Code(kind: .updateFailed)
+        public static let updateFailed = Code("update-failed")
         /// The tag's answer broke its specification.
-        public static let badAnswer = Code(kind: .badAnswer)
+        public static let badAnswer = Code("bad-answer")
         /// The tag or the reader does not support the operation.
-        public static let unsupported = Code(kind: .unsupported)
+        public static let unsupported = Code("unsupported")
         /// The caller's task was cancelled.
-        public static let cancelled = Code(kind: .cancelled)
+        public static let cancelled = Code("cancelled")
         /// The reader is gone.
-        public static let readerUnavailable = Code(kind: .readerUnavailable)
-
-        /// The code's name, as the command-line tool prints it.
-        public var description: String { kind.rawValue }
+        public static let readerUnavailable = Code("reader-unavailable")
     }
 
     /// The contents are boxed, so that the error is one pointer wide: every call that may throw gets cheaper.
@@ -91,12 +70,7 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The failed exchange that caused the error, if there was one.
     public var link: LinkError? { contents.link }
 
-    /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: the kind of failure.
-    ///   - reason: a sentence that explains the failure.
-    ///   - link: the failed exchange that caused the error.
+    /// Creates an error; each argument is the property of that name.
     public init(_ code: Code, _ reason: String, link: LinkError? = nil) {
         contents = Contents(code: code, reason: reason, link: link)
     }
@@ -121,12 +95,12 @@ extension TagError {
         case .readerUnavailable, .inUse: self.init(.readerUnavailable, error.reason, link: error)
         case .unsupported, .frameTooLong: self.init(.unsupported, error.reason, link: error)
         case .collision:
-            let rule = Self.framingRule(technology)
-            self.init(.badAnswer, "More than one tag answered at once (\(rule)).", link: error)
+            let reason = "More than one tag answered at once (\(Self.framingRule(technology)))."
+            self.init(.badAnswer, reason, link: error)
         // A broken protocol rule is named in the error already. The rule for noise and parity is only known here.
-        case .transmission:
-            let reason = error.reason.hasSuffix(").") ? "" : " (\(Self.framingRule(technology)))"
-            self.init(.badAnswer, Self.sentence(error.reason, adding: reason), link: error)
+        case .transmission where !error.reason.hasSuffix(")."):
+            let sentence = error.reason.hasSuffix(".") ? String(error.reason.dropLast()) : error.reason
+            self.init(.badAnswer, "\(sentence) (\(Self.framingRule(technology))).", link: error)
         default: self.init(.badAnswer, error.reason, link: error)
         }
     }
@@ -135,6 +109,14 @@ extension TagError {
     static func badVersion(_ major: UInt8, _ minor: UInt8, known: String = "1 is", _ place: String) -> TagError {
         TagError(.badVersion, "The mapping version is \(major).\(minor); \(known) known (NFC Forum \(place)).")
     }
+
+    /// A message that is longer than the tag's capacity.
+    static func messageTooLong(_ message: [UInt8], _ capacity: Int) -> TagError {
+        TagError(.messageTooLong, "The message has \(message.count) bytes, and the tag has room for \(capacity).")
+    }
+
+    /// The same error; or `updateFailed` when the answer to a write was bad.
+    var ofWrite: TagError { code == .badAnswer ? TagError(.updateFailed, reason, link: link) : self }
 
     /// Creates an error when trying again is pointless; nil for other failures.
     package init?(fatal error: LinkError) {
@@ -155,7 +137,16 @@ extension TagError {
         }
     }
 
-    private static func sentence(_ text: String, adding rule: String) -> String {
-        rule.isEmpty ? text : (text.hasSuffix(".") ? String(text.dropLast()) : text) + rule + "."
+    /// Whether the tag works but does not hold NDEF, as far as it lets itself be read.
+    public var meansNotNDEF: Bool {
+        switch code {
+        case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress,
+            .readProtected:
+            true
+        default: false
+        }
     }
+
+    /// Whether the tag refused to show a part of its memory.
+    var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 }

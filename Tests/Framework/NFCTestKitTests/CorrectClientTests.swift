@@ -5,7 +5,7 @@ import Testing
 
 /// A client without bugs, on a tag.
 struct CorrectClient: Sendable, CustomTestStringConvertible {
-    static let message = TagMessage.uri(newLink).octets
+    static let message = TagMessage.uri(newLink).bytes
 
     var testDescription: String
     var tag: TagSpec

@@ -44,7 +44,7 @@ import VirtualTags
             (.text("Card 1"), .text("Card 12")), (.text("Karte", language: "de"), .text("Karte2", language: "de")),
             (.uri("https://example.com/a"), .uri("https://example.com/a2")),
             // A record of an unknown type stays as it is, and so does what has no room for another letter.
-            (TagMessage(octets: [0xD2, 3, 2] + Array("a/b".utf8) + [1, 2]), nil),
+            (TagMessage(bytes: [0xD2, 3, 2] + Array("a/b".utf8) + [1, 2]), nil),
             (.uri("https://" + String(repeating: "x", count: 132)), nil), (.empty, nil),
         ] as [(TagMessage, TagMessage?)]
     ) func `second tag: its first record has one more letter`(message: TagMessage, other: TagMessage?) async throws {

@@ -93,13 +93,13 @@ import VirtualTags
         let two: [UInt8] = [0x94, 0x03, 0x02] + Array("a:b".utf8) + [1, 2] + [0x51, 0x01, 0x02, 0x55, 0x00, 0x61]
         let long = String(repeating: "x", count: 200)
         let rows: [(TagMessage, String)] = [
-            (.empty, "no message"), (TagMessage(octets: [0xD1, 0x01]), "damaged: d1 01"),
-            (TagMessage(octets: two), "2 bytes of type a:b, URI a"), (.text(long), "text \(long)"),
+            (.empty, "no message"), (TagMessage(bytes: [0xD1, 0x01]), "damaged: d1 01"),
+            (TagMessage(bytes: two), "2 bytes of type a:b, URI a"), (.text(long), "text \(long)"),
             (.text(long + "y"), "text \(long)…"),
         ]
         for (message, words) in rows { #expect(message.description == words) }
-        #expect(TagMessage.text("a", language: "de").octets == [0xD1, 0x01, 0x04, 0x54, 0x02, 0x64, 0x65, 0x61])
+        #expect(TagMessage.text("a", language: "de").bytes == [0xD1, 0x01, 0x04, 0x54, 0x02, 0x64, 0x65, 0x61])
         // What makes no record is no message, which a tag refuses.
-        #expect(TagMessage.text("a", language: String(repeating: "x", count: 64)).octets == [0])
+        #expect(TagMessage.text("a", language: String(repeating: "x", count: 64)).bytes == [0])
     }
 }

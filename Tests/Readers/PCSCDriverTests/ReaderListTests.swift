@@ -132,19 +132,19 @@ struct ReaderListTests {
     }
 
     @Test func `a report's calls: support by chip, transparent session, Traverse or storage commands`() {
-        func support(_ report: PCSCReaderReport, _ name: String) -> ServedCall.Support? {
+        func support(_ report: PCSCReaderReport, _ name: String) -> SupportedAPI.Support? {
             report.calls.first { $0.name.contains(name) }?.support
         }
         for (name, wanted) in [
             ("NFCNDEFTag.readNDEF", .yes), ("NFCISO7816Tag.sendCommand", .yes), ("PollingOption.pace", .yes),
             ("NFCVASReaderSession", .no),
-        ] as [(String, ServedCall.Support)] { #expect(support(Self.report(), name) == wanted, "\(name)") }
+        ] as [(String, SupportedAPI.Support)] { #expect(support(Self.report(), name) == wanted, "\(name)") }
         let named = Self.report(name: "ACS ACR122U")
         for (technology, name) in [
             (.nfcA, "sendMiFareCommand"), (.nfcF, "NFCFeliCaTag's"), (.nfcV, "NFCISO15693Tag's"),
         ] as [(Technology, String)] {
             let isV = technology == .nfcV
-            let rows: [(PCSCReaderReport, ServedCall.Support)] = [
+            let rows: [(PCSCReaderReport, SupportedAPI.Support)] = [
                 (Self.report(), .unknown), (Self.report { $0.findings.chip = .some("PN532 1.6") }, isV ? .no : .yes),
                 (named, isV ? .no : .unknown),
                 (Self.report { $0.findings.transparent[technology] = .some(0xC2) }, .yes),

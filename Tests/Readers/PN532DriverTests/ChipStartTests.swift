@@ -123,9 +123,9 @@ import Testing
         ]
         for (answer, expected) in answers {
             try await withReader("02: \(answer)") { chip, reader in
-                #expect(!reader.wasThere && reader.name == "PN532 (\(chip.path))")
+                #expect(!reader.wasAvailable && reader.name == "PN532 (\(chip.path))")
                 let result = await code { try await reader.prepare() }
-                #expect(result == expected && reader.wasThere == (expected == nil), "\(answer)")
+                #expect(result == expected && reader.wasAvailable == (expected == nil), "\(answer)")
                 #expect(reader.name == (expected == nil ? "PN532 v1.4 (\(chip.path))" : "PN532 (\(chip.path))"))
             }
         }

@@ -57,7 +57,7 @@ import Testing
         let stranger = silent.makeReader()
         for count in 1...2 {
             await expectSilence { () throws(LinkError) in try await stranger.prepare() }
-            #expect(!stranger.wasThere && silent.all.count == count && silent.all.allSatisfy(\.hasEnded))
+            #expect(!stranger.wasAvailable && silent.all.count == count && silent.all.allSatisfy(\.hasEnded))
         }
         let pairs = SocketPairs(patience: Self.patience)
         let reader = pairs.makeReader()

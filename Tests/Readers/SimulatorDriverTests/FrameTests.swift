@@ -36,11 +36,11 @@ import VirtualTags
                 : [#"{"hello":1,"name":"Two","technologies":["nfc-f","nfc-v"],"busy":true}"#]
         }
         let reader = simulator.reader
-        #expect(reader.name == "simulator" && !reader.wasThere && reader.technologies == Set(Technology.allCases))
+        #expect(reader.name == "simulator" && !reader.wasAvailable && reader.technologies == Set(Technology.allCases))
         for technology in Technology.allCases { #expect(reader.link(for: technology)?.maximumFrameLength == 256) }
         try await reader.prepare()
         // Control characters are escaped.
-        #expect(reader.name == "A\\u{1b}B" && reader.wasThere && reader.technologies == [.nfcA])
+        #expect(reader.name == "A\\u{1b}B" && reader.wasAvailable && reader.technologies == [.nfcA])
         #expect(reader.link(for: .nfcF) == nil && !reader.switches.hasRadio && !reader.switches.isBusy)
         let hello = try #require(simulator.lines.first)
         let members = try #require(try JSONSerialization.jsonObject(with: Data(hello.utf8)) as? FakeSimulator.Request)

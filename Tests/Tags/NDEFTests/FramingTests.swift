@@ -10,12 +10,6 @@ struct FramingTests {
             let bytes = Hex.bytes(String(fields[0]))
             let error = try #require(throws: NDEFError.self, "\(row)") { try NDEFMessage(decoding: bytes) }
             #expect("\(error.code) \(error.offset) \(error.record)" == fields[1...].joined(separator: " "), "\(row)")
-            #expect(throws: error, "\(row)") { try NDEFMessageView(bytes) }
-            #expect(throws: error, "\(row)") {
-                var decoder = NDEFStreamDecoder()
-                _ = try decoder.append(bytes)
-                try decoder.finish()
-            }
         }
     }
 
@@ -50,16 +44,16 @@ struct FramingTests {
                 for (options, isRead) in [(alone, index == other), (others, index != other)] {
                     let message = try? NDEFMessage(decoding: bytes, options: options)
                     #expect((message != nil) == isRead, "\(hex), option \(index)")
-                    let view = try? NDEFMessageView(bytes, options: options)
-                    #expect(view.map { $0.map { NDEFRecord($0, of: bytes) } } == message?.records, "\(hex)")
-                    #expect(
-                        view?.count == message?.records.count && view?.endOffset == (isRead ? min(5, bytes.count) : nil)
-                    )
                 }
             }
         }
         let some: NDEFDecodingOptions = .init(allowsTrailingData: true, allowsTypeOnUnknown: true)
-        #expect(try NDEFMessageView(Hex.bytes("9501015478510101550400"), options: some).count == 2)
+        #expect(try NDEFMessage(decoding: Hex.bytes("9501015478510101550400"), options: some).records.count == 2)
+    }
+
+    @Test func `NDEF decoding options: without an end, every complete record is read`() throws {
+        let options = NDEFDecodingOptions(allowsMissingMessageEnd: true)
+        #expect(try NDEFMessage(decoding: Hex.bytes("91010155041101015505"), options: options).records.count == 2)
     }
 
     @Test func `NDEF decoding options: a missing end does not lose a record with chunks still to come`() throws {
@@ -68,10 +62,6 @@ struct FramingTests {
             let bytes = Hex.bytes(hex)
             let error = #expect(throws: NDEFError.self) { try NDEFMessage(decoding: bytes, options: options) }
             #expect(error?.code == .missingMessageEnd && error?.record == record, "\(hex)")
-            #expect(throws: NDEFError(.missingMessageEnd)) { try NDEFMessageView(bytes, options: options) }
-            var decoder = NDEFStreamDecoder(options: options)
-            #expect(try decoder.append(bytes).count == record)
-            #expect(throws: NDEFError(.missingMessageEnd)) { try decoder.finish() }
         }
         // Later chunks of an unknown record have no type, whatever is allowed.
         for hex in ["b50001015601015502", "b20301612f62785601016379"] {
@@ -79,40 +69,6 @@ struct FramingTests {
                 try NDEFMessage(decoding: Hex.bytes(hex), options: NDEFDecodingOptions(allowsTypeOnUnknown: true))
             }
         }
-    }
-
-    // MARK: Streams
-
-    @Test func `NDEF stream decoder: bytes after the end are an error, or ignored where allowed`() throws {
-        var strict = NDEFStreamDecoder()
-        #expect(try strict.append(Hex.bytes("d101015504")).count == 1 && strict.isAtEnd)
-        #expect(try strict.append([UInt8]()).isEmpty)
-        let error = #expect(throws: NDEFError.self) { try strict.append([0x00, 0x00]) }
-        #expect(error?.code == .trailingData && error?.offset == 5 && error?.record == 1)
-        var lenient = NDEFStreamDecoder(options: NDEFDecodingOptions(allowsTrailingData: true))
-        #expect(try lenient.append(Hex.bytes("d10101550400")).count == 1)
-        #expect(try lenient.append([0x00, 0xD1]).isEmpty)
-        try lenient.finish()
-    }
-
-    @Test func `NDEF stream decoder: a message without an end goes on, and ends with the input`() throws {
-        var decoder = NDEFStreamDecoder(options: NDEFDecodingOptions(allowsMissingMessageEnd: true))
-        #expect(try decoder.append(Hex.bytes("9101015504")).count == 1 && !decoder.isAtEnd)
-        #expect(try decoder.append(Hex.bytes("1101015505")).count == 1)
-        try decoder.finish()
-        var empty = NDEFStreamDecoder(options: NDEFDecodingOptions(allowsEmptyInput: true))
-        #expect(try empty.append([UInt8]()).isEmpty)
-        try empty.finish()
-    }
-
-    @Test func `NDEF stream decoder: finishing early throws what is missing, and the rest can still follow`() throws {
-        var decoder = NDEFStreamDecoder()
-        #expect(throws: NDEFError(.emptyInput)) { try decoder.finish() }
-        _ = try decoder.append([0xD1, 0x01])
-        #expect(throws: NDEFError(.truncatedHeader)) { try decoder.finish() }
-        _ = try decoder.append([0x02, 0x55])
-        #expect(throws: NDEFError(.truncatedBody)) { try decoder.finish() }
-        #expect(try decoder.append([0x04, 0x61]).count == 1)
     }
 
     // MARK: Records
@@ -164,9 +120,8 @@ struct FramingTests {
         ]
         for (record, code) in cases {
             let message = NDEFMessage([NDEFRecord(.empty), record])
-            var buffer: [UInt8] = [9]
-            let error = #expect(throws: NDEFError.self) { try message.encode(into: &buffer) }
-            #expect(error?.code == code && error?.record == 1 && buffer == [9])
+            let error = #expect(throws: NDEFError.self) { try message.encoded() }
+            #expect(error?.code == code && error?.record == 1)
             let chunked = #expect(throws: NDEFError.self) { try message.encoded(chunkSizes: [0, 2]) }
             #expect(chunked?.code == code && chunked?.record == 1)
         }

@@ -51,7 +51,7 @@ struct RecordTests {
         let bytes = try NDEFMessage([record]).encoded()
         let again = try #require(try NDEFMessage(decoding: bytes).records.first)
         #expect(try again == record && Value(again) == value, "\(value)")
-        #expect(throws: RecordError(.wrongType)) { try Value(NDEFRecord(.unknown)) }
+        #expect(throws: NDEFError(.wrongType)) { try Value(NDEFRecord(.unknown)) }
         for count in 0..<record.payloadCount {
             // A payload that is cut is refused or read, and never traps.
             let cut = record.payloadSlice.prefix(count)
@@ -87,7 +87,7 @@ struct RecordTests {
             let payload = Hex.bytes(fields[1..<fields.count - 1].joined())
             let record = media[fields[0]].map { .media(type: $0, payload: payload) } ?? wellKnown(fields[0], payload)
             var code = "ok"
-            do throws(RecordError) { _ = try record.content() } catch { code = error.code.description }
+            do throws(NDEFError) { _ = try record.content() } catch { code = error.code.description }
             #expect(code == fields.last, "\(row)")
             #expect(try NDEFMessage(decoding: NDEFMessage([record]).encoded()).records == [record])
         }
@@ -137,13 +137,13 @@ struct RecordTests {
         func isKept<Value: TypedRecord>(_ value: Value) throws -> Bool { try Value(value.makeRecord()) == value }
         for (name, limit, make) in Self.limits {
             for count in [limit - 1, limit] { #expect(try isKept(make(count)), "\(name) of \(count)") }
-            #expect(throws: RecordError(.valueTooLong), "\(name)") { try make(limit + 1).makeRecord() }
+            #expect(throws: NDEFError(.valueTooLong), "\(name)") { try make(limit + 1).makeRecord() }
         }
         for count in [0xFFFF, 0x10000] {
             let value = [UInt8](repeating: 7, count: count)
             let record = Result { try WiFiRecord(attributes: [.init(id: 0x104A, value: value)]).makeRecord() }
             guard count == 0xFFFF else {
-                #expect(throws: RecordError(.valueTooLong)) { try record.get() }
+                #expect(throws: NDEFError(.valueTooLong)) { try record.get() }
                 continue
             }
             #expect(try record.get().payload.prefix(4) == [0x10, 0x4A, 0xFF, 0xFF])
@@ -162,7 +162,7 @@ struct RecordTests {
         }
         var address = SignatureRecord(signatureType: 1, signature: [1, 2])
         address.certificateURI = Array("https://e/\u{1F}".utf8)
-        var rows: [(any TypedRecord, RecordError.Code)] = [
+        var rows: [(any TypedRecord, NDEFError.Code)] = [
             (SmartPosterRecord(uri: URIRecord("https://e.com"), icons: [icon]), .inner(.typeTooLong)),
             (address, .controlCharacter),
             (SignatureRecord(isSignatureURI: true, signature: Array("http://a\n".utf8)), .controlCharacter),
@@ -177,12 +177,12 @@ struct RecordTests {
         }
         // From version 1.2 on a request has a number.
         for byte: UInt8 in [0x12, 0x1F, 0x20, 0x21, 0xF0] { rows.append((request(byte), .collisionLength)) }
-        for (value, code) in rows { #expect(throws: RecordError(code), "\(value)") { try value.makeRecord() } }
+        for (value, code) in rows { #expect(throws: NDEFError(code), "\(value)") { try value.makeRecord() } }
         for byte: UInt8 in [0x00, 0x02, 0x0F, 0x10, 0x11] {
             #expect(throws: Never.self) { try #expect(HandoverRecord(request(byte).makeRecord()) == request(byte)) }
         }
-        #expect(throws: RecordError(.emptyPayload)) { try WiFiRecord(attributes: []).makeRecord() }
-        #expect(throws: RecordError(.valueTooLong)) {
+        #expect(throws: NDEFError(.emptyPayload)) { try WiFiRecord(attributes: []).makeRecord() }
+        #expect(throws: NDEFError(.valueTooLong)) {
             try WiFiRecord(WiFiCredential(ssid: String(repeating: "a", count: 0x10000), key: ""))
         }
     }

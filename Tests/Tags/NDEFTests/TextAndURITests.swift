@@ -37,7 +37,7 @@ struct TextAndURITests {
     func `Text record: half a surrogate pair or half a unit throws badEncoding`(units: String) {
         for before in ["", "0061", "feff"] {
             let payload = Hex.bytes("82656e" + before + units)
-            #expect(throws: RecordError(.badEncoding)) { try TextRecord(wellKnown("T", payload)) }
+            #expect(throws: NDEFError(.badEncoding)) { try TextRecord(wellKnown("T", payload)) }
         }
     }
 
@@ -50,11 +50,11 @@ struct TextAndURITests {
                 #expect(try TextRecord(record) == written)
             }
         }
-        let refused: [(String, RecordError.Code)] = [
+        let refused: [(String, NDEFError.Code)] = [
             ("", .badEncoding), ("dé", .badEncoding), (String(repeating: "x", count: 64), .valueTooLong),
         ]
         for (language, code) in refused {
-            #expect(throws: RecordError(code)) { try NDEFRecord.text("a", language: language) }
+            #expect(throws: NDEFError(code)) { try NDEFRecord.text("a", language: language) }
         }
         let text = try TextRecord(wellKnown("T", [0, 0x78]))
         #expect(text.text == "x" && text.language == "")
@@ -90,8 +90,8 @@ struct TextAndURITests {
                     #expect(try URIRecord(record).uri == uri)
                     #expect(try URIRecord(uri).makeRecord() == record)
                 } else {
-                    #expect(throws: RecordError(.controlCharacter)) { try URIRecord(record) }
-                    #expect(throws: RecordError(.controlCharacter)) { try URIRecord(uri).makeRecord() }
+                    #expect(throws: NDEFError(.controlCharacter)) { try URIRecord(record) }
+                    #expect(throws: NDEFError(.controlCharacter)) { try URIRecord(uri).makeRecord() }
                 }
             }
         }

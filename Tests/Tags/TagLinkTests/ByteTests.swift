@@ -65,6 +65,6 @@ struct ByteTests {
             ([0x01, 2, 3], [0x02, 2, 3], false), ([0x01, 2, 3], [0x11, 2, 4], false),
             ([0x01, 2], [0x11, 2, 3], false), ([], [], true), ([], [1], false), ([1], [], false),
         ]
-        for (idm, other, isOne) in pairs { #expect(FeliCaIDm.areOfOneCard(idm, other) == isOne, "\(idm) \(other)") }
+        for (idm, other, isOne) in pairs { #expect(idm.isIDmOfSameCard(as: other) == isOne, "\(idm) \(other)") }
     }
 }

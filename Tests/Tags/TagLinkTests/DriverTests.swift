@@ -42,7 +42,7 @@ struct DriverTests {
 
     @Test func `driver and links with the requirements alone: the documented defaults`() async throws {
         let field = Plain()
-        #expect(field.statistics.exchanges == 43 && field.wasThere && field.executor == nil)
+        #expect(field.statistics.exchanges == 43 && field.wasAvailable && field.executor == nil)
         #expect(field.arrival(of: [1]) == nil && field.reportsPresenceInTime && field.unrecorded === field)
         try await field.prepare()
         #expect(Link(exchanges: 0).countsAir && !CommandLink().countsAir)
@@ -50,7 +50,7 @@ struct DriverTests {
         #expect(CommandLink().singleBlockCommandLength == 253 && CommandLink().singleBlockResponseLength == 253)
         CommandLink().wasActivated()
         let reader = Discovering()
-        #expect(reader.tellsActivation)
+        #expect(reader.reportsActivationData)
         reader.interrupt()
         // A tag is near as long as its arrival is the same.
         #expect(await reader.isStillNear([1, 2], since: 7))
@@ -71,7 +71,7 @@ struct DriverTests {
     }
 
     private final class Own: FieldDriver {
-        let (name, wasThere, reportsPresenceInTime) = ("inner", false, false)
+        let (name, wasAvailable, reportsPresenceInTime) = ("inner", false, false)
         let technologies: Set<Technology> = [.nfcF]
         let statistics = LinkStatistics(exchanges: 9)
         let (ownLink, ownExecutor, carrier) = (OwnLink(), OwnExecutor(), Locked<[Bool]>([]))
@@ -105,7 +105,7 @@ struct DriverTests {
         let around: any FieldDriver = Around(inner)
         #expect(around.name == "inner" && around.technologies == [.nfcF] && around.statistics.exchanges == 9)
         // Else the commands of a reader would run on threads that it does not know.
-        #expect(around.executor === inner.ownExecutor && !around.wasThere && !around.reportsPresenceInTime)
+        #expect(around.executor === inner.ownExecutor && !around.wasAvailable && !around.reportsPresenceInTime)
         #expect(around.link(for: .nfcF) === inner.ownLink && around.link(for: .nfcA) == nil)
         #expect(around.arrival(of: [4]) == 7 && around.arrival(of: [5]) == nil)
         // The reader knows more than the number of the arrival.

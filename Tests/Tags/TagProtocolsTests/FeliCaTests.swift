@@ -29,41 +29,35 @@ struct FeliCaTests {
         func text(_ status: FeliCaCard.Status) -> String {
             hex([status.flag1, status.flag2]) + (status.isSuccess ? " ok" : "")
         }
-        func list(_ codes: [UInt16]) -> String { codes.map { String($0, radix: 16) }.joined(separator: " ") }
-        func blocks(_ list: String) -> [FeliCaCommand.BlockElement] {
-            list.split(separator: ",").map {
-                let parts = $0.split(separator: ".").map { UInt16($0) ?? 0 }
-                return .init(block: parts[0], service: parts.count > 1 ? UInt8(parts[1]) : 0)
-            }
-        }
-        let services = (call.arguments.first ?? "").split(separator: ",").compactMap { UInt16($0, radix: 16) }
+        let time = card.target.maximumResponseTime(.fixed, count: 0)
+        let blocks = call.arguments.count > 1 ? call.arguments[1].split(separator: ",").compactMap { Int($0) } : []
+        let service = UInt16(call.arguments.first ?? "", radix: 16) ?? 0
         switch call.name {
-        case "services": return list(try await card.requestService(services))
-        case "mode": return "\(try await card.requestResponse())"
-        case "systems": return list(try await card.requestSystemCodes())
+        case "mode": return hex(try await card.send(0x04, timeout: time))
         case "read":
-            switch try await card.read(services: services, blocks: blocks(call.arguments[1])) {
+            switch try await card.read(service: service, blocks: blocks) {
             case .success(let data): return hex(data)
             case .failure(let status): return text(status)
             }
         case "write":
-            let elements = blocks(call.arguments[1])
-            return text(try await card.write(services: services, blocks: elements, data: call.bytes(2)))
+            return text(try await card.write(service: service, blocks: blocks, data: call.bytes(2)))
         default: return "no such call"
         }
     }
 
-    @Test(.ownThreads) func `FeliCa commands: their bytes, and the longest one`() async {
-        let id = bytes(Self.idm)
-        #expect(hex(FeliCaCommand.requestServiceV2(idm: id, nodes: [0x1234])) == "0d32" + Self.idm + "013412")
-        #expect(hex(FeliCaCommand.requestSpecificationVersion(idm: id)) == "0c3c" + Self.idm + "0000")
-        #expect(hex(FeliCaCommand.resetMode(idm: id)) == "0c3e" + Self.idm + "0000")
-        for (block, service, mode, text): (UInt16, UInt8, UInt8, String) in [
-            (255, 0, 0, "80ff"), (256, 0, 0, "000001"), (1, 0x1F, 0x0A, "af01"),
-        ] { #expect(hex(FeliCaCommand.BlockElement(block: block, service: service, accessMode: mode).bytes) == text) }
-        #expect(FeliCaCommand.make(0, idm: id, [UInt8](repeating: 0, count: 245)).count == 255)
+    @Test(.ownThreads) func `FeliCa command: it has 255 bytes at most; IDm and PMm have eight bytes`() async {
+        let target = NFCFTarget(idm: bytes(Self.idm), pmm: bytes("00f1000000014300"), systemCode: nil)
+        let card = FeliCaCard(link: ScriptedLink(.nfcF), target: target)
+        #expect(hex(card.command(0x32, [1, 0x34, 0x12])) == "0d32" + Self.idm + "013412")
+        #expect(card.command(0, [UInt8](repeating: 0, count: 245)).count == 255)
         await #expect(processExitsWith: .failure) {
-            _ = FeliCaCommand.make(0, idm: [], [UInt8](repeating: 0, count: 254))
+            let target = NFCFTarget(
+                idm: [UInt8](repeating: 2, count: 8),
+                pmm: [UInt8](repeating: 0, count: 8),
+                systemCode: nil
+            )
+            let card = FeliCaCard(link: ScriptedLink(.nfcF), target: target)
+            _ = card.command(0, [UInt8](repeating: 0, count: 246))
         }
         await #expect(processExitsWith: .failure) {
             _ = NFCFTarget(idm: [UInt8](repeating: 2, count: 7), pmm: [UInt8](repeating: 0, count: 8), systemCode: nil)

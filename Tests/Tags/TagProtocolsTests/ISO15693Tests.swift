@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import TagProtocols
 import Testing
+
+@testable import TagProtocols  // requests and responses are internal
 
 /// Requests, responses and system information of ISO/IEC 15693-3, 7 to 10.
 struct ISO15693Tests {
     @Test func `ISO 15693 request: flags, command, maker's code, UID and parameters are in their order`() {
         let uid = bytes("e002240800112233")
-        #expect(hex(ISO15693Request.make(.readSingleBlock, [5])) == "022005")
-        #expect(hex(ISO15693Request.make(.readSingleBlock, uid: uid, [5])) == "2220" + "33221100082402e0" + "05")
-        #expect(hex(ISO15693Request.make(.writeAFI, flags: [.highDataRate, .option, .select], [5])) == "522705")
+        #expect(hex(ISO15693Command.readSingleBlock.request([5])) == "022005")
+        #expect(hex(ISO15693Command.readSingleBlock.request(uid: uid, [5])) == "2220" + "33221100082402e0" + "05")
+        #expect(hex(ISO15693Command.lockBlock.request(flags: [.highDataRate, .option, .select], [5])) == "522205")
         for code: UInt8 in [0xA0, 0xBD, 0xDF] {
             let command = ISO15693Command(rawValue: code)
-            #expect(hex(ISO15693Request.make(command, [0x02, 7])) == "02" + hex([code]) + "0207")
-            let named = hex(ISO15693Request.make(command, uid: uid, [0x02, 7]))
+            #expect(hex(command.request([0x02, 7])) == "02" + hex([code]) + "0207")
+            let named = hex(command.request(uid: uid, [0x02, 7]))
             #expect(named == "22" + hex([code]) + "02" + "33221100082402e0" + "07")
         }
         for code: UInt8 in [0x9F, 0xE0] {
-            let named = hex(ISO15693Request.make(.init(rawValue: code), uid: uid, [0x02, 7]))
+            let named = hex(ISO15693Command(rawValue: code).request(uid: uid, [0x02, 7]))
             #expect(named == "22" + hex([code]) + "33221100082402e0" + "0207")
         }
     }

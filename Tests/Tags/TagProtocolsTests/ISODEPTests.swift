@@ -43,7 +43,6 @@ struct ISODEPTests {
         case "activated": card.wasActivated()
         case "present": return await card.isPresent() ? "yes" : "no"
         case "deselect": try await card.deselect()
-        case "pps": try await card.select(bitRate: ISODEP.BitRate.allCases[call.number(0)])
         case "sizes":
             let parameters = card.parameters
             return "\(parameters.readerFrameSize) \(parameters.cardFrameSize) \(card.singleBlockResponseLength)"
@@ -130,22 +129,12 @@ struct ISODEPTests {
             let head = [UInt8(3 + interface.count), UInt8(present << 4) | 5]
             let answer = try AnswerToSelect(head + interface + [0x77])
             #expect(answer.frameSizeIndex == 5 && answer.historicalBytes == [0x77])
-            #expect(answer.bitRates == (present & 1 == 0 ? 0 : 0x93))
             #expect(answer.frameWaitingIndex == (present & 2 == 0 ? 4 : 0xA))
-            #expect(answer.startUpGuardIndex == (present & 2 == 0 ? 0 : 4) && answer.supportsCID)
+            #expect(answer.supportsCID)
         }
         let shortest = try AnswerToSelect([1])
         #expect(shortest.frameSizeIndex == 2 && shortest.frameWaitingIndex == 4)
-        // SFGI 15 is reserved and stands for 0.
-        for (interface, index): (UInt8, UInt8?) in [(0x7F, nil), (0x70, nil), (0x7E, 14), (0x71, 1)] {
-            let time = index.map { ISODEPParameters.frameWaitingTime(index: $0) } ?? .zero
-            #expect(try AnswerToSelect([3, 0x20, interface]).startUpGuardTime == time)
-        }
         #expect(try !AnswerToSelect([3, 0x40, 0x01]).supportsCID)
-        for (rates, supported) in [(0x35, [true, true, false, false]), (0x00, [true, false, false, false])] {
-            let answer = try AnswerToSelect([3, 0x10, UInt8(rates)])
-            #expect(ISODEP.BitRate.allCases.map { $0.isSupported(by: answer) } == supported)
-        }
     }
 
     // MARK: While a command is under way
@@ -202,8 +191,7 @@ struct ISODEPTests {
     /// The first byte of the frame during which the card is activated again, the exchanges until then, and after it.
     @Test(arguments: [
         ("02", "> e080 < 0578807002; > 02 00a4 < 02 9000"), ("e0", "> e080 < 0578807002"), ("e0", "> e080 < violation"),
-        ("d0", "> e080 < 067577810280; > d0 11 05 < d1"), ("d0", "> e080 < 067577810280; > d0 11 05 < silence"),
-    ]) func `ISO-DEP: what an earlier command, RATS or PPS brings is not taken for the card activated since`(
+    ]) func `ISO-DEP: what an earlier command or RATS brings is not taken for the card activated since`(
         first: String,
         exchanges: String
     ) async throws {
@@ -211,11 +199,7 @@ struct ISODEPTests {
         let card = ISODEP(link: link)
         link.interrupt { card.wasActivated() }
         await #expect(throws: LinkError.self) {
-            switch first {
-            case "02": _ = try await card.transmit([0x00, 0xA4])
-            case "e0": try await card.activate()
-            default: try await card.select(bitRate: .kbit212)
-            }
+            if first == "02" { _ = try await card.transmit([0x00, 0xA4]) } else { try await card.activate() }
         }
         if first == "e0" { #expect(card.answerToSelect == nil) }
         if first == "02" { card.wasActivated() }

@@ -134,7 +134,7 @@ struct ProductTests {
         for (name, make) in Self.pairs {
             let tag = make(1)
             let bench = try await ProductBench(tag)
-            _ = try await bench.reader.surveyNDEF()
+            _ = try await bench.reader.queryNDEFStatus()
             let before = bench.link.statistics
             #expect(await bench.reader.isPresent(), "\(name)")
             let near = bench.link.statistics - before
@@ -151,7 +151,7 @@ struct ProductTests {
         for (name, make) in Self.pairs {
             for isWrite in [false, true] {
                 let bench = try await ProductBench(make(1))
-                _ = try await bench.reader.surveyNDEF()
+                _ = try await bench.reader.queryNDEFStatus()
                 bench.field.removeAll()
                 bench.field.bring(make(2))
                 if isWrite { _ = await errorCode { try await bench.reader.writeNDEF(message(9)) } }

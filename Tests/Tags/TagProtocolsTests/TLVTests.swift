@@ -15,7 +15,7 @@ struct TLVTests {
         hasControls: Bool = true,
         isForWriting: Bool = false
     ) -> String {
-        var memory = TLVMemory(unitSize: 4, limit: 4096)
+        var memory = TagMemory(unitSize: 1, limit: 4096)
         memory.store(bytes(text), at: 0)
         var walk = TLVWalk(
             area: area ?? 0..<bytes(text).count,
@@ -124,14 +124,18 @@ struct TLVTests {
         #expect(TLVLayout(area: 0..<count, reserved: []).capacity == capacity)
     }
 
-    @Test func `Tag memory: runs of unknown pages stay in their sector, and pages end at 1023`() {
-        var pages = Type2Memory()
+    @Test func `Tag memory: it has whole units, up to its limit, and forgets single ones`() {
+        var pages = TagMemory(unitSize: 4, limit: 1024)
         pages.store([UInt8](1...10), at: 2)
-        #expect(pages[page: 2] == [1, 2, 3, 4] && pages[page: 3] == [5, 6, 7, 8] && pages[page: 4] == nil)
-        pages.store([UInt8](repeating: 9, count: 16), at: Type2Memory.maximumPageCount - 2)
-        #expect(pages.contains(1023) && !pages.contains(1024))
-        let runs = [0..<10: 0..<2, 2..<10: 4..<10, 250..<300: 250..<256, 256..<300: 256..<300]
+        #expect(pages[unit: 2] == [1, 2, 3, 4] && pages[unit: 3] == [5, 6, 7, 8] && pages[unit: 4] == nil)
+        #expect(pages[byte: 15] == 8 && pages[byte: 16] == nil && pages[byte: 7] == nil)
+        pages.store([UInt8](repeating: 9, count: 16), at: 1022)
+        #expect(pages.contains(1023) && !pages.contains(1024) && pages.reaches(1023) && !pages.reaches(1024))
+        let runs = [0..<10: 0..<2, 2..<10: 4..<10, 250..<300: 250..<300]
         for (range, run) in runs { #expect(pages.firstUnknownRun(in: range) == run) }
+        #expect(pages.firstUnknownRun(in: 2..<4) == nil)
+        pages.forget(2)
+        #expect(pages[unit: 2] == nil && pages[byte: 12] == 5)
     }
 
     // MARK: The plan of a write
@@ -148,7 +152,7 @@ struct TLVTests {
         old: String,
         steps: String
     ) {
-        var memory = TLVMemory(unitSize: 4, limit: 64)
+        var memory = TagMemory(unitSize: 4, limit: 16)
         memory.store(bytes(old), at: 0)
         let plan = TLVWritePlan(
             bytes(message),
@@ -160,7 +164,7 @@ struct TLVTests {
 
     @Test func `TLV write: a length in three bytes, and units that are only partly the message's are preserved`() {
         let long = TLVWritePlan(message(255), layout: TLVLayout(area: 0..<300, reserved: []), unitSize: 4)
-        let steps = long.steps(TLVMemory(unitSize: 4, limit: 512))
+        let steps = long.steps(TagMemory(unitSize: 4, limit: 128))
         #expect(steps.last?.bytes == [0x00, 0xFF, 0x00, 0xFF] && steps.first?.bytes == [0x00, 0x00, 0x00, 0xFF])
         #expect(long.units == Array(0...64) && steps.count == 66)
         #expect(TLVWritePlan([], layout: TLVLayout(area: 0..<8, reserved: []), unitSize: 4).units == [0])

@@ -204,12 +204,12 @@ struct TagNameTests {
     }
 
     @Test func `Survey: a tag without NDEF has the reason, and a tag that is not there throws`() async throws {
-        func survey(_ answer: String) async throws -> NDEFSurvey {
-            try await makeTag(ScriptedLink(exchanges: "> 3003 < \(answer)")).surveyNDEF()
+        func survey(_ answer: String) async throws -> NDEFStatusReport {
+            try await makeTag(ScriptedLink(exchanges: "> 3003 < \(answer)")).queryNDEFStatus()
         }
         let found = try await survey("e1100600 0301aafe {8}")
         let detection = NDEFDetection(access: .readWrite, capacity: 46, messageLength: 1)
-        #expect(found == NDEFSurvey(detection: detection, message: [0xAA]) && found.error == nil)
+        #expect(found == NDEFStatusReport(detection: detection, message: [0xAA]) && found.error == nil)
         for (answer, code): (String, TagError.Code) in [("{16}", .noCapabilityContainer), ("nak", .readProtected)] {
             let none = try await survey(answer)
             #expect(none.detection == nil && none.message == nil && none.error?.code == code)

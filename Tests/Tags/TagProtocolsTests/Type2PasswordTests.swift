@@ -177,7 +177,7 @@ struct Type2PasswordTests {
         }
         let tag = VirtualType2Tag(contents)
         #expect(await errorCode { _ = try await ProductBench(tag).reader.readNDEF() } == .readProtected)
-        let survey = try await ProductBench(tag).reader.surveyNDEF()
+        let survey = try await ProductBench(tag).reader.queryNDEFStatus()
         #expect(survey.message == nil && survey.error?.code == .readProtected)
         let new = message(100, seed: 0xFF)
         let code = await errorCode { try await ProductBench(tag).reader.writeNDEF(new) }

@@ -17,7 +17,7 @@ struct Type4Tests {
                 case "binary": return hex(try await tag.readBinary(offset: call.number(0), count: call.number(1)))
                 case "file":
                     let version = hex([tag.mappingVersion ?? 0])
-                    return tag.messageFile.map { "\(version) \($0.identifier) \($0.size)" } ?? "nil"
+                    return tag.capabilityContainer.map { "\(version) \($0.messageFile) \($0.fileSize)" } ?? "nil"
                 case "version":
                     guard let found = try await DESFireVersion.read(from: link) else { return "nil" }
                     return "\(hex(found.hardware)) \(hex(found.uid)) \(found.production.count) \(found.bytes.count)"

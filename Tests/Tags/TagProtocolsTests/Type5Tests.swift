@@ -17,7 +17,7 @@ struct Type5Tests {
             let tag = Type5Tag(target: NFCVTarget(uid: uid), link: link, isAlone: isAlone)
             if part.options["sized"] != nil {
                 tag.blockSize = 4
-                tag.memory = TLVMemory(unitSize: 4, limit: 1 << 18)
+                tag.memory = TagMemory(unitSize: 4, limit: 1 << 16)
             }
             let text = part.text.replacing("UID", with: hex(uid.reversed()))
             await Script(text).run(on: link) { try await Self.call(tag, $0) }

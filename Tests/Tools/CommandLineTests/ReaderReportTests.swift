@@ -66,7 +66,7 @@ struct ReaderReportTests {
         report.hasEscapeCommands = true
         report.transparentTechnologies = [.nfcV, .nfcA]
         report.capabilities = ["It can much."]
-        report.calls = [ServedCall(name: "a()", support: .partly, reason: "Some.")]
+        report.calls = [SupportedAPI(name: "a()", support: .partly, reason: "Some.")]
         return report
     }
 

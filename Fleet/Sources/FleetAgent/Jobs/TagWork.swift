@@ -70,7 +70,7 @@ struct TagWork {
         _ state: inout JobOutcome.TagState
     ) async throws(Failure) {
         let message = try message(template)
-        let survey = try await asking { () throws(TagError) in try await tag.surveyNDEF() }
+        let survey = try await asking { () throws(TagError) in try await tag.queryNDEFStatus() }
         let isReadOnly = survey.detection?.access == .readOnly
         if order.isResumed, survey.message == message {
             state = .written

@@ -21,7 +21,7 @@ package enum MessageJSON {
 
     private static func record(_ record: NDEFRecord) -> JSONValue {
         var decoded: [JSONValue.Member] = [.init("kind", .string(record.kind.rawValue))]
-        do throws(RecordError) {
+        do throws(NDEFError) {
             decoded += content(try record.content())
         } catch {
             decoded.append(.init("error", .string(error.code.description)))

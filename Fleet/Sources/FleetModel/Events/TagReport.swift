@@ -13,14 +13,14 @@ package struct TagReport: Sendable {
     /// The product, as far as the tag says.
     package var product: String?
     /// Its NDEF content.
-    package var survey: NDEFSurvey
+    package var survey: NDEFStatusReport
 
     package init(
         identifier: [UInt8],
         technology: Technology,
         type: ForumTagType? = nil,
         product: String? = nil,
-        survey: NDEFSurvey = NDEFSurvey()
+        survey: NDEFStatusReport = NDEFStatusReport()
     ) {
         self.identifier = identifier
         self.technology = technology

@@ -72,7 +72,7 @@ struct TestSource: Sendable {
         let blank = product.blank(uid: contents.uid)
         let again = message.isEmpty ? blank : try? NewTag.written(message, on: blank)
         guard again == contents else { return whole }
-        let holding = message.isEmpty ? "" : ", holding: TagMessage(octets: \(bytes(message)))"
+        let holding = message.isEmpty ? "" : ", holding: TagMessage(bytes: \(bytes(message)))"
         return ".product(\(literal(product.name))\(holding), uid: \(bytes(contents.uid)))"
     }
 
@@ -135,7 +135,7 @@ struct TestSource: Sendable {
             return ["let read = try await scan.value"]
                 + tags.compactMap { tag in
                     tag.after.map {
-                        "#expect(try await \(tag.variable).message() == TagMessage(octets: \(Self.bytes($0))))"
+                        "#expect(try await \(tag.variable).message() == TagMessage(bytes: \(Self.bytes($0))))"
                     }
                 }
                 + (tags.count == 1 && tags[0].before?.isEmpty == false

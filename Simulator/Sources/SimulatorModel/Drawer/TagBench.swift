@@ -20,11 +20,11 @@ struct TagBench: Sendable {
     var contents: TagContents? { TagContents(of: tag) }
 
     /// Reads the status and the message.
-    func survey() throws(TagError) -> NDEFSurvey {
+    func survey() throws(TagError) -> NDEFStatusReport {
         try immediately { [self] () throws(TagError) in
             let tag = try await activate()
             try await tag.prepare()
-            return try await tag.surveyNDEF()
+            return try await tag.queryNDEFStatus()
         }
     }
 

@@ -29,7 +29,7 @@ extension Invariant {
                 } catch {
                     let copy = after.makeTag()
                     let isMended: Void? = try? await TagDesk.with(copy) { tag throws(TagError) in
-                        try await tag.writeNDEF(TagMessage.uri("a").octets)
+                        try await tag.writeNDEF(TagMessage.uri("a").bytes)
                     }
                     if isMended == nil {
                         return .broken("\(tag.name) can't be read any more, nor written: \(error.reason)")
@@ -59,7 +59,7 @@ extension Invariant {
                 }
                 let now = try? await run.readings.read(after).message
                 let holds =
-                    "\(tag.name) holds \(now.map { TagMessage(octets: $0).description } ?? "nothing that can be read")"
+                    "\(tag.name) holds \(now.map { TagMessage(bytes: $0).description } ?? "nothing that can be read")"
                 if now == goal { continue }
                 if !run.reportsFailure { return .broken("\(holds), and the flow ended as if all were well") }
                 // An app can't prevent a page with bits of both.

@@ -43,7 +43,7 @@ public final class PN532Reader: DiscoveringDriver {
     public var name: String { "\(worker.firmware?.name ?? "PN532") (\(path))" }
 
     /// Whether the chip has answered since the reader was created.
-    public var wasThere: Bool { worker.firmware != nil }
+    public var wasAvailable: Bool { worker.firmware != nil }
 
     public var statistics: LinkStatistics { counts.withLock { $0 } }
 
@@ -106,32 +106,32 @@ public final class PN532Reader: DiscoveringDriver {
 
 extension PN532Reader {
     /// The Core NFC calls that a PN532 supports, and why it does not support the others.
-    public static var calls: [ServedCall] {
+    public static var calls: [SupportedAPI] {
         let frames = "The host's own frames go through InCommunicateThru."
         return [
-            ServedCall(
+            SupportedAPI(
                 name: "NFCNDEFTag.readNDEF, writeNDEF",
                 support: .yes,
                 reason: "For tags that the calls below reach, and Type 1 tags."
             ),
-            ServedCall(
+            SupportedAPI(
                 name: "NFCISO7816Tag.sendCommand",
                 support: .yes,
                 reason: "The host speaks ISO-DEP with cards of NFC-A and NFC-B; extended APDUs go in chained blocks."
             ),
-            ServedCall(name: "NFCMiFareTag.sendMiFareCommand", support: .yes, reason: frames),
-            ServedCall(name: "NFCFeliCaTag's commands", support: .yes, reason: frames),
-            ServedCall(
+            SupportedAPI(name: "NFCMiFareTag.sendMiFareCommand", support: .yes, reason: frames),
+            SupportedAPI(name: "NFCFeliCaTag's commands", support: .yes, reason: frames),
+            SupportedAPI(
                 name: "NFCISO15693Tag's commands",
                 support: .no,
                 reason: "The chip does not speak ISO/IEC 15693."
             ),
-            ServedCall(
+            SupportedAPI(
                 name: "NFCVASReaderSession",
                 support: .no,
                 reason: "Readers that find tags by themselves do not send the VAS polling frame."
             ),
-            ServedCall(
+            SupportedAPI(
                 name: "CardSession",
                 support: .yes,
                 reason: "The chip is an ISO/IEC 14443-4 Type A card for other readers."

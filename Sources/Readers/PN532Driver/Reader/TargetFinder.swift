@@ -125,7 +125,7 @@ extension DiscoveredTag.Identity {
     /// Whether two polls for different systems found the same FeliCa card.
     fileprivate func isSameTag(as other: DiscoveredTag.Identity) -> Bool {
         guard case .nfcF(let idm, _, _) = self, case .nfcF(let otherIDm, _, _) = other else { return false }
-        return FeliCaIDm.areOfOneCard(idm, otherIDm)
+        return idm.isIDmOfSameCard(as: otherIDm)
     }
 }
 

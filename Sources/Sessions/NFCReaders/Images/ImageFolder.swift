@@ -100,11 +100,11 @@ final class ImageFolder: Sendable {
     /// Takes over what has happened.
     func take(_ changes: FolderWatch.Changes) {
         update(again: changes.written, isAll: changes.isAll)
-        let wasThere = state.withLock { state in
+        let wasAvailable = state.withLock { state in
             defer { state.isThere = changes.exists }
             return state.isThere
         }
-        guard changes.exists != wasThere else { return }
+        guard changes.exists != wasAvailable else { return }
         onPresence(changes.exists)
         if !changes.exists { onNotice("The folder \(path) is not there. Its tags are near when it is.") }
     }

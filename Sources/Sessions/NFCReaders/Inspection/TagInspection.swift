@@ -26,8 +26,8 @@ package struct TagInspection: Sendable {
         package var answerToSelect: [UInt8]?
         /// The answer to the version command of DESFire and similar cards: hardware, software and UID.
         package var version: [UInt8]?
-        /// The file with the message.
-        package var messageFile: Type4Tag.MessageFile?
+        /// The capability container, which describes the file with the message.
+        package var container: Type4CapabilityContainer?
     }
 
     /// The data of a Type 5 tag.
@@ -51,7 +51,7 @@ package struct TagInspection: Sendable {
     /// The data of the activation.
     package var target: TagTarget
     /// Whether values such as ATQA and SAK come from the tag itself.
-    package var tellsActivation: Bool
+    package var reportsActivationData: Bool
     /// The whole memory, if the product is known and readable. The parts in ``unknown`` have default values.
     package var contents: TagContents?
     /// The parts of ``contents`` that the tag did not reveal.
@@ -70,7 +70,7 @@ extension ActivatedTag {
     package func inspect() async throws(TagError) -> TagInspection {
         var findings = try await read()
         findings.product = await productName()
-        var inspection = TagInspection(findings: findings, target: target, tellsActivation: tellsActivation)
+        var inspection = TagInspection(findings: findings, target: target, reportsActivationData: reportsActivationData)
         switch forumTag {
         case let tag as Type1Tag: try await inspection.ask(tag)
         case let tag as Type2Tag: try await inspection.ask(tag)
@@ -79,7 +79,7 @@ extension ActivatedTag {
             inspection.card = TagInspection.Card(
                 answerToSelect: answerToSelect?.bytes,
                 version: findings.product == nil ? nil : try await tag.readVersion()?.bytes,
-                messageFile: tag.messageFile
+                container: tag.capabilityContainer
             )
         case let tag as Type5Tag: try await inspection.ask(tag)
         default: break
@@ -103,7 +103,7 @@ extension TagInspection {
         var known = Type2Contents(blank: product, uid: tag.target.uid)
         known.atqa = tag.target.atqa
         known.sak = tag.target.sak ?? 0
-        unknown = tellsActivation ? [.failedAuthentications] : [.failedAuthentications, .answers]
+        unknown = reportsActivationData ? [.failedAuthentications] : [.failedAuthentications, .answers]
         if let memory = try await tag.readPages(product.readablePageCount) {
             known.memory.replaceSubrange(0..<memory.count, with: memory)
         } else {

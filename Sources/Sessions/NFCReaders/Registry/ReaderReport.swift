@@ -46,7 +46,7 @@ package struct ReaderReport: Sendable {
     /// What the reader can do, as sentences for people.
     package var capabilities: [String] = []
     /// Which of Core NFC's calls the reader serves.
-    package var calls: [ServedCall]?
+    package var calls: [SupportedAPI]?
 
     /// How people call the kind, such as `PC/SC`.
     package var title: String? { ReaderKind.all.first { $0.scheme == kind }?.title }

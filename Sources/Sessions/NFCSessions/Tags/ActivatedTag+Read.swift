@@ -14,7 +14,7 @@ extension ActivatedTag {
             return findings
         }
         let start = try await begin(&findings)
-        findings.survey = try await forumTag.surveyNDEF()
+        findings.survey = try await forumTag.queryNDEFStatus()
         findings.cost = cost(since: start)
         findings.noteIdentifier(of: forumTag)
         return findings

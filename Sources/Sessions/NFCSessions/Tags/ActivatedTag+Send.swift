@@ -23,7 +23,7 @@ extension ActivatedTag {
             switch error.code {
             case .timeout, .transmission, .collision:
                 if packet.answer == .none { return [] }
-                throw await source.isStillThere(self)
+                throw await source.checkPresence(self)
                     ? TagError(.badAnswer, "The tag is there and did not answer the command.", link: error)
                     : TagError(.tagLost, "The tag does not answer any more.", link: error)
             case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)

@@ -47,7 +47,7 @@ extension ActivatedTag {
             step = .checking
             if checks { try await forumTag.checkNDEF(message) }
             // If the tag leaves now, it was still written.
-            findings.survey = NDEFSurvey(detection: try? await forumTag.detectNDEF(), message: message)
+            findings.survey = NDEFStatusReport(detection: try? await forumTag.detectNDEF(), message: message)
             findings.noteIdentifier(of: forumTag)
             step = .locking
             if locks {
@@ -78,7 +78,7 @@ extension ActivatedTag {
         var outcome = await write(message, checks: checks, locks: locks)
         if let failure = outcome.failure {
             guard !failure.leavesDoubt else { return outcome }
-            if let forumTag, let survey = try? await forumTag.surveyNDEF() { outcome.findings.survey = survey }
+            if let forumTag, let survey = try? await forumTag.queryNDEFStatus() { outcome.findings.survey = survey }
         }
         if asksProduct { outcome.findings.product = await productName() }
         return outcome

@@ -17,7 +17,7 @@ struct DiscoveringTagSource: TagSource {
         var selected: ActivatedTag?
         for discovered in all {
             // A tag whose data break every standard is left out. The others still count.
-            guard let tag = try? ActivatedTag(discovered, tellsActivation: driver.tellsActivation) else { continue }
+            guard let tag = try? ActivatedTag(discovered, reportsActivationData: driver.reportsActivationData) else { continue }
             if plan.opensCards, tag.card != nil {
                 // The reader releases the card before, also when this one has left.
                 selected = nil
@@ -45,7 +45,7 @@ struct DiscoveringTagSource: TagSource {
     /// The reader releases a tag by itself when it selects another one.
     func letGo(of tag: ActivatedTag) async throws(TagError) {}
 
-    func isStillThere(_ tag: ActivatedTag) async -> Bool {
+    func checkPresence(_ tag: ActivatedTag) async -> Bool {
         guard case .frames(let link)? = tag.discovered?.port, tag.card == nil else { return false }
         guard (try? await link.reactivate()) != nil else { return false }
         tag.forumTag?.wasActivated()
@@ -54,7 +54,7 @@ struct DiscoveringTagSource: TagSource {
 
     func isPresent(_ tag: ActivatedTag) async -> Bool {
         if let isPresent = await tag.isPresent() { return isPresent }
-        return await isStillThere(tag)
+        return await checkPresence(tag)
     }
 
     func interrupt() {

@@ -47,7 +47,7 @@ final class FieldTagSource: TagSource {
         if case .nfcA = tag.target, let link = tag.link { try await NFCAActivation(link: link).halt() }
     }
 
-    func isStillThere(_ tag: ActivatedTag) async -> Bool {
+    func checkPresence(_ tag: ActivatedTag) async -> Bool {
         switch tag.target {
         case .nfcA(let target) where !target.isISODEP && !target.isType1:
             // The tag went to sleep when it refused the command. Activating it wakes it again.

@@ -11,7 +11,7 @@ package struct TagFindings: Sendable {
     /// The product's name, as far as the tag reveals it.
     package var product: String?
     /// The tag's NDEF content.
-    package var survey = NDEFSurvey()
+    package var survey = NDEFStatusReport()
     /// The airtime of the work after the activation; nil if the reader does not report it.
     package var cost: LinkStatistics?
     /// The airtime for finding and activating the tag, in its technology; nil if the reader does that itself.

@@ -18,7 +18,7 @@ protocol TagSource: Sendable {
 
     /// Returns whether the selected tag is still near, after it did not answer a command. Then it accepts commands
     /// again.
-    func isStillThere(_ tag: ActivatedTag) async -> Bool
+    func checkPresence(_ tag: ActivatedTag) async -> Bool
 
     /// Asks the selected tag whether it is near, with the cheapest exchange of its technology that changes nothing.
     /// Then it accepts commands again.

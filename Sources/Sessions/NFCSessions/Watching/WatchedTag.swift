@@ -20,7 +20,7 @@ public struct WatchedTag {
     /// Reads the tag's status and its message. A tag without NDEF, or of a kind that has none, is a result.
     ///
     /// - Throws: `TagError` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
-    public func survey() async throws(TagError) -> NDEFSurvey { try await tag.read().survey }
+    public func survey() async throws(TagError) -> NDEFStatusReport { try await tag.read().survey }
 
     /// Asks the tag for its product; nil if it does not say, or has left.
     public func productName() async -> String? { await tag.productName() }

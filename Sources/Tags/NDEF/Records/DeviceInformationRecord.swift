@@ -33,18 +33,18 @@ public struct DeviceInformationRecord: TypedRecord {
         ])
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.deviceInformation)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
         elements = []
-        guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
+        guard !payload.isAtEnd else { throw NDEFError(.emptyPayload) }
         while let type = payload.nextByte() {
             guard let count = payload.nextByte(), let value = payload.nextBytes(Int(count)) else {
-                throw RecordError(.attributeOverrun)
+                throw NDEFError(.attributeOverrun)
             }
             elements.append(Element(type: type, value: value))
         }
@@ -52,9 +52,9 @@ public struct DeviceInformationRecord: TypedRecord {
     }
 
     /// Checks that vendor and model are present and not empty. Device Information RTD 1.0, 2.
-    private func requireNames() throws(RecordError) {
+    private func requireNames() throws(NDEFError) {
         for type: UInt8 in [0, 1] where !elements.contains(where: { $0.type == type && !$0.value.isEmpty }) {
-            throw RecordError(.missingElement)
+            throw NDEFError(.missingElement)
         }
     }
 
@@ -67,9 +67,9 @@ public struct DeviceInformationRecord: TypedRecord {
         elements.first { $0.type == type }.flatMap { String(validating: $0.value, as: UTF8.self) }
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
         try requireNames()
-        guard elements.allSatisfy({ $0.value.count <= 0xFF }) else { throw RecordError(.valueTooLong) }
+        guard elements.allSatisfy({ $0.value.count <= 0xFF }) else { throw NDEFError(.valueTooLong) }
         let payload = elements.flatMap { [$0.type, UInt8($0.value.count)] + $0.value }
         return .wellKnown("Di", identifier: identifier, payload: payload)
     }

@@ -25,6 +25,32 @@ public enum RecordContent: Sendable, Hashable {
     case unknown
 }
 
+/// The kind of a record, derived only from its type name format and its type.
+public enum RecordKind: String, Sendable, Hashable, CaseIterable {
+    case empty
+    case uri
+    case text
+    case smartPoster = "smartposter"
+    case media = "mime"
+    case absoluteURI = "absolute-uri"
+    case external
+    case androidApplication = "android-application"
+    case handoverSelect = "handover-select"
+    case handoverRequest = "handover-request"
+    case handoverMediation = "handover-mediation"
+    case handoverInitiate = "handover-initiate"
+    case handoverCarrier = "handover-carrier"
+    case bluetoothEasyPairing = "bluetooth-ep"
+    case bluetoothLowEnergy = "bluetooth-le"
+    case wifi = "wifi-wsc"
+    case signature
+    case deviceInformation = "device-information"
+    /// An NFC Forum type that has no meaning on its own, or that this module doesn't know.
+    case wellKnown = "well-known"
+    /// The format is `unknown` or a reserved one.
+    case unknown
+}
+
 extension NDEFRecord {
     /// Decodes the payload according to the record's type.
     ///
@@ -32,39 +58,39 @@ extension NDEFRecord {
     /// input can nest deeply.
     ///
     /// - Returns: the decoded payload.
-    public func content() throws(RecordError) -> RecordContent {
-        switch kind {
+    /// - Throws: ``NDEFError`` with any of the codes for payloads.
+    public func content() throws(NDEFError) -> RecordContent {
+        let payload = PayloadReader(self)
+        return switch kind {
         case .empty: .empty
-        case .uri: .uri(try URIRecord(PayloadReader(self)))
-        case .text: .text(try TextRecord(PayloadReader(self)))
-        case .smartPoster: .smartPoster(try SmartPosterRecord(PayloadReader(self)))
+        case .uri: .uri(try URIRecord(payload))
+        case .text: .text(try TextRecord(payload))
+        case .smartPoster: .smartPoster(try SmartPosterRecord(payload))
         case .media: .media(type: String(nameBytes: typeSlice))
-        case .absoluteURI: .absoluteURI(try PayloadReader.string(storage, typeRange))
+        case .absoluteURI: .absoluteURI(try PayloadReader(storage, typeRange).string())
         case .external: .external(type: String(nameBytes: typeSlice))
-        case .androidApplication: .androidApplication(package: try PayloadReader(self).string())
-        case .handoverSelect: .handover(try HandoverRecord(.select, PayloadReader(self)))
-        case .handoverRequest: .handover(try HandoverRecord(.request, PayloadReader(self)))
-        case .handoverMediation: .handover(try HandoverRecord(.mediation, PayloadReader(self)))
-        case .handoverInitiate: .handover(try HandoverRecord(.initiate, PayloadReader(self)))
-        case .handoverCarrier: .handoverCarrier(try HandoverCarrierRecord(PayloadReader(self)))
-        case .bluetoothEasyPairing: .bluetoothEasyPairing(try BluetoothEasyPairingRecord(PayloadReader(self)))
-        case .bluetoothLowEnergy: .bluetoothLowEnergy(try BluetoothLowEnergyRecord(PayloadReader(self)))
-        case .wifi: .wifi(try WiFiRecord(PayloadReader(self)))
-        case .signature: .signature(try SignatureRecord(PayloadReader(self)))
-        case .deviceInformation: .deviceInformation(try DeviceInformationRecord(PayloadReader(self)))
+        case .androidApplication: .androidApplication(package: try payload.string())
+        case .handoverSelect: .handover(try HandoverRecord(.select, payload))
+        case .handoverRequest: .handover(try HandoverRecord(.request, payload))
+        case .handoverMediation: .handover(try HandoverRecord(.mediation, payload))
+        case .handoverInitiate: .handover(try HandoverRecord(.initiate, payload))
+        case .handoverCarrier: .handoverCarrier(try HandoverCarrierRecord(payload))
+        case .bluetoothEasyPairing: .bluetoothEasyPairing(try BluetoothEasyPairingRecord(payload))
+        case .bluetoothLowEnergy: .bluetoothLowEnergy(try BluetoothLowEnergyRecord(payload))
+        case .wifi: .wifi(try WiFiRecord(payload))
+        case .signature: .signature(try SignatureRecord(payload))
+        case .deviceInformation: .deviceInformation(try DeviceInformationRecord(payload))
         case .wellKnown: .wellKnown(type: String(nameBytes: typeSlice))
         case .unknown: .unknown
         }
     }
-}
 
-extension NDEFRecord {
     /// The record's kind. Media types and external types ignore case; well-known types don't.
     public var kind: RecordKind {
         switch typeNameFormat {
         case .empty: .empty
         case .wellKnown: wellKnownKind
-        case .media: mediaKind
+        case .media: Self.mediaKinds.first { typeIs($0.type) }?.kind ?? .media
         case .absoluteURI: .absoluteURI
         case .external: typeIs("android.com:pkg") ? .androidApplication : .external
         case .unknown, .unchanged, .reserved: .unknown
@@ -72,51 +98,144 @@ extension NDEFRecord {
     }
 
     private var wellKnownKind: RecordKind {
-        let byte = { (index: Int) in storage[start + index] }
-        switch typeLength {
-        case 1:
-            return byte(0) == UInt8(ascii: "U") ? .uri : byte(0) == UInt8(ascii: "T") ? .text : .wellKnown
-        case 2:
-            switch UInt16(byte(0)) << 8 | UInt16(byte(1)) {
-            case 0x5370: return .smartPoster
-            case 0x4873: return .handoverSelect
-            case 0x4872: return .handoverRequest
-            case 0x486D: return .handoverMediation
-            case 0x4869: return .handoverInitiate
-            case 0x4863: return .handoverCarrier
-            case 0x4469: return .deviceInformation
-            default: return .wellKnown
-            }
-        case 3:
-            return byte(0) == 0x53 && byte(1) == 0x69 && byte(2) == 0x67 ? .signature : .wellKnown
-        default:
-            return .wellKnown
+        switch String(decoding: typeSlice, as: UTF8.self) {
+        case "U": .uri
+        case "T": .text
+        case "Sp": .smartPoster
+        case "Sig": .signature
+        case "Di": .deviceInformation
+        case "Hs": .handoverSelect
+        case "Hr": .handoverRequest
+        case "Hm": .handoverMediation
+        case "Hi": .handoverInitiate
+        case "Hc": .handoverCarrier
+        default: .wellKnown
         }
     }
 
-    private var mediaKind: RecordKind {
-        switch typeLength {
-        case 23: typeIs(WiFiRecord.mediaType) ? .wifi : .media
-        case 32:
-            typeIs(BluetoothEasyPairingRecord.mediaType)
-                ? .bluetoothEasyPairing : typeIs(BluetoothLowEnergyRecord.mediaType) ? .bluetoothLowEnergy : .media
-        default: .media
-        }
-    }
+    private static let mediaKinds: [(type: String, kind: RecordKind)] = [
+        (WiFiRecord.mediaType, .wifi), (BluetoothEasyPairingRecord.mediaType, .bluetoothEasyPairing),
+        (BluetoothLowEnergyRecord.mediaType, .bluetoothLowEnergy),
+    ]
 
     /// Returns whether the type is a name, ignoring case.
     private func typeIs(_ name: String) -> Bool {
-        let name = name.utf8
-        guard name.count == typeLength else { return false }
-        return zip(storage[typeRange], name).allSatisfy { Self.lowerCase($0) == Self.lowerCase($1) }
-    }
-
-    private static func lowerCase(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        func lowerCase(_ byte: UInt8) -> UInt8 {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        return typeLength == name.utf8.count && zip(typeSlice, name.utf8).allSatisfy { lowerCase($0) == lowerCase($1) }
     }
 
     /// Throws unless the record is of a kind.
-    func require(_ kind: RecordKind) throws(RecordError) {
-        guard self.kind == kind else { throw RecordError(.wrongType) }
+    func require(_ kind: RecordKind) throws(NDEFError) {
+        guard self.kind == kind else { throw NDEFError(.wrongType) }
+    }
+}
+
+/// A value that can be decoded from a record's payload and encoded as one.
+public protocol TypedRecord: Sendable, Hashable {
+    /// Decodes a record.
+    ///
+    /// - Parameter record: the record.
+    /// - Throws: ``NDEFError`` with `wrongType` when the record has another type, or with the fault in the payload.
+    init(_ record: NDEFRecord) throws(NDEFError)
+
+    /// Makes a record.
+    ///
+    /// - Parameter identifier: the record's identifier.
+    /// - Returns: a record that decodes to this value.
+    /// - Throws: ``NDEFError`` when the value can't be encoded, such as `valueTooLong`.
+    func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord
+}
+
+extension TypedRecord {
+    /// Makes a record without an identifier.
+    ///
+    /// - Throws: as ``makeRecord(identifier:)`` does.
+    public func makeRecord() throws(NDEFError) -> NDEFRecord { try makeRecord(identifier: []) }
+}
+
+// MARK: Fields of payloads
+
+/// Reads fields from part of an array. Each read checks the remaining length first.
+struct PayloadReader {
+    private let bytes: [UInt8]
+    private var rest: Range<Int>
+
+    init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        rest = range
+    }
+
+    init(_ record: NDEFRecord) { self.init(record.storage, record.payloadRange) }
+
+    var count: Int { rest.count }
+    var isAtEnd: Bool { rest.isEmpty }
+    var restBytes: [UInt8] { Array(bytes[rest]) }
+
+    mutating func nextByte() -> UInt8? { part(1).map { $0.bytes[$0.rest.lowerBound] } }
+
+    /// Reads an integer of two bytes, big endian.
+    mutating func integer16() -> UInt16? {
+        guard let high = nextByte(), let low = nextByte() else { return nil }
+        return UInt16(high) << 8 | UInt16(low)
+    }
+
+    /// Reads bytes as a copy.
+    mutating func nextBytes(_ count: Int) -> [UInt8]? { part(count)?.restBytes }
+
+    /// Returns a reader for the next bytes.
+    mutating func part(_ count: Int) -> PayloadReader? {
+        guard count >= 0, count <= rest.count else { return nil }
+        let middle = rest.lowerBound + count
+        defer { rest = middle..<rest.upperBound }
+        return PayloadReader(bytes, rest.lowerBound..<middle)
+    }
+
+    /// Returns the remaining bytes as UTF-8 text.
+    func string() throws(NDEFError) -> String {
+        do {
+            return String(copying: try UTF8Span(validating: bytes.span.extracting(rest)))
+        } catch {
+            throw NDEFError(.badEncoding)
+        }
+    }
+
+    /// Returns the message in the remaining bytes.
+    func message() throws(NDEFError) -> NDEFMessage {
+        do {
+            return try NDEFMessage(decoding: bytes, in: rest)
+        } catch {
+            throw NDEFError(.inner(error.code))
+        }
+    }
+}
+
+extension NDEFMessage {
+    /// Returns the bytes of a message inside a payload; no bytes for no records.
+    static func innerBytes(_ records: [NDEFRecord]) throws(NDEFError) -> [UInt8] {
+        guard !records.isEmpty else { return [] }
+        do {
+            return try NDEFMessage(records).encoded()
+        } catch {
+            throw NDEFError(.inner(error.code))
+        }
+    }
+}
+
+extension UInt16 {
+    /// The two bytes, most significant byte first.
+    var bytes: [UInt8] { [UInt8(self >> 8), UInt8(self & 0xFF)] }
+}
+
+extension String {
+    /// Creates the text of a name that should be ASCII: UTF-8 when it is valid, otherwise one character a byte (ISO
+    /// 8859-1).
+    package init(nameBytes bytes: ArraySlice<UInt8>) {
+        if let text = String(validating: bytes, as: UTF8.self) {
+            self = text
+        } else {
+            self = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        }
     }
 }

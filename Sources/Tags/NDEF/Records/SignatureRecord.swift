@@ -43,20 +43,20 @@ public struct SignatureRecord: TypedRecord {
         self.certificateURI = certificateURI
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.signature)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard !payload.isAtEnd else { throw RecordError(.emptyPayload) }
+        guard !payload.isAtEnd else { throw NDEFError(.emptyPayload) }
         guard let version = payload.nextByte(), let type = payload.nextByte(), let hash = payload.nextByte(),
             let count = payload.integer16()
-        else { throw RecordError(.tooShort) }
-        guard let signature = payload.nextBytes(Int(count)) else { throw RecordError(.signatureOverrun) }
+        else { throw NDEFError(.tooShort) }
+        guard let signature = payload.nextBytes(Int(count)) else { throw NDEFError(.signatureOverrun) }
         if type & 0x80 != 0 { try Self.checkURI(signature) }
-        guard let chain = payload.nextByte() else { throw RecordError(.tooShort) }
+        guard let chain = payload.nextByte() else { throw NDEFError(.tooShort) }
         self.init(
             version: version,
             isSignatureURI: type & 0x80 != 0,
@@ -76,31 +76,29 @@ public struct SignatureRecord: TypedRecord {
     }
 
     /// Checks a URI in a signature by the rules of a URI record: UTF-8 without control characters.
-    private static func checkURI(_ bytes: [UInt8]) throws(RecordError) {
-        guard !(try PayloadReader.string(bytes, bytes.indices)).utf8.contains(where: { $0 < 0x20 }) else {
-            throw RecordError(.controlCharacter)
-        }
+    private static func checkURI(_ bytes: [UInt8]) throws(NDEFError) {
+        try URIRecord.check(try PayloadReader(bytes, bytes.indices).string())
     }
 
-    private static func field(_ payload: inout PayloadReader) throws(RecordError) -> [UInt8] {
+    private static func field(_ payload: inout PayloadReader) throws(NDEFError) -> [UInt8] {
         guard let count = payload.integer16(), let bytes = payload.nextBytes(Int(count)) else {
-            throw RecordError(.certificateOverrun)
+            throw NDEFError(.certificateOverrun)
         }
         return bytes
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
         if isSignatureURI { try Self.checkURI(signature) }
         if let certificateURI { try Self.checkURI(certificateURI) }
         let fields = [signature] + certificates + (certificateURI.map { [$0] } ?? [])
         guard certificates.count <= 15, fields.allSatisfy({ $0.count <= 0xFFFF }) else {
-            throw RecordError(.valueTooLong)
+            throw NDEFError(.valueTooLong)
         }
         let type = signatureType & 0x7F | (isSignatureURI ? 0x80 : 0)
         let chain = (certificateFormat & 0x07) << 4 | UInt8(certificates.count) | (certificateURI == nil ? 0 : 0x80)
         var payload = [version, type, hashType]
         for (index, field) in fields.enumerated() {
-            payload += [UInt8(field.count >> 8), UInt8(field.count & 0xFF)] + field
+            payload += UInt16(field.count).bytes + field
             if index == 0 { payload.append(chain) }
         }
         return .wellKnown("Sig", identifier: identifier, payload: payload)

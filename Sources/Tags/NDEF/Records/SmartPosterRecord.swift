@@ -80,14 +80,14 @@ public struct SmartPosterRecord: TypedRecord {
         self.icons = icons
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.smartPoster)
         try self.init(PayloadReader(record))
     }
 }
 
 extension SmartPosterRecord {
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var uris: [URIRecord] = []
         var titles: [TextRecord] = []
         var icons: [Icon] = []
@@ -105,22 +105,24 @@ extension SmartPosterRecord {
                 let name = String(nameBytes: record.typeSlice)
                 if Self.isPicture(name) { icons.append(Icon(type: name, data: record.payload)) }
             case .wellKnown where record.typeSlice.elementsEqual("act".utf8):
-                guard field.count == 1, let byte = field.nextByte() else { throw RecordError(.actionLength) }
+                guard field.count == 1, let byte = field.nextByte() else { throw NDEFError(.actionLength) }
                 action = Action(byte: byte)
             case .wellKnown where record.typeSlice.elementsEqual("s".utf8):
-                guard field.count == 4, let number = field.integer32() else { throw RecordError(.sizeLength) }
-                size = number
+                guard field.count == 4, let high = field.integer16(), let low = field.integer16() else {
+                    throw NDEFError(.sizeLength)
+                }
+                size = UInt32(high) << 16 | UInt32(low)
             case .wellKnown where record.typeSlice.elementsEqual("t".utf8):
                 type = try field.string()
             default:
                 break
             }
         }
-        guard uris.count == 1, let uri = uris.first else { throw RecordError(.uriCount(uris.count)) }
+        guard uris.count == 1, let uri = uris.first else { throw NDEFError(.uriCount(uris.count)) }
         self.init(uri: uri, titles: titles, action: action, size: size, type: type, icons: icons)
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
         var records = [try uri.makeRecord()]
         for title in titles {
             records.append(try title.makeRecord())

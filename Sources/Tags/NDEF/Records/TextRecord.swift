@@ -35,18 +35,18 @@ public struct TextRecord: TypedRecord {
         self.encoding = encoding
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.text)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let status = payload.nextByte() else { throw RecordError(.emptyPayload) }
+        guard let status = payload.nextByte() else { throw NDEFError(.emptyPayload) }
         // Bit 6 is reserved and ignored.
-        guard let name = payload.take(Int(status & 0x3F)) else { throw RecordError(.languageOverrun) }
-        language = try PayloadReader.string(payload.bytes, name)
-        guard language.utf8.allSatisfy({ $0 < 0x80 }) else { throw RecordError(.badEncoding) }
+        guard let name = payload.part(Int(status & 0x3F)) else { throw NDEFError(.languageOverrun) }
+        language = try name.string()
+        guard language.utf8.allSatisfy({ $0 < 0x80 }) else { throw NDEFError(.badEncoding) }
         if status & 0x80 == 0 {
             encoding = .utf8
             text = try payload.string()
@@ -55,9 +55,9 @@ public struct TextRecord: TypedRecord {
         }
     }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
-        guard !language.isEmpty, language.utf8.allSatisfy({ $0 < 0x80 }) else { throw RecordError(.badEncoding) }
-        guard language.utf8.count <= 0x3F else { throw RecordError(.valueTooLong) }
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
+        guard !language.isEmpty, language.utf8.allSatisfy({ $0 < 0x80 }) else { throw NDEFError(.badEncoding) }
+        guard language.utf8.count <= 0x3F else { throw NDEFError(.valueTooLong) }
         var payload = [UInt8(language.utf8.count) | (encoding == .utf8 ? 0 : 0x80)]
         payload.append(contentsOf: language.utf8)
         if encoding == .utf8 {
@@ -71,31 +71,21 @@ public struct TextRecord: TypedRecord {
 
 /// UTF-16 in text records: big endian, unless a byte order mark says otherwise (RFC 2781).
 enum UTF16Text {
-    static func decode(_ payload: PayloadReader) throws(RecordError) -> (String, TextRecord.Encoding) {
-        guard payload.count.isMultiple(of: 2) else { throw RecordError(.badEncoding) }
+    static func decode(_ payload: PayloadReader) throws(NDEFError) -> (String, TextRecord.Encoding) {
+        guard payload.count.isMultiple(of: 2) else { throw NDEFError(.badEncoding) }
         var payload = payload
-        var encoding = TextRecord.Encoding.utf16
-        if payload.count >= 2 {
-            switch (payload.bytes[payload.position], payload.bytes[payload.position + 1]) {
-            case (0xFE, 0xFF): encoding = .utf16BigEndianMark
-            case (0xFF, 0xFE): encoding = .utf16LittleEndianMark
-            default: break
+        var units: [UInt16] = []
+        while let unit = payload.integer16() { units.append(unit) }
+        let encoding: TextRecord.Encoding =
+            switch units.first {
+            case 0xFEFF: .utf16BigEndianMark
+            case 0xFFFE: .utf16LittleEndianMark
+            default: .utf16
             }
-            if encoding != .utf16 { _ = payload.take(2) }
-        }
-        var scalars = String.UnicodeScalarView()
-        while let unit = nextUnit(&payload, encoding) {
-            guard UTF16.isSurrogate(unit) else {
-                guard let scalar = Unicode.Scalar(UInt32(unit)) else { throw RecordError(.badEncoding) }
-                scalars.append(scalar)
-                continue
-            }
-            guard UTF16.isLeadSurrogate(unit), let low = nextUnit(&payload, encoding), UTF16.isTrailSurrogate(low),
-                let scalar = scalar(unit, low)
-            else { throw RecordError(.badEncoding) }
-            scalars.append(scalar)
-        }
-        return (String(scalars), encoding)
+        if encoding != .utf16 { units.removeFirst() }
+        if encoding == .utf16LittleEndianMark { units = units.map(\.byteSwapped) }
+        guard let text = String(validating: units, as: UTF16.self) else { throw NDEFError(.badEncoding) }
+        return (text, encoding)
     }
 
     static func encode(_ text: String, _ encoding: TextRecord.Encoding, into payload: inout [UInt8]) {
@@ -108,16 +98,5 @@ enum UTF16Text {
             payload.append(UInt8(truncatingIfNeeded: swapped >> 8))
             payload.append(UInt8(truncatingIfNeeded: swapped))
         }
-    }
-
-    /// Returns the character that a pair of surrogates encodes.
-    private static func scalar(_ lead: UInt16, _ trail: UInt16) -> Unicode.Scalar? {
-        let high = UInt32(lead & 0x3FF)
-        let low = UInt32(trail & 0x3FF)
-        return Unicode.Scalar(0x10000 + (high << 10 | low))
-    }
-
-    private static func nextUnit(_ payload: inout PayloadReader, _ encoding: TextRecord.Encoding) -> UInt16? {
-        payload.integer16().map { encoding == .utf16LittleEndianMark ? $0.byteSwapped : $0 }
     }
 }

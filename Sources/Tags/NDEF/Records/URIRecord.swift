@@ -15,30 +15,33 @@ public struct URIRecord: TypedRecord {
         prefixCode = URIPrefix.longestCode(for: uri)
     }
 
-    public init(_ record: NDEFRecord) throws(RecordError) {
+    public init(_ record: NDEFRecord) throws(NDEFError) {
         try record.require(.uri)
         try self.init(PayloadReader(record))
     }
 
-    init(_ payload: PayloadReader) throws(RecordError) {
+    init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
-        guard let code = payload.nextByte() else { throw RecordError(.emptyPayload) }
+        guard let code = payload.nextByte() else { throw NDEFError(.emptyPayload) }
         // A reserved code is read as 0. The specification requires this of readers that don't know the code.
         let rest = try payload.string()
-        guard !rest.utf8.contains(where: { $0 < 0x20 }) else { throw RecordError(.controlCharacter) }
+        try Self.check(rest)
         prefixCode = code
-        uri = code == 0 ? rest : URIPrefix.text(for: code) + rest
+        uri = URIPrefix.text(for: code) + rest
+    }
+
+    /// Checks that a URI has no control characters.
+    static func check(_ uri: String) throws(NDEFError) {
+        guard !uri.utf8.contains(where: { $0 < 0x20 }) else { throw NDEFError(.controlCharacter) }
     }
 
     /// Whether the record has a reserved prefix code.
     public var hasReservedPrefix: Bool { Int(prefixCode) >= URIPrefix.all.count }
 
-    public func makeRecord(identifier: [UInt8]) throws(RecordError) -> NDEFRecord {
-        guard !uri.utf8.contains(where: { $0 < 0x20 }) else { throw RecordError(.controlCharacter) }
-        let prefix = URIPrefix.text(for: prefixCode)
-        var payload = [prefixCode]
-        payload.append(contentsOf: uri.utf8.dropFirst(prefix.utf8.count))
-        return .wellKnown("U", identifier: identifier, payload: payload)
+    public func makeRecord(identifier: [UInt8]) throws(NDEFError) -> NDEFRecord {
+        try Self.check(uri)
+        let rest = uri.utf8.dropFirst(URIPrefix.text(for: prefixCode).utf8.count)
+        return .wellKnown("U", identifier: identifier, payload: [prefixCode] + rest)
     }
 }
 
@@ -66,10 +69,7 @@ public enum URIPrefix {
     /// - Parameter uri: a URI.
     /// - Returns: the code; 0 when no beginning fits.
     public static func longestCode(for uri: String) -> UInt8 {
-        var best = 0
-        for (code, prefix) in all.enumerated() where prefix.utf8.count > all[best].utf8.count {
-            if uri.utf8.starts(with: prefix.utf8) { best = code }
-        }
-        return UInt8(best)
+        let fitting = all.indices.filter { uri.utf8.starts(with: all[$0].utf8) }
+        return UInt8(fitting.max { all[$0].utf8.count < all[$1].utf8.count } ?? 0)
     }
 }

@@ -154,3 +154,222 @@ public struct NFCAActivation: Sendable {
         }
     }
 }
+
+/// Commands and procedures of ISO/IEC 14443-3, 6.4 and 6.5.
+extension NFCAActivation {
+    /// The two short frames that tags in the IDLE state answer. WUPA also reaches halted tags.
+    enum Request: UInt8 {
+        case request = 0x26
+        case wakeUp = 0x52
+
+        var frame: Frame { Frame(bits: [rawValue], validBitsInLastByte: 7) }
+    }
+
+    /// An answer to REQA or WUPA.
+    struct Sense {
+        /// ATQA; 0 when several tags answered at once.
+        var atqa: UInt16
+        /// Whether more than one tag answered.
+        var isCrowded: Bool
+
+        /// Returns ATQA for a tag with 1 to 3 cascade levels. When several tags answered at once, only the size of its
+        /// UID is known (ISO/IEC 14443-3, 6.5.2).
+        func atqaOfTag(levels: Int) -> UInt16 {
+            isCrowded ? [0x0004, 0x0044, 0x0084][levels - 1] : atqa
+        }
+    }
+
+    /// SEL of the three cascade levels.
+    static let selectCodes: [UInt8] = [0x93, 0x95, 0x97]
+    /// The cascade tag. It stands in place of a UID byte when the UID continues at the next level (ISO/IEC 14443-3,
+    /// 6.5.4).
+    static let cascadeTag: UInt8 = 0x88
+
+    /// Sends REQA or WUPA.
+    ///
+    /// - Returns: the answer; nil when no tag answered.
+    func sense(_ command: Request) async throws(TagError) -> Sense? {
+        var damaged = 0
+        while true {
+            do throws(LinkError) {
+                let answer = try await link.transceive(command.frame, timeout: Self.answerTimeout)
+                guard answer.bytes.count == 2, answer.validBitsInLastByte == 8 else {
+                    throw LinkError(.transmission, "ATQA has to be 16 bits (ISO/IEC 14443-3, 6.5.2).")
+                }
+                return Sense(atqa: UInt16(high: answer.bytes[1], low: answer.bytes[0]), isCrowded: false)
+            } catch {
+                switch error.code {
+                case .collision: return Sense(atqa: 0, isCrowded: true)
+                case .timeout, .tagRemoved:
+                    // After a damaged answer the tag may have gone from READY back to IDLE without an answer.
+                    guard damaged > 0, damaged < Self.attempts else { return nil }
+                    damaged += 1
+                case .transmission:
+                    damaged += 1
+                    // Several tags can damage each other's ATQA without a detected collision: try anticollision.
+                    if damaged == Self.attempts { return Sense(atqa: 0, isCrowded: true) }
+                default: throw TagError(link: error, over: .nfcA)
+                }
+            }
+        }
+    }
+
+    /// Sends WUPA. Any answer, even a damaged one, means that a tag is present.
+    func wakeUp() async throws(LinkError) {
+        do throws(LinkError) {
+            _ = try await link.transceive(Request.wakeUp.frame, timeout: Self.answerTimeout)
+        } catch {
+            guard error.code == .collision || error.code == .transmission else { throw error }
+        }
+    }
+
+    /// Runs anticollision and SELECT through all cascade levels.
+    ///
+    /// - Returns: the selected tag and whether others answered; nil when the tag stopped answering or its answers
+    ///   stayed damaged.
+    func selectOne(_ sense: Sense) async throws(TagError) -> (target: NFCATarget, isCrowded: Bool)? {
+        var uid: [UInt8] = []
+        var isCrowded = false
+        for (level, code) in Self.selectCodes.enumerated() {
+            guard let part = try await anticollision(code, isCrowded: &isCrowded) else { return nil }
+            let sak: UInt8
+            do throws(LinkError) {
+                sak = try await select(code, part)
+            } catch {
+                if let failure = TagError(fatal: error) { throw failure }
+                return nil
+            }
+            guard sak & 0x04 != 0 else {
+                uid += part[0..<4]
+                return (NFCATarget(atqa: sense.atqaOfTag(levels: level + 1), sak: sak, uid: uid), isCrowded)
+            }
+            guard part[0] == Self.cascadeTag else {
+                throw TagError(
+                    .badAnswer,
+                    "SAK says that the UID continues, but it does not begin with the cascade tag (ISO/IEC 14443-3, 6.5.4)."
+                )
+            }
+            uid += part[1..<4]
+        }
+        throw TagError(.badAnswer, "A UID has at most three cascade levels (ISO/IEC 14443-3, 6.5.4).")
+    }
+
+    /// Finds the four UID bytes and the check byte of one tag at one cascade level.
+    ///
+    /// On a collision it follows the branch with a 1. Every round determines at least one bit, so there are at most 33
+    /// rounds.
+    ///
+    /// - Returns: five bytes; nil when the tags stopped answering.
+    func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
+        var known = BitString()
+        var damaged = 0
+        while true {
+            do throws(LinkError) {
+                let answer = try await link.transceive(
+                    Self.anticollisionFrame(code, known),
+                    timeout: Self.answerTimeout
+                )
+                guard answer.bitCount == 40 - known.count else {
+                    throw LinkError(
+                        .transmission,
+                        "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
+                    )
+                }
+                known.append(answer.bytes, count: answer.bitCount)
+                guard known.bytes.reduce(0, ^) == 0 else {
+                    throw LinkError(.transmission, "The check byte BCC is wrong (ISO/IEC 14443-3, 6.5.3).")
+                }
+                return known.bytes
+            } catch {
+                switch error.code {
+                case .collision:
+                    isCrowded = true
+                    guard let collision = error.collision, collision.bitIndex >= 0,
+                        collision.bits.count * 8 >= collision.bitIndex, known.count + collision.bitIndex < 32
+                    else {
+                        throw TagError(
+                            .badAnswer,
+                            "Tags collide outside their UIDs, so they can't be separated (ISO/IEC 14443-3, 6.5.3).",
+                            link: error
+                        )
+                    }
+                    known.append(collision.bits, count: collision.bitIndex)
+                    known.append(true)
+                case .transmission:
+                    known = BitString()
+                    damaged += 1
+                    guard damaged < Self.attempts else {
+                        throw TagError(link: error, over: .nfcA)
+                    }
+                case .timeout, .tagRemoved: return nil
+                default: throw TagError(link: error, over: .nfcA)
+                }
+            }
+        }
+    }
+
+    /// Returns the anticollision frame: SEL, NVB and the known bits. The last byte may be incomplete.
+    static func anticollisionFrame(_ code: UInt8, _ known: BitString) -> Frame {
+        let loose = known.count % 8
+        let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.bytes
+        return loose == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: loose)
+    }
+
+    /// Sends SELECT at one cascade level.
+    ///
+    /// - Returns: SAK.
+    func select(_ code: UInt8, _ part: [UInt8]) async throws(LinkError) -> UInt8 {
+        let answer = try await link.transceive(Frame([code, 0x70] + part), timeout: Self.answerTimeout)
+        guard answer.bytes.count == 1, answer.validBitsInLastByte == 8 else {
+            throw LinkError(.transmission, "SAK has to be one byte (ISO/IEC 14443-3, 6.5.3.4).")
+        }
+        return answer.bytes[0]
+    }
+
+    /// Sends SELECT at every cascade level of a known UID.
+    ///
+    /// - Returns: SAK of the last level.
+    func select(_ levels: [[UInt8]]) async throws(LinkError) -> UInt8 {
+        var sak: UInt8 = 0
+        for (code, part) in zip(Self.selectCodes, levels) {
+            sak = try await select(code, part)
+        }
+        return sak
+    }
+
+    /// Returns the five bytes of each cascade level of a UID; nil when it does not have 4, 7 or 10 bytes.
+    static func cascadeLevels(of uid: [UInt8]) -> [[UInt8]]? {
+        let parts: [[UInt8]]
+        switch uid.count {
+        case 4: parts = [uid]
+        case 7: parts = [[cascadeTag] + uid[0..<3], Array(uid[3..<7])]
+        case 10: parts = [[cascadeTag] + uid[0..<3], [cascadeTag] + uid[3..<6], Array(uid[6..<10])]
+        default: return nil
+        }
+        return parts.map { $0 + [$0.reduce(0, ^)] }
+    }
+}
+
+/// Bits in the order of arrival, packed from the least significant bit of the first byte.
+struct BitString: Equatable {
+    /// The bytes that contain the bits. Unused bits of the last byte are 0.
+    private(set) var bytes: [UInt8] = []
+    /// The number of bits.
+    private(set) var count = 0
+
+    /// Appends one bit.
+    mutating func append(_ bit: Bool) {
+        if count % 8 == 0 { bytes.append(0) }
+        if bit { bytes[count / 8] |= 1 << (count % 8) }
+        count += 1
+    }
+
+    /// Appends the first bits of bytes that are packed in the same way.
+    ///
+    /// - Parameters:
+    ///   - bits: the bytes, with at least `count` bits.
+    ///   - count: the number of bits to append.
+    mutating func append(_ bits: [UInt8], count: Int) {
+        for index in 0..<count { append(bits.hasBit(index)) }
+    }
+}

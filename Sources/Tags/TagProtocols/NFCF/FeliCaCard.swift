@@ -36,26 +36,41 @@ public struct FeliCaCard: Sendable {
         }
     }
 
-    /// Sends any command, and checks the length, response code and IDm of the answer.
+    /// The bytes of a command: LEN, the code, the IDm and parameters.
     ///
     /// - Parameters:
-    ///   - command: the command's bytes from LEN on; see ``FeliCaCommand``.
+    ///   - code: the command code, which is even.
+    ///   - parameters: the bytes after the IDm, at most 245.
+    public func command(_ code: UInt8, _ parameters: [UInt8] = []) -> [UInt8] {
+        precondition(parameters.count <= 245, "a FeliCa command has at most 255 bytes")
+        return [UInt8(10 + parameters.count), code] + target.idm + parameters
+    }
+
+    /// Sends a command, and checks the length, response code and IDm of the answer.
+    ///
+    /// - Parameters:
+    ///   - code: the command code, which is even.
+    ///   - parameters: the bytes after the IDm, at most 245.
     ///   - timeout: how long the card may take.
     /// - Returns: the answer's bytes after the IDm.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
-    public func send(_ command: [UInt8], timeout: Airtime) async throws(TagError) -> [UInt8] {
+    public func send(
+        _ code: UInt8,
+        _ parameters: [UInt8] = [],
+        timeout: Airtime
+    ) async throws(TagError) -> [UInt8] {
+        let request = Frame(command(code, parameters))
         var failure = TagError(.tagLost, "The card does not answer.")
         for _ in 0...Self.retries {
             let bytes: [UInt8]
             do throws(LinkError) {
-                bytes = try await link.transceive(Frame(command), timeout: timeout + Self.tolerance).bytes
+                bytes = try await link.transceive(request, timeout: timeout + Self.tolerance).bytes
             } catch {
                 if let fatal = TagError(fatal: error) { throw fatal }
                 failure = TagError(link: error, over: .nfcF)
                 continue
             }
-            let code = command.count > 1 ? command[1] &+ 1 : 0
-            guard bytes.count >= 10, Int(bytes[0]) == bytes.count, bytes[1] == code else {
+            guard bytes.count >= 10, Int(bytes[0]) == bytes.count, bytes[1] == code &+ 1 else {
                 throw TagError(
                     .badAnswer,
                     "An answer does not begin with its length, response code and IDm (JIS X 6319-4; NFC Forum T3T 1.0, 5)."
@@ -72,16 +87,14 @@ public struct FeliCaCard: Sendable {
     /// The reader's tolerance in addition to a maximum response time.
     static let tolerance = Airtime.milliseconds(1)
 
-    /// Reads blocks of services that need no authentication.
+    /// Reads blocks of a service that needs no authentication, with Read Without Encryption.
     ///
     /// - Returns: 16 bytes for each block, or the status flags when the card refused.
-    /// - Throws: the errors of ``send(_:timeout:)``.
-    public func read(
-        services: [UInt16],
-        blocks: [FeliCaCommand.BlockElement]
-    ) async throws(TagError) -> Result<[UInt8], Status> {
+    /// - Throws: the errors of ``send(_:_:timeout:)``.
+    public func read(service: UInt16, blocks: [Int]) async throws(TagError) -> Result<[UInt8], Status> {
         let answer = try await send(
-            FeliCaCommand.read(idm: target.idm, services: services, blocks: blocks),
+            0x06,
+            Self.lists(service, blocks),
             timeout: target.maximumResponseTime(.read, count: blocks.count)
         )
         let status = try Self.status(answer)
@@ -95,73 +108,26 @@ public struct FeliCaCard: Sendable {
         return .success(Array(answer[3...]))
     }
 
-    /// Writes blocks of services that need no authentication.
+    /// Writes blocks of a service that needs no authentication, with Write Without Encryption.
     ///
     /// - Returns: the status flags of the answer.
-    /// - Throws: the errors of ``send(_:timeout:)``.
-    public func write(
-        services: [UInt16],
-        blocks: [FeliCaCommand.BlockElement],
-        data: [UInt8]
-    ) async throws(TagError) -> Status {
+    /// - Throws: the errors of ``send(_:_:timeout:)``.
+    public func write(service: UInt16, blocks: [Int], data: [UInt8]) async throws(TagError) -> Status {
         let answer = try await send(
-            FeliCaCommand.write(idm: target.idm, services: services, blocks: blocks, data: data),
+            0x08,
+            Self.lists(service, blocks) + data,
             timeout: target.maximumResponseTime(.write, count: blocks.count)
         )
         return try Self.status(answer)
     }
 
-    /// Requests the key versions of areas and services. FFFF means that the card does not have one.
-    ///
-    /// - Throws: the errors of ``send(_:timeout:)``.
-    public func requestService(_ nodes: [UInt16]) async throws(TagError) -> [UInt16] {
-        let answer = try await send(
-            FeliCaCommand.requestService(idm: target.idm, nodes: nodes),
-            timeout: target.maximumResponseTime(.requestService, count: nodes.count)
-        )
-        guard answer.count == 1 + 2 * nodes.count, Int(answer[0]) == nodes.count else {
-            throw TagError(
-                .badAnswer,
-                "The answer to Request Service has the wrong number of key versions (FeliCa Card User's Manual, 4.4.3)."
-            )
+    /// The service list and the block list. A block up to 255 takes two bytes, a higher one three, with the block number
+    /// little endian (NFC Forum T3T 1.0, 5.6).
+    private static func lists(_ service: UInt16, _ blocks: [Int]) -> [UInt8] {
+        let elements = blocks.flatMap { block -> [UInt8] in
+            block < 256 ? [0x80, UInt8(block)] : [0x00] + [UInt8](littleEndian: block, count: 2)
         }
-        return nodes.indices.map { UInt16(high: answer[2 + 2 * $0], low: answer[1 + 2 * $0]) }
-    }
-
-    /// Requests the card's mode, 0 to 3.
-    ///
-    /// - Throws: the errors of ``send(_:timeout:)``.
-    public func requestResponse() async throws(TagError) -> UInt8 {
-        let answer = try await send(
-            FeliCaCommand.requestResponse(idm: target.idm),
-            timeout: target.maximumResponseTime(.fixed, count: 0)
-        )
-        guard answer.count == 1 else {
-            throw TagError(
-                .badAnswer,
-                "The answer to Request Response is not one byte of mode (FeliCa Card User's Manual, 4.4.4)."
-            )
-        }
-        return answer[0]
-    }
-
-    /// Requests the system codes on the card.
-    ///
-    /// - Throws: the errors of ``send(_:timeout:)``.
-    public func requestSystemCodes() async throws(TagError) -> [UInt16] {
-        let answer = try await send(
-            FeliCaCommand.requestSystemCode(idm: target.idm),
-            timeout: target.maximumResponseTime(.fixed, count: 0)
-        )
-        guard let count = answer.first, answer.count == 1 + 2 * Int(count) else {
-            throw TagError(
-                .badAnswer,
-                "The answer to Request System Code has the wrong number of codes (FeliCa Card User's Manual, 4.4.8)."
-            )
-        }
-        return (0..<Int(count)).map { (index: Int) -> UInt16 in
-            UInt16(high: answer[1 + 2 * index], low: answer[2 + 2 * index])
-        }
+        return [1] + service.littleEndianBytes + [UInt8(blocks.count)] + elements
     }
 
     private static func status(_ answer: [UInt8]) throws(TagError) -> Status {

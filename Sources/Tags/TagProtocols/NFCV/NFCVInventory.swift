@@ -97,14 +97,8 @@ public struct NFCVInventory: Sendable {
     private func exchange(_ frame: Frame) async throws(TagError) -> Outcome {
         do throws(LinkError) {
             let answer = try await link.transceive(frame, timeout: Self.answerTimeout)
-            do throws(TagError) {
-                guard case .success(let bytes) = try ISO15693Response(answer), bytes.count == 9 else {
-                    return .damage
-                }
-                return .tag(NFCVTarget(uid: bytes[1...].reversed(), dsfid: bytes[0]))
-            } catch {
-                return .damage
-            }
+            guard case .success(let bytes)? = try? ISO15693Response(answer), bytes.count == 9 else { return .damage }
+            return .tag(NFCVTarget(uid: bytes[1...].reversed(), dsfid: bytes[0]))
         } catch {
             if let failure = TagError(fatal: error) { throw failure }
             switch error.code {
@@ -120,6 +114,24 @@ public struct NFCVInventory: Sendable {
         if slots == 1 { flags.insert(.address) }
         if family != nil { flags.insert(.select) }
         let parameters = (family.map { [$0] } ?? []) + [UInt8(bits)] + mask
-        return Frame(ISO15693Request.make(.inventory, flags: flags, parameters))
+        return Frame(ISO15693Command.inventory.request(flags: flags, parameters))
     }
+}
+
+/// The data that an NFC-V tag sends in an inventory (ISO/IEC 15693-3, 4.1 and 10.3.1).
+public struct NFCVTarget: Sendable, Hashable {
+    /// The UID as it is printed: eight bytes, E0 first, then the manufacturer's code. It is sent in the reverse order.
+    public var uid: [UInt8]
+    /// DSFID: the data storage format identifier.
+    public var dsfid: UInt8
+
+    /// Creates a target; the UID has eight bytes.
+    public init(uid: [UInt8], dsfid: UInt8 = 0) {
+        precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight bytes")
+        self.uid = uid
+        self.dsfid = dsfid
+    }
+
+    /// The manufacturer's code (ISO/IEC 7816-6): 02 is ST, 04 NXP, 07 Texas Instruments.
+    public var manufacturer: UInt8 { uid[1] }
 }

@@ -12,7 +12,7 @@ public final class Type1Tag: ForumTag {
     public var type: ForumTagType { .type1 }
 
     /// The tag's answer to RID; nil before RID was sent by ``prepare()`` or the first procedure.
-    public internal(set) var target: Type1Target?
+    public private(set) var target: Type1Target?
 
     /// The link to the tag.
     public let link: any FrameLink
@@ -22,21 +22,29 @@ public final class Type1Tag: ForumTag {
         memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] }
     }
 
-    /// The memory that was read.
-    var memory: TLVMemory
+    /// The memory that was read, in bytes or blocks.
+    private(set) var memory = TagMemory(unitSize: 1, limit: Type1Tag.maximumSize)
     /// The position of the message, once it was found.
-    var layout: TLVLayout?
+    private var layout: TLVLayout?
     /// The error that every procedure throws once the tag is lost.
-    var lost: TagError?
+    private var lost: TagError?
 
     /// How often a command is repeated. All commands of this type may be repeated.
     static let retries = 2
     /// How long the tag may take to answer.
     static let answerTimeout = Airtime.milliseconds(2)
     /// How long the tag may take to write: 7 ms to erase and write (Topaz data sheet), and a tolerance.
-    static let writeTimeout = Airtime.milliseconds(10)
+    private static let writeTimeout = Airtime.milliseconds(10)
     /// The largest memory that a capability container can describe.
-    static let maximumSize = 2048
+    private static let maximumSize = 2048
+    /// The number of bytes that RALL returns.
+    private static let staticSize = 120
+    private static let blockSize = 8
+    private static let blocksPerSegment = 16
+    /// The number of unread blocks in a segment from which RSEG is faster than one READ8 for each.
+    private static let blocksWorthSegment = 6
+    /// The addresses of LOCK-0 and LOCK-1: bit n for block n.
+    private static let staticLocks = 112..<114
 
     /// Creates a tag.
     ///
@@ -45,7 +53,6 @@ public final class Type1Tag: ForumTag {
     ///   - link: the NFC-A link to the tag.
     public init(target: Type1Target? = nil, link: any FrameLink) {
         self.link = link
-        self.memory = TLVMemory(unitSize: 1, limit: Self.maximumSize)
         if let target { identified(target) }
     }
 
@@ -56,18 +63,15 @@ public final class Type1Tag: ForumTag {
         do throws(TagError) {
             identified(try await Type1Target.identify(link: link))
         } catch {
-            if error.code == .tagLost { lost = error }
-            throw error
+            throw remember(error)
         }
     }
 
     private func identified(_ target: Type1Target) {
         self.target = target
-        memory = TLVMemory(unitSize: target.isStatic ? 1 : 8, limit: Self.maximumSize)
+        let size = target.isStatic ? 1 : Self.blockSize
+        memory = TagMemory(unitSize: size, limit: Self.maximumSize / size)
     }
-
-    /// Whether the tag has static memory alone.
-    var isStatic: Bool { target?.isStatic ?? true }
 
     /// Marks the tag as answering again. A Type 1 tag has no state to reset.
     public func wasActivated() {
@@ -75,59 +79,154 @@ public final class Type1Tag: ForumTag {
     }
 
     public func forgetMemory() {
-        memory = TLVMemory(unitSize: memory.unitSize, limit: Self.maximumSize)
+        memory = TagMemory(unitSize: memory.unitSize, limit: memory.limit)
         layout = nil
     }
 
-    /// Returns whether the tag still answers RID.
-    ///
-    /// - Returns: false when the tag is gone or another one is in its place.
+    /// Returns whether the tag still answers RID; false when it is gone or another one is in its place.
     public func isPresent() async -> Bool {
-        guard lost == nil else { return false }
-        do throws(TagError) {
-            let present = try await Type1Target.identify(link: link)
-            return target == nil || present == target
-        } catch {
-            return false
+        guard lost == nil, let present = try? await Type1Target.identify(link: link) else { return false }
+        return target == nil || present == target
+    }
+
+    // MARK: NDEF
+
+    /// Runs the NDEF detection procedure: RALL, and on larger tags the reads that the TLVs require (NFC Forum T1T 1.2,
+    /// 6.3).
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let layout = try await locate()
+        return layout.detection(isWritable: try container().isWritable)
+    }
+
+    /// Reads the NDEF message (NFC Forum T1T 1.2, 6.4). Bytes that were read before are not fetched again.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let addresses = try await locate().messageAddresses
+        // Blocks that are only reserved are skipped.
+        for run in runs(addresses) { try await fetch(run) }
+        return addresses.map { memory[byte: $0] ?? 0 }
+    }
+
+    /// Writes an NDEF message (NFC Forum T1T 1.2, 6.5). Each write's answer is compared with the written bytes.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let layout = try await locate(isForWriting: true)
+        guard try container().isWritable else { throw Self.forbiddenByContainer }
+        try layout.checkCapacity(for: message)
+        let size = memory.unitSize
+        let plan = TLVWritePlan(message, layout: layout, unitSize: size)
+        // The container of a small tag may claim more memory than its commands can address.
+        guard !isStatic || plan.units.allSatisfy({ $0 * size < Self.staticSize }) else { throw Self.beyondMemory }
+        for unit in plan.unitsToPreserve { try await fetch(unit * size..<(unit + 1) * size) }
+        guard !plan.units.contains(where: { isLocked(block: $0 * size / Self.blockSize) }) else {
+            throw TagError(.readOnly, "A block of the data area is locked (NFC Forum T1T 1.2, 4.3).")
+        }
+        for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
+        self.layout = layout.holding(message)
+    }
+
+    /// Makes the tag permanently read-only. It sets the container's write access, the static lock bits, and the lock
+    /// bits that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
+    public func lock() async throws(TagError) {
+        let layout = try await locate()
+        guard try container().isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        let access = Type1CapabilityContainer.address + 3
+        try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
+        try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)
+        for range in layout.controls.filter(\.isLock).map(\.range) where range.upperBound <= Self.maximumSize {
+            try await set([UInt8](repeating: 0xFF, count: range.count), at: range.lowerBound, isErasing: false)
+        }
+        self.layout = layout
+    }
+
+    /// Formats a Topaz 96 or 512 as an empty NDEF tag.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` for other products, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        try await prepare()
+        let content: [UInt8]
+        switch (target?.headerROM0, target?.headerROM1) {
+        case (0x11, _): content = [0xE1, 0x10, 0x0E, 0x00, 0x03, 0x00, 0xFE, 0x00]
+        case (0x12, 0x4C):
+            content = [
+                0xE1, 0x10, 0x3F, 0x00, 0x01, 0x03, 0xF2, 0x30, 0x33, 0x02, 0x03, 0xF0, 0x02, 0x03, 0x03, 0x00,
+            ]
+        default: throw TagError(.unsupported, "Only Topaz 96 and Topaz 512 can be formatted.")
+        }
+        try await fetch(0..<Self.staticSize)
+        if let present = try? container(), !present.isWritable { throw Self.forbiddenByContainer }
+        // From the end, so that the magic number E1 is written last.
+        let size = memory.unitSize
+        for start in stride(from: 0, to: content.count, by: size).reversed() {
+            let unit = (Type1CapabilityContainer.address + start) / size
+            try await write(Array(content[start..<start + size]), to: unit)
         }
     }
 
-    /// Sends a command followed by the UID, and repeats it until it is answered.
-    ///
-    /// - Parameters:
-    ///   - bytes: the command and its parameters.
-    ///   - answerLength: the number of bytes in the answer.
-    ///   - timeout: how long the tag may take.
-    func exchange(
-        _ bytes: [UInt8],
-        answerLength: Int,
-        timeout: Airtime = Type1Tag.answerTimeout
-    ) async throws(TagError) -> [UInt8] {
+    private func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
+        if let lost { throw lost }
+        if let layout { return layout }
         try await prepare()
-        let uid = target?.uid ?? []
-        var failure = LinkError(.timeout, "The tag does not answer.")
-        for _ in 0...Self.retries {
-            do throws(LinkError) {
-                let answer = try await link.transceive(Frame(bytes + uid, checksum: .crcB), timeout: timeout)
-                guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
-                    throw LinkError(
-                        .protocolViolation,
-                        "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
-                    )
-                }
-                return answer.bytes
-            } catch {
-                failure = error
-                if TagError(fatal: error) != nil { break }
+        guard target?.hasNDEF == true else {
+            throw TagError(.noCapabilityContainer, "HR0 is not 1x: no NDEF (NFC Forum T1T 1.2, 5.3).")
+        }
+        try await fetch(0..<Self.staticSize)
+        let container = try container()
+        guard container.isReadable else {
+            throw TagError(.readProtected, "The capability container does not grant reading (NFC Forum T1T 1.2, 6.1).")
+        }
+        var walk = TLVWalk(
+            area: container.area,
+            reserved: [Type1CapabilityContainer.reserved],
+            hasControls: !isStatic,
+            specification: "NFC Forum T1T 1.2, 2.4",
+            isForWriting: isForWriting
+        )
+        while true {
+            switch try walk.advance(in: memory) {
+            case .found(let found):
+                if !found.isBroken { layout = found }
+                return found
+            case .read(let address): try await fetch(address..<address + 1)
             }
         }
-        let error = TagError(link: failure, over: .nfcA)
-        if error.code == .tagLost { lost = error }
-        throw error
     }
-}
 
-extension Type1Tag {
+    private func container() throws(TagError) -> Type1CapabilityContainer {
+        let start = Type1CapabilityContainer.address
+        return try Type1CapabilityContainer((start..<start + 4).compactMap { memory[byte: $0] })
+    }
+
+    private func isLocked(block: Int) -> Bool {
+        guard block < 16, let byte = memory[byte: Self.staticLocks.lowerBound + block / 8] else { return false }
+        return byte >> (block % 8) & 1 != 0
+    }
+
+    /// Returns consecutive addresses as ranges.
+    private func runs(_ addresses: [Int]) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for address in addresses {
+            if let last = result.last, last.upperBound == address {
+                result[result.count - 1] = last.lowerBound..<address + 1
+            } else {
+                result.append(address..<address + 1)
+            }
+        }
+        return result
+    }
+
+    private static let forbiddenByContainer = TagError(
+        .readOnly,
+        "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1)."
+    )
+    private static let beyondMemory = TagError(
+        .lengthOverrun,
+        "The data area goes beyond the memory (NFC Forum T1T 1.2, 4.2)."
+    )
+
+    // MARK: Memory
+
+    /// Whether the tag has static memory alone.
+    private var isStatic: Bool { target?.isStatic ?? true }
+
     /// Reads the memory from block 0 on.
     ///
     /// - Parameter count: the number of bytes, such as 120 or 512.
@@ -142,4 +241,215 @@ extension Type1Tag {
         let bytes = (0..<count).compactMap { memory[byte: $0] }
         return bytes.count == count ? bytes : nil
     }
+
+    /// Reads the blocks of a range of bytes that were not read completely yet: RALL, RSEG and READ8 (NFC Forum T1T 1.2,
+    /// 5.4, 5.8 and 5.9).
+    ///
+    /// - Throws: ``TagError`` with `lengthOverrun` when a tag with only static memory does not have them.
+    func fetch(_ addresses: Range<Int>) async throws(TagError) {
+        try await prepare()
+        let size = Self.blockSize
+        let blocks = addresses.lowerBound / size..<(addresses.upperBound + size - 1) / size
+        func unknown() -> [Int] {
+            blocks.filter { block in (block * size..<(block + 1) * size).contains { memory[byte: $0] == nil } }
+        }
+        var wanted = unknown()
+        if !wanted.isEmpty, isStatic || memory[byte: 0] == nil {
+            let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
+            guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
+                throw TagError(.badAnswer, "RALL gives another header or UID than RID (NFC Forum T1T 1.2, 5.4).")
+            }
+            memory.store(answer[2...], at: 0)
+            wanted = unknown()
+        }
+        guard wanted.isEmpty || !isStatic, addresses.upperBound <= Self.maximumSize else { throw Self.beyondMemory }
+        while let first = wanted.first {
+            let segment = first / Self.blocksPerSegment
+            let inSegment = wanted.prefix { $0 / Self.blocksPerSegment == segment }
+            if inSegment.count >= Self.blocksWorthSegment, segment < 16 {
+                try await read(0x10, "RSEG", UInt8(segment << 4), unit: segment * Self.blocksPerSegment, count: 128)
+            } else {
+                for block in inSegment { try await read(0x02, "READ8", UInt8(block), unit: block, count: size) }
+            }
+            wanted.removeFirst(inSegment.count)
+        }
+    }
+
+    private func read(
+        _ command: UInt8,
+        _ name: String,
+        _ address: UInt8,
+        unit: Int,
+        count: Int
+    ) async throws(TagError) {
+        let answer = try await exchange(
+            [command, address] + [UInt8](repeating: 0, count: Self.blockSize),
+            answerLength: 1 + count
+        )
+        guard answer[0] == address else {
+            throw TagError(.badAnswer, "The answer to \(name) is for another address (NFC Forum T1T 1.2, 5).")
+        }
+        memory.store(answer[1...], at: unit)
+    }
+
+    /// Writes bytes at any address, unit by unit.
+    private func set(_ bytes: [UInt8], at address: Int, isErasing: Bool) async throws(TagError) {
+        let size = memory.unitSize
+        for unit in address / size..<(address + bytes.count + size - 1) / size {
+            var content = [UInt8](repeating: 0, count: size)
+            if isErasing {
+                try await fetch(unit * size..<(unit + 1) * size)
+                content = memory[unit: unit] ?? content
+            }
+            for index in 0..<size where bytes.indices.contains(unit * size + index - address) {
+                content[index] = bytes[unit * size + index - address]
+            }
+            try await write(content, to: unit, isErasing: isErasing)
+        }
+    }
+
+    /// Writes a unit: a byte with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
+    /// with the new content, which is compared.
+    ///
+    /// - Parameters:
+    ///   - bytes: the unit's bytes.
+    ///   - unit: the unit.
+    ///   - isErasing: whether bits are cleared too. Otherwise bits are only set.
+    /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.
+    func write(_ bytes: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
+        memory.forget(unit)
+        layout = nil
+        let command: UInt8 = isStatic ? (isErasing ? 0x53 : 0x1A) : (isErasing ? 0x54 : 0x1B)
+        let answer: [UInt8]
+        do throws(TagError) {
+            answer = try await exchange(
+                [command, UInt8(unit)] + bytes,
+                answerLength: 1 + bytes.count,
+                timeout: Self.writeTimeout
+            )
+        } catch {
+            throw error.ofWrite
+        }
+        guard answer[0] == UInt8(unit) else {
+            throw TagError(.updateFailed, "The answer to a write is for another address (NFC Forum T1T 1.2, 5).")
+        }
+        memory.store(answer[1...], at: unit)
+        guard zip(answer[1...], bytes).allSatisfy({ isErasing ? $0 == $1 : $0 & $1 == $1 }) else {
+            throw TagError(
+                .updateFailed,
+                "The tag does not hold what was written to \(isStatic ? "byte" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
+            )
+        }
+    }
+
+    // MARK: Exchanges
+
+    /// Sends a command followed by the UID, and repeats it until it is answered.
+    private func exchange(
+        _ bytes: [UInt8],
+        answerLength: Int,
+        timeout: Airtime = Type1Tag.answerTimeout
+    ) async throws(TagError) -> [UInt8] {
+        try await prepare()
+        let request = Frame(bytes + (target?.uid ?? []), checksum: .crcB)
+        var failure = LinkError(.timeout, "The tag does not answer.")
+        for _ in 0...Self.retries {
+            do throws(LinkError) {
+                let answer = try await link.transceive(request, timeout: timeout)
+                guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
+                    throw LinkError(
+                        .protocolViolation,
+                        "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
+                    )
+                }
+                return answer.bytes
+            } catch {
+                failure = error
+                if TagError(fatal: error) != nil { break }
+            }
+        }
+        throw remember(TagError(link: failure, over: .nfcA))
+    }
+
+    private func remember(_ error: TagError) -> TagError {
+        if error.code == .tagLost { lost = error }
+        return error
+    }
+}
+
+/// A Type 1 tag's answer to RID (NFC Forum T1T 1.2, 5.3).
+public struct Type1Target: Sendable, Hashable {
+    /// HR0: 1x for NDEF. 11 means 96 bytes of static memory; 12 and others mean dynamic memory.
+    public var headerROM0: UInt8
+    /// HR1: 48 on Topaz 96, 4C on Topaz 512.
+    public var headerROM1: UInt8
+    /// The first four bytes of the UID. Every command contains them.
+    public var uid: [UInt8]
+
+    /// Creates a target; the UID has four bytes.
+    public init(headerROM0: UInt8, headerROM1: UInt8, uid: [UInt8]) {
+        precondition(uid.count == 4, "RID gives four bytes of UID")
+        self.headerROM0 = headerROM0
+        self.headerROM1 = headerROM1
+        self.uid = uid
+    }
+
+    /// Whether the tag is made for NDEF.
+    public var hasNDEF: Bool { headerROM0 >> 4 == 1 }
+    /// Whether the tag has 120 bytes, written one byte at a time. Otherwise it has more, written in blocks of eight.
+    public var isStatic: Bool { headerROM0 & 0x0F == 1 }
+
+    /// Identifies the Type 1 tag in the field with RID. Call it after REQA or WUPA.
+    ///
+    /// - Parameter link: the NFC-A link that its ATQA was received over.
+    /// - Returns: the tag's answer.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
+    public static func identify(link: any FrameLink) async throws(TagError) -> Type1Target {
+        var failure = TagError(.tagLost, "The tag does not answer RID.")
+        for _ in 0...Type1Tag.retries {
+            let bytes: [UInt8]
+            do throws(LinkError) {
+                let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)
+                bytes = try await link.transceive(request, timeout: Type1Tag.answerTimeout).bytes
+            } catch {
+                if let fatal = TagError(fatal: error) { throw fatal }
+                failure = TagError(link: error, over: .nfcA)
+                continue
+            }
+            guard bytes.count == 6 else {
+                throw TagError(.badAnswer, "RID brought \(bytes.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3).")
+            }
+            return Type1Target(headerROM0: bytes[0], headerROM1: bytes[1], uid: Array(bytes[2...]))
+        }
+        throw failure
+    }
+}
+
+/// The capability container of a Type 1 tag, bytes 8 to 11 (NFC Forum T1T 1.2, 6.1).
+private struct Type1CapabilityContainer {
+    /// The address of the container.
+    static let address = 8
+    /// Blocks D to F, reserved for lock and one-time programmable bits, up to the end of the static memory or of
+    /// segment 0.
+    static let reserved = 104..<128
+
+    private let bytes: [UInt8]
+
+    /// Reads a container.
+    ///
+    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
+    init(_ bytes: [UInt8]) throws(TagError) {
+        guard bytes.count == 4, bytes[0] == 0xE1 else {
+            throw TagError(.noCapabilityContainer, "Byte 8 is not E1 (NFC Forum T1T 1.2, 6.1).")
+        }
+        guard bytes[1] >> 4 == 1 else { throw .badVersion(bytes[1] >> 4, bytes[1] & 0x0F, "T1T 1.2, 6.1") }
+        self.bytes = bytes
+    }
+
+    /// The data area, including its reserved bytes.
+    var area: Range<Int> { 12..<max(12, (Int(bytes[2]) + 1) * 8) }
+    /// Whether reading is unrestricted.
+    var isReadable: Bool { bytes[3] >> 4 == 0 }
+    /// Whether writing is unrestricted.
+    var isWritable: Bool { bytes[3] & 0x0F == 0 }
 }

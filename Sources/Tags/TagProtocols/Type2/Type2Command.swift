@@ -17,10 +17,7 @@ enum Type2Command {
     /// How long to wait for the start of the answer. The limit is 5 ms for a read and 10 ms for a write (NFC Forum
     /// Digital 2.3, 9.9). A write gets twice that, because giving up on a write costs more than waiting.
     var timeout: Airtime {
-        switch self {
-        case .write: .milliseconds(20)
-        default: .milliseconds(5)
-        }
+        if case .write = self { .milliseconds(20) } else { .milliseconds(5) }
     }
 
     /// The frame. In it the page is counted from the start of its sector.
@@ -41,8 +38,8 @@ enum Type2Command {
     /// The sector that must be selected; nil when it does not matter.
     var sector: Int? {
         switch self {
-        case .read(let page), .fastRead(let page, _), .write(let page, _): page / 256
-        case .getVersion, .readSignature, .readCounter, .checkTearing, .sectorSelect, .passwordAuthenticate: nil
+        case .read(let page), .fastRead(let page, _), .write(let page, _): page / Type2Tag.sectorSize
+        default: nil
         }
     }
 
@@ -50,7 +47,7 @@ enum Type2Command {
     var answerLength: Int {
         switch self {
         case .read: 16
-        case .fastRead(let first, let last): (last - first + 1) * Type2Memory.pageSize
+        case .fastRead(let first, let last): (last - first + 1) * Type2Tag.pageSize
         case .getVersion: 8
         case .readSignature: 32
         case .readCounter: 3
@@ -61,32 +58,22 @@ enum Type2Command {
     }
 
     /// The command, as it is called in a sentence.
-    var name: String {
-        switch self {
-        case .read(let page): "READ of page \(page)"
-        case .fastRead(let first, let last): "FAST_READ of pages \(first) to \(last)"
-        case .write(let page, _): "WRITE of page \(page)"
-        case .getVersion: "GET_VERSION"
-        case .readSignature: "READ_SIG"
-        case .readCounter(let number): "READ_CNT of counter \(number)"
-        case .checkTearing(let number): "CHECK_TEARING_EVENT of counter \(number)"
-        case .sectorSelect: "SECTOR SELECT"
-        case .passwordAuthenticate: "PWD_AUTH"
-        }
-    }
-
+    var name: String { words.name }
     /// The specification of the command.
-    var rule: String {
-        switch self {
-        case .read: "NFC Forum T2T 1.2, 5.2"
-        case .write: "NFC Forum T2T 1.2, 5.3"
-        case .sectorSelect: "NFC Forum T2T 1.2, 5.4"
-        case .fastRead: "NTAG213/215/216 data sheet, 10.3"
-        case .getVersion: "NTAG213/215/216 data sheet, 10.1"
-        case .readSignature: "NTAG213/215/216 data sheet, 10.8"
-        case .readCounter: "NTAG213/215/216 data sheet, 10.6"
-        case .checkTearing: "MF0ULx1 data sheet"
-        case .passwordAuthenticate: "NTAG213/215/216 data sheet, 10.7"
+    var rule: String { words.rule }
+
+    private var words: (name: String, rule: String) {
+        let sheet = "NTAG213/215/216 data sheet, 10"
+        return switch self {
+        case .read(let page): ("READ of page \(page)", "NFC Forum T2T 1.2, 5.2")
+        case .fastRead(let first, let last): ("FAST_READ of pages \(first) to \(last)", "\(sheet).3")
+        case .write(let page, _): ("WRITE of page \(page)", "NFC Forum T2T 1.2, 5.3")
+        case .getVersion: ("GET_VERSION", "\(sheet).1")
+        case .readSignature: ("READ_SIG", "\(sheet).8")
+        case .readCounter(let number): ("READ_CNT of counter \(number)", "\(sheet).6")
+        case .checkTearing(let number): ("CHECK_TEARING_EVENT of counter \(number)", "MF0ULx1 data sheet")
+        case .sectorSelect: ("SECTOR SELECT", "NFC Forum T2T 1.2, 5.4")
+        case .passwordAuthenticate: ("PWD_AUTH", "\(sheet).7")
         }
     }
 
@@ -97,5 +84,75 @@ enum Type2Command {
             ? Frame(bits: [Type2Tag.acknowledge], validBitsInLastByte: 4)
             : Frame([UInt8](repeating: 0, count: answerLength))
         return timing.request(frame) + timing.answerDelay + timing.response(answer) + timing.nextRequestDelay
+    }
+}
+
+/// The capability container of a Type 2 tag: page 3 (NFC Forum T2T 1.2, 4.5).
+struct Type2CapabilityContainer: Equatable {
+    static let magicNumber: UInt8 = 0xE1
+    /// The low half of the access byte when writing is not allowed.
+    static let noWriteAccess: UInt8 = 0x0F
+
+    /// The four bytes, as stored on the tag.
+    let bytes: [UInt8]
+
+    /// Reads and checks a container.
+    ///
+    /// - Parameter bytes: the four bytes of page 3.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `readProtected` when reading is
+    ///   restricted.
+    init(_ bytes: [UInt8]) throws(TagError) {
+        guard bytes.count == 4, bytes[0] == Self.magicNumber else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The tag is not formatted for NDEF: its page 3 does not begin with E1 (NFC Forum T2T 1.2, 4.5)."
+            )
+        }
+        guard bytes[1] >> 4 == 1 else { throw .badVersion(bytes[1] >> 4, bytes[1] & 0x0F, "T2T 1.2, 4.5") }
+        guard bytes[3] >> 4 == 0 else {
+            throw TagError(
+                .readProtected,
+                "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
+            )
+        }
+        self.bytes = bytes
+    }
+
+    /// The third byte: the size of the data area in units of 8 bytes.
+    var sizeByte: UInt8 { bytes[2] }
+
+    /// Whether writing is unrestricted. Proprietary conditions (8 to E) count as not writable.
+    var isWritable: Bool { bytes[3] & 0x0F == 0 }
+
+    /// The bytes of the data area.
+    var area: Range<Int> { Type2Tag.dataAreaStart..<Type2Tag.dataAreaStart + Int(sizeByte) * 8 }
+
+    /// The page after the last one of the data area.
+    var endPage: Int { area.upperBound / Type2Tag.pageSize }
+}
+
+/// The lock bits for pages 3 to 15, in page 2 (NFC Forum T2T 1.2, 4.2).
+enum Type2StaticLock {
+    static let page = 2
+
+    /// Returns whether a page can't be written any more, by the four bytes of page 2.
+    static func locks(_ page: Int, in bytes: [UInt8]) -> Bool {
+        guard bytes.count == 4 else { return false }
+        return switch page {
+        case 3...7: bytes[2] >> page & 1 != 0
+        case 8...15: bytes[3] >> (page - 8) & 1 != 0
+        default: false
+        }
+    }
+
+    /// Returns whether a page's lock bit is not set and can't be set any more, because its block-lock bit is set.
+    static func isFrozen(_ page: Int, in bytes: [UInt8]) -> Bool {
+        guard bytes.count == 4, !locks(page, in: bytes) else { return false }
+        return switch page {
+        case 3: bytes[2] & 0x01 != 0
+        case 4...9: bytes[2] & 0x02 != 0
+        case 10...15: bytes[2] & 0x04 != 0
+        default: false
+        }
     }
 }

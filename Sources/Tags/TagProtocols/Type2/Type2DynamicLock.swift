@@ -50,7 +50,7 @@ struct Type2DynamicLock: Equatable {
             )
         }
         return Type2DynamicLock(
-            address: page * Type2Memory.pageSize,
+            address: page * Type2Tag.pageSize,
             bits: bits,
             mask: Self.mask(of: bits, size: 2) + [blockLocks],
             protectionPage: hasPassword ? page + 1 : nil
@@ -70,14 +70,14 @@ struct Type2DynamicLock: Equatable {
                 blockMask: place.bit < 4 ? 0x01 : 0x10
             )
         }
-        var lock = Type2DynamicLock(address: 0x28 * Type2Memory.pageSize, bits: bits, mask: [0xFF], protectionPage: 42)
+        var lock = Type2DynamicLock(address: 0x28 * Type2Tag.pageSize, bits: bits, mask: [0xFF], protectionPage: 42)
         lock.protectionByte = 0
         return lock
     }()
 
     /// NTAG210 and Ultralight EV1 UL11: no dynamic lock bits, and AUTH0 in the page after the data.
     static let small = Type2DynamicLock(
-        address: firstPage * Type2Memory.pageSize,
+        address: firstPage * Type2Tag.pageSize,
         bits: [],
         mask: [],
         protectionPage: firstPage
@@ -97,9 +97,9 @@ struct Type2DynamicLock: Equatable {
 
     private init(address: Int, count: Int, bytesPerBit: Int) {
         let bits = (0..<count).map { index in
-            let start = Self.firstPage * Type2Memory.pageSize + index * bytesPerBit
-            let end = (start + bytesPerBit + Type2Memory.pageSize - 1) / Type2Memory.pageSize
-            return Bit(byte: index / 8, mask: 1 << (index % 8), pages: start / Type2Memory.pageSize..<end)
+            let start = Self.firstPage * Type2Tag.pageSize + index * bytesPerBit
+            let end = (start + bytesPerBit + Type2Tag.pageSize - 1) / Type2Tag.pageSize
+            return Bit(byte: index / 8, mask: 1 << (index % 8), pages: start / Type2Tag.pageSize..<end)
         }
         self.init(address: address, bits: bits, mask: Self.mask(of: bits, size: (count + 7) / 8))
     }
@@ -117,7 +117,7 @@ struct Type2DynamicLock: Equatable {
 
     /// The pages that contain the lock bytes.
     var pages: Range<Int> {
-        address / Type2Memory.pageSize..<(address + mask.count - 1) / Type2Memory.pageSize + 1
+        address / Type2Tag.pageSize..<(address + mask.count - 1) / Type2Tag.pageSize + 1
     }
 
     /// The pages to read before a write.
@@ -126,18 +126,18 @@ struct Type2DynamicLock: Equatable {
     }
 
     /// Returns whether nothing is locked or protected up to a page.
-    func isOpen(through page: Int, in memory: Type2Memory) -> Bool {
+    func isOpen(through page: Int, in memory: TagMemory) -> Bool {
         mask.indices.allSatisfy { mask[$0] & (memory[byte: address + $0] ?? 0) == 0 }
             && !isProtected(page, in: memory)
     }
 
     /// Returns whether a page can't be written any more.
-    func locks(_ page: Int, in memory: Type2Memory) -> Bool {
+    func locks(_ page: Int, in memory: TagMemory) -> Bool {
         bits.contains { $0.pages.contains(page) && (memory[byte: address + $0.byte] ?? 0) & $0.mask != 0 }
     }
 
     /// Returns a page of a data area whose lock bit is not set and can't be set any more; nil when there is none.
-    func frozenPage(before end: Int, in memory: Type2Memory) -> Int? {
+    func frozenPage(before end: Int, in memory: TagMemory) -> Int? {
         bits.first { bit in
             let isFrozen = (memory[byte: address + bit.blockByte] ?? 0) & bit.blockMask != 0
             return isFrozen && bit.pages.lowerBound < end && !locks(bit.pages.lowerBound, in: memory)
@@ -146,8 +146,8 @@ struct Type2DynamicLock: Equatable {
 
     /// Returns whether writing a page needs the password. FF turns the protection off. With 0 the tag refuses the very
     /// first write, so no check is needed before.
-    func isProtected(_ page: Int, in memory: Type2Memory) -> Bool {
-        guard let start = protectionPage.flatMap({ memory[page: $0] })?[protectionByte], start != 0xFF, start != 0
+    func isProtected(_ page: Int, in memory: TagMemory) -> Bool {
+        guard let start = protectionPage.flatMap({ memory[unit: $0] })?[protectionByte], start != 0xFF, start != 0
         else { return false }
         return page >= Int(start)
     }

@@ -29,18 +29,27 @@ public final class Type2Tag: ForumTag {
     /// The link to the tag.
     public let link: any FrameLink
 
-    /// The memory that was read.
-    var memory = Type2Memory()
+    static let pageSize = 4
+    static let sectorSize = 256
+    /// Two sectors: an area of 255 times 8 bytes reaches no further.
+    static let maximumPageCount = 1024
+    /// The page of the capability container (NFC Forum T2T 1.2, 4.1).
+    static let containerPage = 3
+    /// The address of the data area's first byte.
+    static let dataAreaStart = 16
+
+    /// The memory that was read, page by page.
+    var memory = TagMemory(unitSize: Type2Tag.pageSize, limit: Type2Tag.maximumPageCount)
     /// The capability container, once it was read and checked.
     var capabilityContainer: Type2CapabilityContainer?
     /// The position of the message, once it was found.
-    var layout: TLVLayout?
+    private var layout: TLVLayout?
     /// The control TLVs that were found, also in front of a message that is broken.
-    var controls: [TLVControl] = []
+    private(set) var controls: [TLVControl] = []
     /// The answer to GET_VERSION. The inner nil means a tag without the command.
     var version: Type2Version??
     /// Whether the reader can send GET_VERSION, as far as it was tried.
-    var canAskVersion = true
+    private(set) var canAskVersion = true
     /// Whether the tag has FAST_READ, as far as known.
     var fastRead = FastRead.unknown
 
@@ -48,15 +57,14 @@ public final class Type2Tag: ForumTag {
     /// is refused for a password before the tag refuses it.
     var mayBeAuthenticated = false
     /// Whether the tag is in the ACTIVE state, as far as known. One that is not has forgotten that it was given its password.
-    var isActive = true {
+    private var isActive = true {
         didSet { if !isActive { mayBeAuthenticated = false } }
     }
     /// The selected sector.
-    var sector = 0
+    private var sector = 0
     /// The error that every procedure throws once the tag is lost.
-    var lost: TagError?
+    private var lost: TagError?
 
-    /// Whether a tag has FAST_READ.
     enum FastRead {
         case unknown, usable, unusable
     }
@@ -80,7 +88,7 @@ public final class Type2Tag: ForumTag {
     }
 
     public func forgetMemory() {
-        memory = Type2Memory()
+        memory = TagMemory(unitSize: Self.pageSize, limit: Self.maximumPageCount)
         controls = []
         capabilityContainer = nil
         layout = nil
@@ -94,14 +102,569 @@ public final class Type2Tag: ForumTag {
     /// - Returns: false when the tag is gone or another tag is in its place.
     public func isPresent() async -> Bool {
         do throws(TagError) {
-            let page = Type2Memory.capabilityContainerPage
+            let page = Self.containerPage
             let isFast = fastRead == .usable && sector == 0
-            _ = try await exchange(isFast ? .fastRead(first: page, last: page) : .read(sector * 256 + page))
+            _ = try await exchange(isFast ? .fastRead(first: page, last: page) : .read(sector * Self.sectorSize + page))
             try await activate()
             return true
         } catch {
             // A tag that answers anything is present, even if it refuses.
             return error.code == .badAnswer
         }
+    }
+
+    // MARK: NDEF
+
+    /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
+    ///
+    /// It starts with READ of page 3, which returns the capability container and 12 bytes of the data area. It reads on
+    /// only as far as the length of the NDEF message TLV. The first NDEF message TLV counts, and it is an error when
+    /// its length runs past the data area. NULL, control, proprietary and unknown TLVs before it are skipped.
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let layout = try await locate()
+        return layout.detection(isWritable: capabilityContainer?.isWritable == true)
+    }
+
+    /// Reads the NDEF message. Bytes that detection has read are not read again (NFC Forum T2T 1.2, 6.3).
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let addresses = try await locate().messageAddresses
+        guard let first = addresses.first, let last = addresses.last else { return [] }
+        let pages = first / Self.pageSize..<last / Self.pageSize + 1
+        try await lookForFastRead(pages)
+        try await fetch(pages)
+        return addresses.compactMap { memory[byte: $0] }
+    }
+
+    /// Writes an NDEF message (NFC Forum T2T 1.2, 6.4).
+    ///
+    /// Access, capacity, the lock bits of every page to write and the password are checked before the first write, and so
+    /// is whether the tag is as large as its capability container says.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
+        guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
+        try layout.checkCapacity(for: message)
+        let plan = TLVWritePlan(message, layout: layout, unitSize: Self.pageSize)
+        for page in plan.unitsToPreserve { try await fetch(page..<page + 1) }
+        try await checkLocks(plan.units)
+
+        for step in plan.steps(memory) { try await write(step.bytes, to: step.unit) }
+        self.layout = layout.holding(message)
+    }
+
+    /// Makes the tag permanently read-only (NFC Forum T2T 1.2, 6.5).
+    ///
+    /// First the capability container's write access is removed, then the static and then the dynamic lock bits are
+    /// set, with the bits that lock the lock bits. A tag that is lost in between can still be read.
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when it is read-only already; `unsupported` when page 3 is locked while
+    ///   it grants writing, or the lock bit of a page was frozen, which can't be changed; `keyNeeded` when a password
+    ///   protects a page with these bits. Then nothing has changed. `updateFailed`, `tagLost`, `cancelled`, and the errors of
+    ///   ``detectNDEF()``.
+    public func lock() async throws(TagError) {
+        for step in try await lockSteps() { try await write(step.bytes, to: step.unit) }
+    }
+
+    public func checkLocking() async throws(TagError) {
+        // Later procedures start as if nothing was read, and take the same time.
+        defer { forgetMemory() }
+        _ = try await lockSteps(isForWriting: true)
+    }
+
+    /// Formats a blank tag of a known product: writes an empty message, then the capability container.
+    ///
+    /// A tag that is formatted already is not changed. The capability container is written last, so a tag that is lost
+    /// in between is either still blank or formatted.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` when the product is unknown or its one-time programmable page 3 holds
+    ///   something else; `readOnly` when the pages are locked or the container forbids writing;
+    ///   `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        do throws(TagError) {
+            _ = try await locate()
+            return
+        } catch {
+            guard error.code == .noCapabilityContainer || error.code == .noMessageTLV else { throw error }
+        }
+        if let capabilityContainer, !capabilityContainer.isWritable { throw Self.forbiddenByContainer }
+        guard let product = try await product() else {
+            throw TagError(.unsupported, "The tag's product isn't known, so neither is how to format it.")
+        }
+        let page = Self.containerPage
+        try await fetch(page..<page + 1)
+        let present = memory[unit: page] ?? []
+        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.sizeByte, 0x00]
+        let isFormatted = capabilityContainer != nil
+        guard isFormatted || zip(present, container).allSatisfy({ $0 | $1 == $1 }) else {
+            throw TagError(
+                .unsupported,
+                "Page 3 of the tag can be programmed only once, and holds something other than a capability container."
+            )
+        }
+        let first = page + 1
+        let count = product.factoryTLVs.count / Self.pageSize
+        try await checkLocks(Array(isFormatted ? first..<first + count : page..<first + count))
+        for index in 0..<count {
+            let start = index * Self.pageSize
+            try await write(Array(product.factoryTLVs[start..<start + Self.pageSize]), to: first + index)
+        }
+        if !isFormatted { try await write(container, to: page) }
+    }
+
+    /// Finds the NDEF message TLV.
+    ///
+    /// - Parameters:
+    ///   - firstPage: the first page to read when none was read yet: 3, or 2 when the static lock bits are needed too.
+    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
+    func locate(
+        startingAt firstPage: Int = Type2Tag.containerPage,
+        isForWriting: Bool = false
+    ) async throws(TagError) -> TLVLayout {
+        if let lost { throw lost }
+        if let layout { return layout }
+        let container = try await readCapabilityContainer(startingAt: firstPage)
+        var walk = TLVWalk(
+            area: container.area,
+            hasControls: true,
+            specification: "NFC Forum T2T 1.2, 4.3",
+            isForWriting: isForWriting
+        )
+        while true {
+            switch try walk.advance(in: memory) {
+            case .found(let found):
+                if !found.isBroken { layout = found }
+                controls = found.controls
+                assessFastRead(container, found.controls)
+                return found
+            case .read(let address):
+                let page = address / Self.pageSize
+                try await fetch(page..<min(page + 4, container.endPage))
+            }
+        }
+    }
+
+    private func readCapabilityContainer(
+        startingAt firstPage: Int
+    ) async throws(TagError) -> Type2CapabilityContainer {
+        if let capabilityContainer { return capabilityContainer }
+        let page = Self.containerPage
+        if !memory.contains(page) { try await performRead(firstPage) }
+        // The READ of page 2 rolled over where the password begins with page 3.
+        if !memory.contains(page) { try await performRead(page) }
+        let container = try Type2CapabilityContainer(memory[unit: page] ?? [])
+        capabilityContainer = container
+        assessFastRead(container, [])
+        return container
+    }
+
+    // MARK: Reading pages
+
+    /// Reads the pages of a range that were not read yet.
+    ///
+    /// - Parameter pages: the pages, counted across all sectors.
+    /// - Throws: ``TagError`` with `lengthOverrun` or `refused` when the tag has no such page, `readProtected` when reading
+    ///   it needs a password.
+    func fetch(_ pages: Range<Int>) async throws(TagError) {
+        let end = max(pages.upperBound, capabilityContainer?.endPage ?? 0)
+        while let unknown = memory.firstUnknownRun(in: pages) {
+            let sectorEnd = (unknown.lowerBound / Self.sectorSize + 1) * Self.sectorSize
+            let run = unknown.lowerBound..<min(unknown.upperBound, sectorEnd)
+            if let pages = pagesOfFastRead(run) {
+                try await performFastRead(pages)
+            } else {
+                try await performRead(firstPageOfRead(run, end: min(end, sectorEnd)))
+                // The requested pages were after a rollover in the answer: read them alone.
+                if !memory.contains(run.lowerBound) { try await performRead(run.lowerBound) }
+            }
+        }
+    }
+
+    /// Returns the page to start a READ at. Near the end of the memory it starts earlier, so that it does not pass it.
+    private func firstPageOfRead(_ run: Range<Int>, end: Int) -> Int {
+        let sectorStart = run.lowerBound / Self.sectorSize * Self.sectorSize
+        return max(min(run.lowerBound, end - 4), run.lowerBound - 3, sectorStart)
+    }
+
+    /// Returns the pages to read with FAST_READ; nil when READ takes less airtime.
+    ///
+    /// READ returns four pages in 2.06 ms. FAST_READ takes 0.79 ms plus 0.34 ms for each page, so it is faster for
+    /// everything except exactly four pages. While it is unknown whether the tag has FAST_READ, its first use is the test.
+    /// That takes no longer than GET_VERSION when the tag does not have it, and no extra time when it does. A tag without
+    /// it must be woken and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it saves at
+    /// least two READs, which is from messages of about 46 bytes on.
+    private func pagesOfFastRead(_ run: Range<Int>) -> Range<Int>? {
+        // With the checksum, 60 pages fit into the 256 bytes of every reader's buffer.
+        let most = min(60, (link.maximumFrameLength - 2) / Self.pageSize)
+        guard fastRead != .unusable, most > 0 else { return nil }
+        let pages = run.prefix(most)
+        if fastRead == .unknown {
+            guard (run.count + 3) / 4 - (run.count + most - 1) / most >= 2 else { return nil }
+        }
+        let timing = FrameTiming(link.technology)
+        let fast = Type2Command.fastRead(first: pages.startIndex, last: pages.endIndex - 1).cost(timing)
+        let reads = Type2Command.read(pages.startIndex).cost(timing) * ((pages.count + 3) / 4)
+        return fast < reads ? pages.startIndex..<pages.endIndex : nil
+    }
+
+    /// Reads four pages (NFC Forum T2T 1.2, 5.2).
+    ///
+    /// When a tag has no more pages, or does not let the next ones be read, its answer continues at page 0. This is
+    /// detected by the UID in pages 0 and 1, and such pages are not stored.
+    func performRead(_ page: Int) async throws(TagError) {
+        switch try await exchange(.read(page)) {
+        case .bytes(let bytes): memory.store(bytes[0..<rolledOver(bytes) * Self.pageSize], at: page)
+        case .refused(let nibble): throw try await unreadable(page, nibble)
+        }
+    }
+
+    /// The error for a page that the tag refuses to read.
+    private func unreadable(_ page: Int, _ nibble: UInt8) async throws(TagError) -> TagError {
+        // NAK 1: the command arrived damaged, again and again.
+        if nibble != 1, try await hasForData(page) {
+            return TagError(
+                .readProtected,
+                "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
+            )
+        }
+        guard let area = capabilityContainer?.area, area.contains(page * Self.pageSize) else {
+            return TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
+        }
+        return TagError(
+            .lengthOverrun,
+            """
+            The capability container gives a data area of \(area.count) bytes, but the tag refuses to read page \
+            \(page) in it: it is smaller, or protected by a password (NFC Forum T2T 1.2, 4.5).
+            """
+        )
+    }
+
+    /// Returns whether the tag certainly has a page, for data or before it: all tags have the first 16.
+    private func hasForData(_ page: Int) async throws(TagError) -> Bool {
+        if page < Type2DynamicLock.firstPage { return true }
+        guard target.isNXP else { return false }
+        if let version = try await readVersion() { return page < NXPType2Product(version)?.endPage ?? 0 }
+        // With a page behind those of an Ultralight it is an NTAG203 or an Ultralight C.
+        guard canAskVersion, page < NXPType2Product.ntag203.endPage else { return false }
+        return try await answersRead(Type2DynamicLock.firstPage)
+    }
+
+    /// Returns the index in an answer where the tag continued at page 0: 1 to 3, or 4 when it did not.
+    private func rolledOver(_ bytes: [UInt8]) -> Int {
+        let uid = target.uid
+        guard uid.count == 7 else { return 4 }
+        let header = [uid[0], uid[1], uid[2], NFCAActivation.cascadeTag ^ uid[0] ^ uid[1] ^ uid[2]] + uid[3..<7]
+        return (1...3).first { bytes[($0 * 4)...].starts(with: header.prefix(16 - $0 * 4)) } ?? 4
+    }
+
+    // MARK: FAST_READ
+
+    /// Reads a range of pages at once, or finds out that the tag can't (NTAG213/215/216 data sheet, 10.3).
+    private func performFastRead(_ pages: Range<Int>) async throws(TagError) {
+        let command = Type2Command.fastRead(first: pages.lowerBound, last: pages.upperBound - 1)
+        if let bytes = try await ask(command, retries: fastRead == .usable ? Self.retries : 0) {
+            memory.store(bytes, at: pages.lowerBound)
+            fastRead = .usable
+        } else {
+            // Refused, not answered, or of the wrong length: use READ.
+            fastRead = .unusable
+        }
+    }
+
+    /// Derives from the memory read so far whether the tag has FAST_READ, without an exchange.
+    ///
+    /// Among NXP's products an area of 496, 872 or 1872 bytes means NTAG215, NTAG216 or NTAG I2C, and 128 bytes mean
+    /// NTAG212 or Ultralight EV1. All of these have it. An area of 144 bytes means NTAG213, NTAG203 or Ultralight C,
+    /// which differ in the control TLV from the factory. An area of 48 bytes is read as fast with READ.
+    private func assessFastRead(_ container: Type2CapabilityContainer, _ controls: [TLVControl]) {
+        guard fastRead == .unknown else { return }
+        if container.sizeByte <= 0x06 {
+            fastRead = .unusable
+        } else if target.isNXP {
+            let factory = controls.first { $0.isLock }?.value
+            if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: factory) {
+                fastRead = product.hasFastRead ? .usable : .unusable
+            }
+        }
+    }
+
+    /// Distinguishes an NTAG213 from an NTAG203 and an Ultralight C by the page after their data areas, which have the
+    /// same size. Only an NTAG213 has BD in the last byte of that page (NTAG213/215/216 data sheet, 8.5.3).
+    ///
+    /// The page is only used when it was read before, or comes with a READ that is needed for the end of the message
+    /// anyway. So FAST_READ is never tried on a full Ultralight C.
+    private func lookForFastRead(_ pages: Range<Int>) async throws(TagError) {
+        let page = 0x28
+        guard fastRead == .unknown, target.isNXP,
+            capabilityContainer?.sizeByte == NXPType2Product.ntag213.sizeByte
+        else { return }
+        if !memory.contains(page) {
+            guard let run = memory.firstUnknownRun(in: pages), run.upperBound == page, run.count % 4 != 0 else {
+                return
+            }
+            try await performRead(page - 3)
+        }
+        fastRead = memory[unit: page]?.last == 0xBD ? .usable : .unusable
+    }
+
+    // MARK: Writing a page
+
+    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated.
+    ///
+    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the page's content is uncertain.
+    func write(_ bytes: [UInt8], to page: Int) async throws(TagError) {
+        // Until the tag confirms, this page and the message in it are uncertain.
+        memory.forget(page)
+        layout = nil
+        if page == Self.containerPage { capabilityContainer = nil }
+        let answer: Answer
+        do throws(TagError) {
+            answer = try await exchange(.write(page, bytes))
+        } catch {
+            throw error.ofWrite
+        }
+        switch answer {
+        case .bytes: memory.store(bytes, at: page)
+        case .refused(let nibble):
+            throw TagError(
+                .updateFailed,
+                "The tag refused to write page \(page) (NAK \(nibble); NFC Forum T2T 1.2, 5.3)."
+            )
+        }
+    }
+
+    // MARK: Data besides the message
+
+    /// Identifies the product by GET_VERSION. For tags without this command, the size of the memory decides.
+    ///
+    /// - Returns: the name as its manufacturer writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when it is
+    ///   unknown.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
+    public func identifyProduct() async throws(TagError) -> String? {
+        try await product()?.name
+    }
+
+    /// Returns the product. The tag is asked only once.
+    private func product() async throws(TagError) -> NXPType2Product? {
+        guard target.isNXP else { return nil }
+        if let version = try await readVersion() { return NXPType2Product(version) }
+        // The memory size distinguishes the products without the command. It can't when the reader was unable to ask.
+        guard canAskVersion else { return nil }
+        // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
+        if try await answersRead(42) { return .ultralightC }
+        if try await answersRead(16) { return .ntag203 }
+        return .ultralight
+    }
+
+    func answersRead(_ page: Int) async throws(TagError) -> Bool {
+        if memory.contains(page) { return true }
+        guard case .bytes = try await exchange(.read(page)) else { return false }
+        return true
+    }
+
+    /// Requests the tag's version, only once; nil when the tag does not have the command.
+    func readVersion() async throws(TagError) -> Type2Version? {
+        if let version { return version }
+        let found = try await ask(.getVersion).flatMap(Type2Version.init)
+        version = .some(found)
+        return found
+    }
+
+    /// Returns the eight bytes of GET_VERSION; nil when the tag does not have the command or its reader can't send it.
+    package func versionBytes() async throws(TagError) -> [UInt8]? {
+        try await readVersion()?.bytes
+    }
+
+    /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
+    package func readSignature() async throws(TagError) -> [UInt8]? {
+        try await ask(.readSignature)
+    }
+
+    /// Reads a counter with READ_CNT, and its state with CHECK_TEARING_EVENT.
+    ///
+    /// - Parameter number: 0 to 2.
+    /// - Returns: the count; nil when the tag does not let it be read. `tearing` is nil for tags without that command.
+    package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {
+        guard let bytes = try await ask(.readCounter(number)) else { return nil }
+        let count = UInt32(bytes: bytes.reversed())
+        return (count, try await ask(.checkTearing(number))?.first)
+    }
+
+    /// Reads the memory from page 0 on.
+    ///
+    /// - Parameter count: the number of pages.
+    /// - Returns: four bytes for each page; nil when the tag does not let one of them be read.
+    package func readPages(_ count: Int) async throws(TagError) -> [UInt8]? {
+        do throws(TagError) {
+            // The first pages are read alone: a READ that starts at page 1 or 2 could not be distinguished from a
+            // rollover.
+            if !(0..<4).allSatisfy({ memory.contains($0) }) { try await performRead(0) }
+            try await fetch(0..<count)
+        } catch {
+            guard error.isRefusedRead || error.code == .badAnswer else { throw error }
+            return nil
+        }
+        let pages = (0..<count).compactMap { memory[unit: $0] }
+        return pages.count == count ? Array(pages.joined()) : nil
+    }
+
+    // MARK: Exchanges
+
+    /// The 4-bit answer that confirms a command.
+    static let acknowledge: UInt8 = 0x0A
+    /// How often a command is repeated. All Type 2 commands that are sent here may be repeated.
+    private static let retries = 2
+    /// How long to wait after the second part of SECTOR SELECT. The tag confirms it by not answering (NFC Forum T2T
+    /// 1.2, 5.4).
+    private static let passiveAcknowledgeTime = Airtime.milliseconds(1)
+
+    /// The outcome of a command that the tag answered.
+    enum Answer {
+        case bytes([UInt8])
+        /// The tag refused with these four bits, and is now in the IDLE or HALT state.
+        case refused(UInt8)
+    }
+
+    /// Sends a command that not all tags have. A tag without it is woken again before its next command.
+    ///
+    /// - Returns: nil when the tag refuses it or does not answer, or its reader can't send it.
+    private func ask(_ command: Type2Command, retries: Int = 1) async throws(TagError) -> [UInt8]? {
+        do throws(TagError) {
+            if case .bytes(let bytes) = try await exchange(command, retries: retries) { return bytes }
+        } catch {
+            switch error.code {
+            case .badAnswer: isActive = false
+            // The command did not reach the tag, so its state does not change.
+            case .unsupported: if case .getVersion = command { canAskVersion = false }
+            default: throw error
+            }
+        }
+        return nil
+    }
+
+    /// Sends a command and repeats it until it is answered.
+    ///
+    /// After a damaged answer the command is sent again. After a timeout, and after a NAK that reports a damaged
+    /// command, the tag is first woken and selected by its UID.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - retries: how often it is repeated.
+    /// - Returns: the answer, with the length that belongs to the command, or the tag's refusal.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer` and the rule that the tag broke, `cancelled`,
+    ///   `readerUnavailable`, `unsupported`.
+    func exchange(_ command: Type2Command, retries: Int = Type2Tag.retries) async throws(TagError) -> Answer {
+        if let lost { throw lost }
+        var failures = 0
+        while true {
+            try await activate()
+            if let wanted = command.sector, wanted != sector { try await selectSector(wanted) }
+            let frame: Frame
+            do throws(LinkError) {
+                frame = try await link.transceive(command.frame, timeout: command.timeout)
+            } catch {
+                failures += 1
+                switch error.code {
+                case .timeout:
+                    isActive = false
+                    guard failures > retries else { continue }
+                    // The tag is either gone, or present and never answers this command. Only the former ends its use.
+                    try await activate()
+                    throw TagError(
+                        .badAnswer,
+                        "The tag is there, but does not answer \(command.name) (\(command.rule)).",
+                        link: error
+                    )
+                case .transmission, .collision:
+                    // The tag may have confirmed already and wait for the sector number: start again.
+                    if case .sectorSelect = command { isActive = false }
+                    guard failures > retries else { continue }
+                    throw TagError(
+                        .badAnswer,
+                        "The answer to \(command.name) was damaged \(failures) times (\(TagError.framingRule(.nfcA))).",
+                        link: error
+                    )
+                default:
+                    // A frame that the reader can't send has not reached the tag.
+                    if ![.unsupported, .frameTooLong, .tagRemoved].contains(error.code) { isActive = false }
+                    throw remember(TagError(link: error))
+                }
+            }
+            if let nibble = frame.nibble, nibble != Self.acknowledge {
+                isActive = false
+                failures += 1
+                // NAK 1: the command's parity or checksum was wrong when it arrived.
+                if nibble == 1, failures <= retries { continue }
+                return .refused(nibble)
+            }
+            return .bytes(try check(frame, command))
+        }
+    }
+
+    /// Checks that an answer has the length that belongs to the command.
+    private func check(_ frame: Frame, _ command: Type2Command) throws(TagError) -> [UInt8] {
+        if command.answerLength == 0, frame.nibble == Self.acknowledge { return [] }
+        guard command.answerLength > 0, frame.validBitsInLastByte == 8, frame.bytes.count == command.answerLength else {
+            // The tag's state after such an answer is unknown.
+            isActive = false
+            let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) bytes"
+            throw TagError(
+                .badAnswer,
+                "The answer to \(command.name) has \(frame.bitCount) bits and has to be \(wanted) (\(command.rule))."
+            )
+        }
+        return frame.bytes
+    }
+
+    /// Makes sure that the tag is ACTIVE, as far as these procedures know: it is not after it refused their last command.
+    package func activate() async throws(TagError) {
+        guard !isActive else { return }
+        do throws(TagError) {
+            try await NFCAActivation(link: link).reactivate(target)
+        } catch {
+            throw remember(error)
+        }
+        isActive = true
+        sector = 0
+    }
+
+    /// Selects a sector (NFC Forum T2T 1.2, 5.4). Both parts take time, so pages are read and written in order.
+    private func selectSector(_ wanted: Int) async throws(TagError) {
+        for attempt in 0...Self.retries {
+            guard case .bytes = try await exchange(.sectorSelect) else {
+                throw TagError(
+                    .lengthOverrun,
+                    """
+                    The capability container gives an area in sector \(wanted), but the tag has no SECTOR SELECT (NFC \
+                    Forum T2T 1.2, 5.4).
+                    """
+                )
+            }
+            do throws(LinkError) {
+                let number = Frame([UInt8(wanted), 0, 0, 0])
+                let answer = try await link.transceive(number, timeout: Self.passiveAcknowledgeTime)
+                isActive = false
+                // NAK 1: the number arrived damaged. The sector may exist.
+                guard answer.nibble == 1 else { break }
+            } catch {
+                if error.code == .timeout {
+                    sector = wanted
+                    return
+                }
+                // Noise instead of silence leaves the sector unknown. It is known again after the tag was selected
+                // again.
+                isActive = false
+                if TagError(fatal: error) != nil || attempt == Self.retries {
+                    throw remember(TagError(link: error, over: .nfcA))
+                }
+            }
+        }
+        throw TagError(
+            .lengthOverrun,
+            "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
+        )
+    }
+
+    private func remember(_ error: TagError) -> TagError {
+        if error.code == .tagLost { lost = error }
+        return error
     }
 }

@@ -19,12 +19,12 @@ public struct FeliCaLiteSSession: Sendable {
     public private(set) var isReaderAuthenticated = false
 
     private let codes: FeliCaLiteCodes
-    private var writeCounter: UInt32
+    private var writeCounter: UInt32 = 0
 
     /// The most blocks in one read. The fourth block is the MAC.
     public static let maximumBlocksPerRead = 3
 
-    private static let challengeBlock: UInt16 = 0x80
+    private static let challengeBlock = 0x80
     private static let writeCounterBlock: UInt8 = 0x90
     private static let stateBlock: UInt8 = 0x92
     private static let blockSize = 16
@@ -37,7 +37,7 @@ public struct FeliCaLiteSSession: Sendable {
     ///   - cardKey: the 16 bytes that were written to block CK.
     ///   - challenge: 16 unpredictable bytes; nil for random ones.
     /// - Throws: ``TagError`` with `authenticationFailed` when the card has another key, `unsupported` when the
-    ///   system's OpenSSL is missing, `refused`, and the errors of ``FeliCaCard/send(_:timeout:)``.
+    ///   system's OpenSSL is missing, `refused`, and the errors of ``FeliCaCard/send(_:_:timeout:)``.
     public static func begin(
         with card: FeliCaCard,
         cardKey: [UInt8],
@@ -47,28 +47,17 @@ public struct FeliCaLiteSSession: Sendable {
         let codes = try coded { () throws(CryptographyError) in
             try FeliCaLiteCodes(cardKey: cardKey, challenge: challenge)
         }
-        let status = try await card.write(
-            services: [Type3Tag.writeService],
-            blocks: [FeliCaCommand.BlockElement(block: challengeBlock)],
-            data: challenge
-        )
+        let status = try await card.write(service: Type3Tag.writeService, blocks: [challengeBlock], data: challenge)
         guard status.isSuccess else { throw TagError(.refused, "The card refused a challenge with \(status).") }
-        let session = FeliCaLiteSSession(card: card, codes: codes)
-        return try await session.withCounter()
+        var session = FeliCaLiteSSession(card: card, codes: codes)
+        // The MAC of the write counter is the card's proof.
+        session.writeCounter = UInt32(bytes: try await session.read([writeCounterBlock])[..<3].reversed())
+        return session
     }
 
     private init(card: FeliCaCard, codes: FeliCaLiteCodes) {
         self.card = card
         self.codes = codes
-        writeCounter = 0
-    }
-
-    /// Reads the write counter. Its MAC is the card's proof.
-    private func withCounter() async throws(TagError) -> FeliCaLiteSSession {
-        let block = try await read([Self.writeCounterBlock])
-        var session = self
-        session.writeCounter = UInt32(bytes: block[..<3].reversed())
-        return session
     }
 
     /// Proves to the card that the reader knows the key (external authentication). This unlocks the blocks that require
@@ -89,16 +78,12 @@ public struct FeliCaLiteSSession: Sendable {
     /// - Parameter blocks: the numbers of 1 to 3 blocks.
     /// - Returns: 16 bytes for each block.
     /// - Throws: ``TagError`` with `authenticationFailed` when the MAC is wrong, `refused`, `unsupported`, and the
-    ///   errors of ``FeliCaCard/send(_:timeout:)``.
+    ///   errors of ``FeliCaCard/send(_:_:timeout:)``.
     public func read(_ blocks: [UInt8]) async throws(TagError) -> [UInt8] {
         precondition((1...Self.maximumBlocksPerRead).contains(blocks.count), "1 to 3 blocks are read at a time")
         let numbers = blocks + [FeliCaLiteCodes.macA]
-        let result = try await card.read(
-            services: [Type3Tag.readService],
-            blocks: numbers.map { FeliCaCommand.BlockElement(block: UInt16($0)) }
-        )
         let bytes: [UInt8]
-        switch result {
+        switch try await card.read(service: Type3Tag.readService, blocks: numbers.map { Int($0) }) {
         case .success(let answer): bytes = answer
         case .failure(let status):
             throw TagError(.refused, "Reading with a code gave \(status) (FeliCa Lite-S User's Manual, 4.4).")
@@ -113,22 +98,32 @@ public struct FeliCaLiteSSession: Sendable {
         return data
     }
 
+    /// Reads consecutive blocks, three at a time.
+    func read(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for first in stride(from: blocks.lowerBound, to: blocks.upperBound, by: Self.maximumBlocksPerRead) {
+            let end = min(blocks.upperBound, first + Self.maximumBlocksPerRead)
+            bytes += try await read((first..<end).map { UInt8(truncatingIfNeeded: $0) })
+        }
+        return bytes
+    }
+
     /// Writes a block with a MAC. When the answer is lost, it is unknown whether the block was written.
     ///
     /// - Parameters:
     ///   - block: the block's number.
     ///   - data: 16 bytes.
     /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and the errors of
-    ///   ``FeliCaCard/send(_:timeout:)``.
+    ///   ``FeliCaCard/send(_:_:timeout:)``.
     public mutating func write(_ block: UInt8, _ data: [UInt8]) async throws(TagError) {
         precondition(data.count == Self.blockSize, "a block has 16 bytes")
-        let count = (0..<3).map { UInt8(truncatingIfNeeded: writeCounter >> (8 * $0)) }
+        let count = [UInt8](littleEndian: Int(writeCounter), count: 3)
         let code = try Self.coded { () throws(CryptographyError) in
             try codes.writeCode(block: block, data: data, counter: writeCounter)
         }
         let status = try await card.write(
-            services: [Type3Tag.writeService],
-            blocks: [block, FeliCaLiteCodes.macA].map { FeliCaCommand.BlockElement(block: UInt16($0)) },
+            service: Type3Tag.writeService,
+            blocks: [Int(block), Int(FeliCaLiteCodes.macA)],
             data: data + code + count + [UInt8](repeating: 0, count: 5)
         )
         guard status.isSuccess else {
@@ -146,55 +141,6 @@ public struct FeliCaLiteSSession: Sendable {
             return try body()
         } catch {
             throw TagError(.unsupported, error.reason)
-        }
-    }
-}
-
-extension Type3Tag {
-    /// Authenticates a FeliCa Lite-S and its reader to each other. Afterwards each read is verified and each write has
-    /// a MAC, so a tag whose blocks require authentication or MACs can be used like any other.
-    ///
-    /// - Parameter cardKey: the 16 bytes that were written to block CK.
-    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `unsupported` for other
-    ///   products and when the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`,
-    ///   `cancelled`.
-    public func authenticate(cardKey: [UInt8]) async throws(TagError) {
-        guard target.icCode == 0xF1 else {
-            throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.")
-        }
-        guard cardKey.count == 16 else {
-            throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 bytes, not \(cardKey.count).")
-        }
-        if let lost { throw lost }
-        session = nil
-        do throws(TagError) {
-            var begun = try await FeliCaLiteSSession.begin(with: card, cardKey: cardKey)
-            try await begun.authenticateReader()
-            session = begun
-        } catch {
-            throw remember(error)
-        }
-    }
-
-    /// Reads blocks with MACs, three at a time.
-    func check(_ blocks: Range<Int>, in session: FeliCaLiteSSession) async throws(TagError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var first = blocks.lowerBound
-        while first < blocks.upperBound {
-            let next = min(blocks.upperBound, first + FeliCaLiteSSession.maximumBlocksPerRead)
-            bytes += try await session.read((first..<next).map { UInt8(truncatingIfNeeded: $0) })
-            first = next
-        }
-        return bytes
-    }
-
-    /// Writes blocks with MACs, one after the other.
-    func update(_ first: Int, _ bytes: [UInt8], in session: FeliCaLiteSSession) async throws(TagError) {
-        var session = session
-        defer { self.session = session }
-        for (index, start) in stride(from: 0, to: bytes.count, by: Type3AttributeBlock.blockSize).enumerated() {
-            let block = Array(bytes[start..<start + Type3AttributeBlock.blockSize])
-            try await session.write(UInt8(truncatingIfNeeded: first + index), block)
         }
     }
 }

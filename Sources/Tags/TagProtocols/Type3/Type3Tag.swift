@@ -20,21 +20,24 @@ public final class Type3Tag: ForumTag {
 
     /// The tag as polling found it. When it was found by another system, detection polls for 12FC and updates this
     /// property.
-    public internal(set) var target: NFCFTarget
+    public private(set) var target: NFCFTarget
 
     /// The attribute information block, once it was read and checked.
-    var attributes: Type3AttributeBlock?
+    private var attributes: Type3AttributeBlock?
     /// The message, once it was read.
-    var message: [UInt8]?
+    private var message: [UInt8]?
     /// The session with a FeliCa Lite-S whose key is known.
-    var session: FeliCaLiteSSession?
+    private var session: FeliCaLiteSSession?
     /// The error that every procedure throws once the tag is lost.
-    var lost: TagError?
+    private var lost: TagError?
 
     /// The service of NDEF tags for reading without encryption (NFC Forum T3T 1.0, 5.4).
     static let readService: UInt16 = 0x000B
     /// The service for reading and writing without encryption (NFC Forum T3T 1.0, 5.5).
     static let writeService: UInt16 = 0x0009
+    /// The time slots of consecutive polls: one slot for a tag that is alone, more when there are others.
+    private static let timeSlots: [UInt8] = [0, 3, 15]
+    private static let blockSize = Type3AttributeBlock.size
 
     /// Creates a tag.
     ///
@@ -68,10 +71,10 @@ public final class Type3Tag: ForumTag {
         guard lost == nil else { return false }
         if !target.isLite, await answersRequestResponse() { return true }
         if let link = link as? any SelfActivatingLink { return (try? await link.reactivate()) != nil }
-        let polling = NFCFPolling(link: link)
+        let system = target.systemCode ?? NFCFTarget.anySystemCode
         for timeSlots in Self.timeSlots {
-            let answers = try? await polling.poll(
-                systemCode: target.systemCode ?? NFCFTarget.anySystemCode,
+            let answers = try? await NFCFPolling(link: link).poll(
+                systemCode: system,
                 request: .none,
                 timeSlots: timeSlots
             )
@@ -82,36 +85,216 @@ public final class Type3Tag: ForumTag {
 
     /// Sends Request Response only once, because a card that does not answer may not have the command.
     private func answersRequestResponse() async -> Bool {
-        let command = Frame(FeliCaCommand.requestResponse(idm: target.idm))
         let timeout = min(target.maximumResponseTime(.fixed, count: 0), .milliseconds(20)) + FeliCaCard.tolerance
-        guard let answer = try? await link.transceive(command, timeout: timeout).bytes else { return false }
+        let request = Frame(card.command(0x04))
+        guard let answer = try? await link.transceive(request, timeout: timeout).bytes else { return false }
         return answer.count == 11 && answer[1] == 0x05 && answer[2..<10] == target.idm[...]
     }
 
-    /// The time slots of consecutive polls: one slot for a tag that is alone, more when there are others.
-    static let timeSlots: [UInt8] = [0, 3, 15]
+    // MARK: NDEF
 
-    /// The tag as a card for FeliCa commands.
-    var card: FeliCaCard { FeliCaCard(link: link, target: target) }
+    /// Runs the NDEF detection procedure: polls for system 12FC if the tag was found by another one, then reads block 0
+    /// with CHECK (NFC Forum T3T 1.0, 6.4.1).
+    ///
+    /// WriteF with a length other than 0 means that a write was interrupted. Then the error is `writeInProgress`, but
+    /// the tag can be written. WriteF with a length of 0 counts as an empty tag.
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let attributes = try await readAttributes()
+        try attributes.checkLength()
+        guard !attributes.isTorn else {
+            throw TagError(
+                .writeInProgress,
+                "WriteF is on: an earlier write was cut off, and the message can't be trusted (NFC Forum T3T 1.0, 6.4.2)."
+            )
+        }
+        return NDEFDetection(
+            access: attributes.isWritable ? .readWrite : .readOnly,
+            capacity: attributes.capacity,
+            messageLength: attributes.messageLength
+        )
+    }
+
+    /// Reads the NDEF message, Nbr blocks at a time (NFC Forum T3T 1.0, 6.4.1).
+    ///
+    /// - Throws: the errors of ``detectNDEF()``, and `refused` when the tag does not let blocks be read.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let length = try await detectNDEF().messageLength
+        if let message { return message }
+        guard let attributes else { return [] }
+        let end = 1 + (length + Self.blockSize - 1) / Self.blockSize
+        // An answer to CHECK has 15 blocks by the standard, fewer when the reader's frames are short.
+        let most = min(attributes.blocksPerRead, max(1, min(15, (link.maximumFrameLength - 2 - 13) / Self.blockSize)))
+        var bytes: [UInt8] = []
+        for block in stride(from: 1, to: end, by: most) {
+            bytes += try await check(block..<min(end, block + most))
+        }
+        let read = Array(bytes.prefix(length))
+        message = read
+        return read
+    }
+
+    /// Writes an NDEF message in three steps: the attribute block with WriteF on and length 0, the data, then the
+    /// attribute block with WriteF off and the length (NFC Forum T3T 1.0, 6.4.2).
+    ///
+    /// A tag that is lost in between has the old message, the new message, or WriteF on with length 0. The last is an
+    /// empty tag for this reader and others that use the length, and an unfinished write for readers that only look at
+    /// WriteF. A tag with an unfinished write can be written.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        var written = try await readAttributes()
+        guard written.isWritable else {
+            throw TagError(.readOnly, "RWFlag or Nbw forbids writing (NFC Forum T3T 1.0, 6.1).")
+        }
+        guard message.count <= written.capacity else { throw .messageTooLong(message, written.capacity) }
+        if !message.isEmpty {
+            written.writeFlag = Type3AttributeBlock.writeOn
+            written.messageLength = 0
+            try await write(written)
+            // The tag's content is uncertain until the attribute block is written.
+            attributes = nil
+            try await writeData(message, blocksPerWrite: written.blocksPerWrite)
+        }
+        written.writeFlag = 0
+        written.messageLength = message.count
+        try await write(written)
+        self.message = message
+    }
+
+    /// Makes the tag read-only: RWFlag 00. On FeliCa Lite and Lite-S it also writes the memory configuration block,
+    /// which locks the blocks permanently (NFC Forum T3T 1.0, 6.4.3; FeliCa Lite-S User's Manual, 7.3).
+    ///
+    /// On other products only the flag protects the tag from being written.
+    public func lock() async throws(TagError) {
+        var attributes = try await readAttributes()
+        guard attributes.isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        try attributes.checkLength()
+        guard !attributes.isTorn else {
+            throw TagError(.writeInProgress, "A message whose write was cut off would be locked permanently.")
+        }
+        let block = FeliCaLite.memoryConfiguration
+        let configuration = target.isLite ? try await check(block..<block + 1) : nil
+        attributes.accessFlag = 0
+        attributes.writeFlag = 0
+        let kept = message
+        try await write(attributes)
+        message = kept
+        if let configuration { try await update(block, FeliCaLite.locked(configuration)) }
+    }
+
+    /// Formats a blank FeliCa Lite or Lite-S as an empty NDEF tag: writes an attribute block, and enables system 12FC
+    /// in MC. The system becomes active when the tag is powered the next time.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` for other products, `readOnly` when the system blocks are frozen,
+    ///   `updateFailed`, `refused`, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        guard target.isLite else {
+            throw TagError(.unsupported, "Only FeliCa Lite and Lite-S can be formatted; others need keys.")
+        }
+        let block = FeliCaLite.memoryConfiguration
+        let configuration = try await check(block..<block + 1)
+        guard configuration[2] == 0xFF || configuration[3] == 0x01 else {
+            throw TagError(.readOnly, "The system blocks are frozen, and the tag has no NDEF system.")
+        }
+        try await write(Type3AttributeBlock(blocksPerRead: 4, blocksPerWrite: 1, blockCount: FeliCaLite.messageBlocks))
+        if configuration[3] != 0x01 { try await update(block, FeliCaLite.withNDEFSystem(configuration)) }
+        message = []
+    }
+
+    /// Authenticates a FeliCa Lite-S and its reader to each other. Afterwards each read is verified and each write has
+    /// a MAC, so a tag whose blocks require authentication or MACs can be used like any other.
+    ///
+    /// - Parameter cardKey: the 16 bytes that were written to block CK.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `unsupported` for other
+    ///   products and when the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`,
+    ///   `cancelled`.
+    public func authenticate(cardKey: [UInt8]) async throws(TagError) {
+        guard target.icCode == 0xF1 else {
+            throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.")
+        }
+        guard cardKey.count == 16 else {
+            throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 bytes, not \(cardKey.count).")
+        }
+        if let lost { throw lost }
+        session = nil
+        session = try await remembering { () throws(TagError) in
+            var begun = try await FeliCaLiteSSession.begin(with: card, cardKey: cardKey)
+            try await begun.authenticateReader()
+            return begun
+        }
+    }
+
+    /// Reads and checks the attribute block.
+    private func readAttributes() async throws(TagError) -> Type3AttributeBlock {
+        if let lost { throw lost }
+        if let attributes { return attributes }
+        try await selectSystem()
+        let bytes: [UInt8]
+        do throws(TagError) {
+            bytes = try await check(0..<1)
+        } catch {
+            guard error.code == .refused else { throw error }
+            throw TagError(.noCapabilityContainer, "The attribute block can't be read: \(error.reason)")
+        }
+        let read = try Type3AttributeBlock(bytes)
+        attributes = read
+        return read
+    }
+
+    /// Polls for system 12FC when the tag was found by another system.
+    private func selectSystem() async throws(TagError) {
+        let system = NFCFTarget.ndefSystemCode
+        guard target.systemCode != system else { return }
+        for timeSlots in Self.timeSlots {
+            let answers = try await remembering { () throws(TagError) in
+                try await NFCFPolling(link: link).poll(systemCode: system, request: .none, timeSlots: timeSlots)
+            }
+            if let answer = answers.first(where: { target.isOfSameCard(as: $0.target) }) {
+                target = answer.target
+                return
+            }
+        }
+        throw TagError(
+            .noCapabilityContainer,
+            "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
+        )
+    }
+
+    // MARK: Blocks
+
+    private func write(_ block: Type3AttributeBlock) async throws(TagError) {
+        attributes = nil
+        message = nil
+        try await update(0, block.bytes)
+        attributes = block
+    }
+
+    private func writeData(_ message: [UInt8], blocksPerWrite: Int) async throws(TagError) {
+        let padding = (Self.blockSize - message.count % Self.blockSize) % Self.blockSize
+        var rest = (message + [UInt8](repeating: 0, count: padding))[...]
+        var block = 1
+        while !rest.isEmpty {
+            let count = min(blocksPerWrite, maximumBlocksPerWrite(at: block), rest.count / Self.blockSize)
+            try await update(block, Array(rest.prefix(count * Self.blockSize)))
+            rest = rest.dropFirst(count * Self.blockSize)
+            block += count
+        }
+    }
+
+    /// Returns the number of blocks in an UPDATE. LEN is one byte, and blocks from 256 on need a list element of three
+    /// bytes.
+    private func maximumBlocksPerWrite(at block: Int) -> Int {
+        let limit = min(255, link.maximumFrameLength - 2)
+        let short = (limit - 14) / 18
+        return max(1, block + short > 256 ? (limit - 14) / 19 : short)
+    }
 
     /// Reads consecutive blocks.
     ///
     /// - Throws: ``TagError`` with `refused` when the tag answers with status flags.
     func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
         if let lost { throw lost }
-        if let session {
-            do throws(TagError) {
-                return try await check(blocks, in: session)
-            } catch {
-                throw remember(error)
-            }
-        }
-        let elements = blocks.map { FeliCaCommand.BlockElement(block: UInt16(truncatingIfNeeded: $0)) }
-        let result: Result<[UInt8], FeliCaCard.Status>
-        do throws(TagError) {
-            result = try await card.read(services: [Self.readService], blocks: elements)
-        } catch {
-            throw remember(error)
+        let result = try await remembering { () throws(TagError) -> Result<[UInt8], FeliCaCard.Status> in
+            if let session { return .success(try await session.read(blocks)) }
+            return try await card.read(service: Self.readService, blocks: Array(blocks))
         }
         switch result {
         case .success(let bytes): return bytes
@@ -123,45 +306,54 @@ public final class Type3Tag: ForumTag {
         }
     }
 
-    /// Writes consecutive blocks.
+    /// Writes consecutive blocks; with MACs in a session, one after the other.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
     func update(_ first: Int, _ bytes: [UInt8]) async throws(TagError) {
         if let lost { throw lost }
-        if let session {
-            do throws(TagError) {
-                return try await update(first, bytes, in: session)
-            } catch {
-                throw remember(error)
+        let blocks = first..<first + bytes.count / Self.blockSize
+        if var session {
+            defer { self.session = session }
+            for block in blocks {
+                let start = (block - first) * Self.blockSize
+                let data = Array(bytes[start..<start + Self.blockSize])
+                try await remembering { () throws(TagError) in
+                    try await session.write(UInt8(truncatingIfNeeded: block), data)
+                }
             }
-        }
-        let count = bytes.count / Type3AttributeBlock.blockSize
-        let elements = (first..<first + count).map {
-            FeliCaCommand.BlockElement(block: UInt16(truncatingIfNeeded: $0))
+            return
         }
         let status: FeliCaCard.Status
         do throws(TagError) {
-            status = try await card.write(services: [Self.writeService], blocks: elements, data: bytes)
+            status = try await remembering { () throws(TagError) in
+                try await card.write(service: Self.writeService, blocks: Array(blocks), data: bytes)
+            }
         } catch {
-            let error = remember(error)
-            guard error.code == .badAnswer else { throw error }
-            throw TagError(.updateFailed, error.reason, link: error.link)
+            throw error.ofWrite
         }
         guard status.isSuccess else {
             throw TagError(
                 .updateFailed,
-                "UPDATE of blocks \(first) to \(first + count - 1) gave \(status) (NFC Forum T3T 1.0, 5.5)."
+                "UPDATE of blocks \(first) to \(blocks.upperBound - 1) gave \(status) (NFC Forum T3T 1.0, 5.5)."
             )
         }
     }
 
-    func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
-    }
-}
+    /// The tag as a card for FeliCa commands.
+    private var card: FeliCaCard { FeliCaCard(link: link, target: target) }
 
-extension Type3Tag {
+    /// Does something with the tag, and remembers when it is lost.
+    private func remembering<Value>(_ body: () async throws(TagError) -> Value) async throws(TagError) -> Value {
+        do throws(TagError) {
+            return try await body()
+        } catch {
+            if error.code == .tagLost { lost = error }
+            throw error
+        }
+    }
+
+    // MARK: Data besides the message
+
     /// Reads block 88 of a FeliCa Lite or Lite-S, the memory configuration; nil when the tag does not let it be read.
     package func readMemoryConfiguration() async throws(TagError) -> [UInt8]? {
         try await register(FeliCaLite.memoryConfiguration)
@@ -179,5 +371,118 @@ extension Type3Tag {
             guard error.code == .refused || error.code == .badAnswer else { throw error }
             return nil
         }
+    }
+}
+
+/// Block 0 of a Type 3 tag, the attribute information block (NFC Forum T3T 1.0, 6.1).
+private struct Type3AttributeBlock {
+    /// The mapping version: 0x10 is 1.0.
+    var version: UInt8 = 0x10
+    /// Nbr: the number of blocks that one CHECK can read.
+    var blocksPerRead: Int
+    /// Nbw: the number of blocks that one UPDATE can write.
+    var blocksPerWrite: Int
+    /// Nmaxb: the number of blocks for a message.
+    var blockCount: Int
+    /// Four unused bytes, kept as they are.
+    var unused: [UInt8] = [0, 0, 0, 0]
+    /// WriteF: not 0 while a write is in progress.
+    var writeFlag: UInt8 = 0
+    /// RWFlag: 1 when the tag can be written.
+    var accessFlag: UInt8 = 1
+    /// Ln: the message's length.
+    var messageLength = 0
+
+    /// The value of WriteF while a write is in progress.
+    static let writeOn: UInt8 = 0x0F
+    /// The number of bytes in a block.
+    static let size = 16
+
+    /// The longest message.
+    var capacity: Int { blockCount * Self.size }
+    /// Whether the tag can be written.
+    var isWritable: Bool { accessFlag == 0x01 && blocksPerWrite > 0 }
+    /// Whether an earlier write was interrupted while there was a message, so that the content can't be trusted. This
+    /// reader sets the length to 0 together with WriteF, so its interrupted writes leave an empty tag.
+    var isTorn: Bool { writeFlag != 0 && messageLength > 0 }
+
+    /// Checks that the message's length is not beyond the capacity. A write replaces such a length.
+    ///
+    /// - Throws: ``TagError`` with `lengthOverrun`.
+    func checkLength() throws(TagError) {
+        guard messageLength <= capacity else {
+            throw TagError(
+                .lengthOverrun,
+                "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
+            )
+        }
+    }
+
+    /// Creates the block of an empty tag.
+    init(blocksPerRead: Int, blocksPerWrite: Int, blockCount: Int) {
+        self.blocksPerRead = blocksPerRead
+        self.blocksPerWrite = blocksPerWrite
+        self.blockCount = blockCount
+    }
+
+    /// Reads a block.
+    ///
+    /// - Parameter bytes: the block's 16 bytes.
+    /// - Throws: ``TagError`` with `badChecksum`, `badVersion`, `noCapabilityContainer`.
+    init(_ bytes: [UInt8]) throws(TagError) {
+        guard bytes.count == Self.size, bytes.contains(where: { $0 != 0 }) else {
+            throw TagError(.noCapabilityContainer, "The attribute information block is empty (NFC Forum T3T 1.0, 6.1).")
+        }
+        guard Self.checksum(bytes[..<14]) == [bytes[14], bytes[15]] else {
+            throw TagError(
+                .badChecksum,
+                "The checksum of the attribute information block is wrong (NFC Forum T3T 1.0, 6.1)."
+            )
+        }
+        guard bytes[0] >> 4 == 1 else { throw .badVersion(bytes[0] >> 4, bytes[0] & 0x0F, "T3T 1.0, 6.2") }
+        version = bytes[0]
+        blocksPerRead = Int(bytes[1])
+        blocksPerWrite = Int(bytes[2])
+        blockCount = Int(high: bytes[3], low: bytes[4])
+        unused = Array(bytes[5..<9])
+        writeFlag = bytes[9]
+        accessFlag = bytes[10]
+        messageLength = Int(bytes: bytes[11...13])
+        guard blocksPerRead > 0 else {
+            throw TagError(.noCapabilityContainer, "Nbr is 0: nothing can be read (NFC Forum T3T 1.0, 6.1).")
+        }
+    }
+
+    /// The block's 16 bytes, with their checksum.
+    var bytes: [UInt8] {
+        var result = [version, UInt8(blocksPerRead), UInt8(blocksPerWrite)] + UInt16(blockCount).bigEndianBytes
+        result += unused + [writeFlag, accessFlag]
+        result += [UInt8](bigEndian: messageLength, count: 3)
+        return result + Self.checksum(result[...])
+    }
+
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        UInt16(truncatingIfNeeded: bytes.reduce(0) { $0 + Int($1) }).bigEndianBytes
+    }
+}
+
+/// The properties of FeliCa Lite and Lite-S that other Type 3 tags don't have (FeliCa Lite-S User's Manual, 7).
+private enum FeliCaLite {
+    /// The memory configuration block, MC.
+    static let memoryConfiguration = 0x88
+    /// The write counter block of Lite-S, WCNT.
+    static let writeCounter = 0x90
+    /// The number of scratch pad blocks that can hold a message: 14 without the attribute block.
+    static let messageBlocks = 13
+
+    /// Returns MC with every scratch pad block read-only and the system blocks frozen.
+    static func locked(_ configuration: [UInt8]) -> [UInt8] {
+        // Bits 6 and 7 of the second byte are not for scratch pad blocks: REG, and a reserved one.
+        [0x00, configuration[1] & 0xC0, 0x00] + configuration[3...]
+    }
+
+    /// Returns MC of a tag that answers to system 12FC.
+    static func withNDEFSystem(_ configuration: [UInt8]) -> [UInt8] {
+        configuration[..<3] + [0x01] + configuration[4...]
     }
 }

@@ -22,19 +22,19 @@ public final class Type4Tag: ForumTag {
     public var mappingVersion: UInt8? { capabilityContainer?.version }
 
     /// The capability container, once it was read and checked.
-    var capabilityContainer: Type4CapabilityContainer?
+    package private(set) var capabilityContainer: Type4CapabilityContainer?
     /// Whether the NDEF application is selected.
-    var isApplicationSelected = false
+    private var isApplicationSelected = false
     /// P2 of SELECT by file identifier: 0C, or 00 with mapping version 1.0.
-    var fileSelectParameter: UInt8 = 0x0C
+    private var fileSelectParameter: UInt8 = 0x0C
     /// The selected file.
-    var selectedFile: UInt16?
+    private var selectedFile: UInt16?
     /// The length of the current message, if known.
-    var messageLength: Int?
+    private var messageLength: Int?
     /// The start of the message, as far as it was read.
-    var messageStart: [UInt8] = []
+    private var messageStart: [UInt8] = []
     /// The error that every procedure throws once the card is lost.
-    var lost: TagError?
+    private var lost: TagError?
 
     /// The NDEF Tag Application of mapping versions 2 and 3.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
@@ -48,10 +48,12 @@ public final class Type4Tag: ForumTag {
     /// empty tag or a message just longer than this takes at least 1.12 times as long as with a known length. 20 bytes
     /// include a whole short link. The factor is then 1.19 for an empty tag, 1.12 for messages of 21 bytes, and at most
     /// 1.10 from 48 bytes on.
-    static let firstReadLength = 20
+    private static let firstReadLength = 20
 
     /// The longest message that is read or written. It limits the memory that a card can make the reader use.
     public static let maximumMessageLength = 1 << 20
+    /// How many answers to READ BINARY may be shorter than requested in one message.
+    private static let maximumShortAnswers = 8
 
     /// Creates a tag.
     ///
@@ -96,25 +98,179 @@ public final class Type4Tag: ForumTag {
         return await link.isPresent()
     }
 
-    /// Sends a command, and records when the card is lost.
-    func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        if let lost { throw lost }
-        do throws(TagError) {
-            return try await link.send(command)
-        } catch {
-            throw remember(error)
-        }
+    // MARK: NDEF
+
+    /// Runs the NDEF detection procedure: selects the application, selects and reads the capability container, selects
+    /// the NDEF file, and reads NLEN with the start of the message (NFC Forum T4T 1.2, 6.2).
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let container = try await readCapabilityContainer()
+        let length = try await readMessageLength(container)
+        return NDEFDetection(
+            access: container.writeAccess == 0 ? .readWrite : .readOnly,
+            capacity: container.capacity,
+            messageLength: length
+        )
     }
 
-    private func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
+    /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3). Bytes that detection has read are not read again.
+    ///
+    /// - Throws: the errors of ``detectNDEF()``, and `badAnswer` when the card returns fewer bytes than the file has.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let length = try await detectNDEF().messageLength
+        guard let container = capabilityContainer, messageStart.count < length else { return messageStart }
+        try await selectMessageFile(container)
+        var shortAnswers = 0
+        while messageStart.count < length {
+            let offset = container.lengthSize + messageStart.count
+            let wanted = min(length - messageStart.count, readLimit(container, offset: offset))
+            let bytes = try await readBinary(offset: offset, count: wanted)
+            if bytes.count < wanted { shortAnswers += 1 }
+            guard !bytes.isEmpty, shortAnswers <= Self.maximumShortAnswers else {
+                throw TagError(
+                    .badAnswer,
+                    "READ BINARY brought \(bytes.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
+                )
+            }
+            messageStart += bytes
+        }
+        return messageStart
+    }
+
+    /// Writes an NDEF message (NFC Forum T4T 1.2, 6.4).
+    ///
+    /// An MLc smaller than the size of NLEN is allowed, but does not occur in practice. Then a length of more than 255
+    /// is incomplete between two commands.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let container = try await readCapabilityContainer()
+        let oldLength = try await readMessageLength(container, isForWriting: true)
+        guard container.writeAccess == 0 else {
+            throw TagError(.readOnly, "The capability container does not grant writing (NFC Forum T4T 1.2, 4.3).")
+        }
+        guard message.count <= container.capacity else { throw .messageTooLong(message, container.capacity) }
+        guard message.count <= Self.maximumMessageLength else {
+            throw TagError(.messageTooLong, "The message is longer than \(Self.maximumMessageLength) bytes.")
+        }
+        try await selectMessageFile(container)
+        let plan = Type4WritePlan(
+            message,
+            lengthSize: container.lengthSize,
+            oldLength: oldLength,
+            limit: { self.writeLimit(container, offset: $0) }
+        )
+        messageLength = nil
+        messageStart = []
+        for step in plan.steps { try await updateBinary(offset: step.offset, step.bytes) }
+        messageLength = message.count
+        messageStart = message
+    }
+
+    /// Makes the tag read-only: writes write access FF to the capability container (NFC Forum T4T 1.2, 6.5).
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `keyNeeded` when the card protects the
+    ///   capability container with a key, `updateFailed` when the card refused, `tagLost`, and the errors of
+    ///   ``detectNDEF()``.
+    public func lock() async throws(TagError) {
+        let container = try await readCapabilityContainer()
+        guard container.writeAccess == 0 else {
+            throw TagError(.readOnly, "The tag is read-only already.")
+        }
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
+        }
+        capabilityContainer = nil
+        try await updateBinary(offset: container.writeAccessOffset, [0xFF])
+        var locked = container
+        locked.writeAccess = 0xFF
+        capabilityContainer = locked
+    }
+
+    /// Requests the access rights to the capability container from a DESFire or an NTAG 4xx, where it is file 01 (NXP
+    /// AN11004; NT4H2421Gx data sheet, 8.2). Other cards don't know the command, and are assumed to allow locking.
+    public func checkLocking() async throws(TagError) {
+        try await selectApplication()
+        // Later procedures start as if nothing was sent, and take the same time.
+        defer { selectionWasChanged() }
+        // GET FILE SETTINGS: type, communication mode, and the access rights, least significant byte first.
+        let settings = try await send(CommandAPDU(0x90, 0xF5, 0x00, 0x00, data: [0x01], expectedLength: 256))
+        guard settings.status.rawValue == 0x9100, settings.data.count >= 4 else { return }
+        // E is free access.
+        guard ![settings.data[3] & 0x0F, settings.data[2] >> 4].contains(0x0E) else { return }
+        throw TagError(
+            .keyNeeded,
+            "A key is needed to make this card read-only: its capability container can't be written without one."
+        )
+    }
+
+    /// Formats a MIFARE DESFire EV1 or later as an empty NDEF tag (NXP AN11004, 4): creates application 000001 with the
+    /// DF name D2760000850101, and the files E103 and E104. The card must allow everyone to create applications, as it
+    /// does when new.
+    ///
+    /// Nothing needs a key afterwards. ``lock()`` then writes the capability container, and only that byte protects the
+    /// tag from being written. Cards that are NDEF tags already are not changed.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` when the card isn't a DESFire with ISO file names, `updateFailed` when
+    ///   it refuses, for example because it needs a key, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        do throws(TagError) {
+            _ = try await readCapabilityContainer()
+            return
+        } catch {
+            guard error.code == .noCapabilityContainer else { throw error }
+        }
+        selectionWasChanged()
+        guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
+            version.hardware[3] >= 1
+        else {
+            throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.")
+        }
+        // For cards of 2K, 4K and 8K. The largest size leaves some bytes for the card's own data.
+        let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
+        let (high, low) = (UInt8(size >> 8), UInt8(size & 0xFF))
+        // Select the card itself; one key, files with ISO identifiers.
+        try await sendNative(0x5A, [0x00, 0x00, 0x00])
+        try await sendNative(0xCA, [0x01, 0x00, 0x00, 0x0F, 0x21, 0x10, 0xE1] + Self.applicationName, mayExist: true)
+        try await sendNative(0x5A, [0x01, 0x00, 0x00])
+        // Standard data files, plain, with free access.
+        try await sendNative(0xCD, [0x01, 0x03, 0xE1, 0x00, 0xEE, 0xEE, 0x0F, 0x00, 0x00], mayExist: true)
+        try await sendNative(0xCD, [0x02, 0x04, 0xE1, 0x00, 0xEE, 0xEE, low, high, 0x00], mayExist: true)
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(
+                .updateFailed,
+                "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        // One command writes the whole container, so the version byte never exists without the rest.
+        let container: [UInt8] = [
+            0x00, 0x0F, 0x20, 0x00, 0x3B, 0x00, 0x34, 0x04, 0x06, 0xE1, 0x04, high, low, 0x00, 0x00,
+        ]
+        try await updateBinary(offset: 0, container)
+    }
+
+    // MARK: Selecting and reading
+
+    /// Selects the NDEF application, unless it is selected already.
+    private func selectApplication() async throws(TagError) {
+        guard !isApplicationSelected else { return }
+        selectedFile = nil
+        var status = try await send(.select(application: Self.applicationName)).status
+        fileSelectParameter = 0x0C
+        if !status.isSuccessOrWarning {
+            status = try await send(.select(application: Self.applicationName1)).status
+            fileSelectParameter = 0x00
+        }
+        guard status.isSuccessOrWarning else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The card has no NDEF Tag Application: SELECT gave \(status) (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        isApplicationSelected = true
     }
 
     /// Selects a file, unless it is selected already.
     ///
     /// - Returns: false when the card has no such file.
-    func select(file: UInt16) async throws(TagError) -> Bool {
+    private func select(file: UInt16) async throws(TagError) -> Bool {
         try await selectApplication()
         guard selectedFile != file else { return true }
         selectedFile = nil
@@ -127,29 +283,327 @@ public final class Type4Tag: ForumTag {
         selectedFile = file
         return true
     }
-}
 
-extension Type4Tag {
-    /// The NDEF file that the capability container describes.
-    package struct MessageFile: Sendable, Hashable {
-        /// The file identifier, such as E104.
-        package var identifier: UInt16
-        /// The file's size in bytes, including the length field.
-        package var size: Int
-        /// 00 when reading is unrestricted.
-        package var readAccess: UInt8
-        /// 00 when writing is unrestricted, FF when it is not allowed.
-        package var writeAccess: UInt8
+    private func selectMessageFile(_ container: Type4CapabilityContainer) async throws(TagError) {
+        guard try await select(file: container.messageFile) else {
+            throw TagError(
+                .noMessageTLV,
+                "The NDEF file that the capability container names is missing (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
     }
 
-    /// The NDEF file; nil before the capability container was read, and when it is invalid.
-    package var messageFile: MessageFile? {
-        capabilityContainer.map {
-            MessageFile(
-                identifier: $0.messageFile,
-                size: $0.fileSize,
-                readAccess: $0.readAccess,
-                writeAccess: $0.writeAccess
+    private func readCapabilityContainer() async throws(TagError) -> Type4CapabilityContainer {
+        if let lost { throw lost }
+        if let capabilityContainer { return capabilityContainer }
+        guard try await select(file: Type4CapabilityContainer.file) else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
+            )
+        }
+        var bytes = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)
+        let wanted = Type4CapabilityContainer.wantedLength(bytes)
+        if wanted > bytes.count, bytes.count == Type4CapabilityContainer.minimumLength {
+            bytes += try await readBinary(offset: bytes.count, count: wanted - bytes.count)
+        }
+        let container = try Type4CapabilityContainer(bytes)
+        capabilityContainer = container
+        return container
+    }
+
+    /// Reads NLEN with the start of the message.
+    ///
+    /// - Parameter isForWriting: whether a broken length is accepted, because it will be overwritten.
+    private func readMessageLength(
+        _ container: Type4CapabilityContainer,
+        isForWriting: Bool = false
+    ) async throws(TagError) -> Int {
+        if let messageLength { return messageLength }
+        guard container.readAccess == 0 else {
+            throw TagError(
+                .readProtected,
+                "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3)."
+            )
+        }
+        try await selectMessageFile(container)
+        let wanted = min(
+            container.lengthSize + Self.firstReadLength,
+            container.fileSize,
+            readLimit(container, offset: 0)
+        )
+        let bytes = try await readBinary(offset: 0, count: wanted)
+        guard bytes.count >= container.lengthSize else {
+            throw TagError(.lengthOverrun, "The NDEF file ends before its length field (NFC Forum T4T 1.2, 4.2).")
+        }
+        let length = Int(bytes: bytes[..<container.lengthSize])
+        if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
+        guard length <= container.capacity else {
+            throw TagError(
+                .lengthOverrun,
+                "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
+            )
+        }
+        guard length <= Self.maximumMessageLength else {
+            throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
+        }
+        messageLength = length
+        messageStart = Array(bytes[container.lengthSize...].prefix(length))
+        return length
+    }
+
+    /// Returns the most bytes that one READ BINARY requests: MLe, and no more than fits in one block.
+    func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+        // A short Le allows up to 256. The code 00 for 256 is not used, because some cards fail on it.
+        let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
+        guard offset > CommandAPDU.maximumShortOffset else {
+            // A command does not cross the offset where the commands change.
+            return max(1, min(limit, CommandAPDU.maximumShortOffset + 1 - offset))
+        }
+        return max(1, limit - CommandAPDU.discretionaryOverhead(limit))
+    }
+
+    /// Reads with READ BINARY, with either kind of offset.
+    ///
+    /// - Returns: the bytes, not more than requested.
+    func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
+        guard offset <= CommandAPDU.maximumOffset else {
+            throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
+        }
+        let response = try await send(.readBinary(offset: offset, count: count))
+        guard response.status == .success || response.status == .endOfFile else {
+            throw TagError(
+                .refused,
+                "READ BINARY of \(count) bytes at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
+            )
+        }
+        let isLong = offset > CommandAPDU.maximumShortOffset
+        guard let data = isLong ? CommandAPDU.discretionaryData(response.data) : response.data else {
+            throw TagError(
+                .badAnswer,
+                "The answer to READ BINARY with an offset data object has no data object 53 (ISO/IEC 7816-4, 11.3.3)."
+            )
+        }
+        guard data.count <= count else {
+            throw TagError(
+                .badAnswer,
+                "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
+            )
+        }
+        return data
+    }
+
+    // MARK: Writing
+
+    /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, rounded down to whole blocks if
+    /// possible.
+    func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
+        let most = min(container.maximumWrite, 255)
+        guard offset <= CommandAPDU.maximumShortOffset else {
+            return max(1, most - CommandAPDU.offsetDataObject(offset).count - CommandAPDU.discretionaryOverhead(most))
+        }
+        // A command that needs one more block for its last bytes takes more time than these bytes save.
+        let header = 5
+        let block = link.singleBlockCommandLength
+        let blocks = (header + most) / block
+        let whole = blocks > 0 ? blocks * block - header : most
+        return min(whole, CommandAPDU.maximumShortOffset + 1 - offset)
+    }
+
+    /// Writes with UPDATE BINARY, with either kind of offset.
+    private func updateBinary(offset: Int, _ bytes: [UInt8]) async throws(TagError) {
+        let status: StatusWord
+        do throws(TagError) {
+            status = try await send(.updateBinary(offset: offset, data: bytes)).status
+        } catch {
+            throw error.ofWrite
+        }
+        guard status != .securityStatusNotSatisfied else {
+            throw TagError(
+                .keyNeeded,
+                "A key is needed to write the file: UPDATE BINARY of \(bytes.count) bytes at \(offset) gave \(status)."
+            )
+        }
+        guard status == .success else {
+            throw TagError(
+                .updateFailed,
+                "UPDATE BINARY of \(bytes.count) bytes at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
+            )
+        }
+    }
+
+    /// Sends a native DESFire command in an APDU (MF3ICD81 data sheet, 8.3).
+    private func sendNative(_ command: UInt8, _ data: [UInt8], mayExist: Bool = false) async throws(TagError) {
+        let status = try await send(CommandAPDU(0x90, command, 0x00, 0x00, data: data, expectedLength: 256)).status
+        // 91DE: the application or file exists already.
+        guard status.rawValue == 0x9100 || mayExist && status.rawValue == 0x91DE else {
+            throw TagError(
+                .updateFailed,
+                "The card refused DESFire command \(command.hexText(digits: 2)) with \(status) (MF3ICD81 data sheet, 8.3)."
+            )
+        }
+    }
+
+    /// Sends a command, and records when the card is lost.
+    private func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        if let lost { throw lost }
+        do throws(TagError) {
+            return try await link.send(command)
+        } catch {
+            throw remember(error)
+        }
+    }
+
+    private func remember(_ error: TagError) -> TagError {
+        if error.code == .tagLost { lost = error }
+        return error
+    }
+}
+
+/// The UPDATE BINARY commands for a message, in an order in which the card may be lost after any of them.
+///
+/// If length field and message fit in one command, that is the only one. Otherwise the first command writes a length of
+/// 0 and the start of the message, the next ones write the rest, and the last one writes the length. After the first
+/// command the tag is empty, and after the last it has the message (NFC Forum T4T 1.2, 6.4).
+///
+/// When MLc is shorter than the length field, writing the length takes several commands. A tag that is lost between
+/// them has a length that is neither the old one, nor 0, nor the new one. The number of these moments is the number of
+/// the field's significant bytes, minus one.
+struct Type4WritePlan: Equatable {
+    /// One UPDATE BINARY.
+    struct Step: Equatable {
+        var offset: Int
+        var bytes: [UInt8]
+    }
+
+    let steps: [Step]
+
+    /// Computes the plan for a message.
+    ///
+    /// - Parameters:
+    ///   - message: the message; not longer than the capacity.
+    ///   - lengthSize: the number of bytes in the length field.
+    ///   - oldLength: the current length on the tag.
+    ///   - limit: the most data bytes of a command at an offset.
+    init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
+        let length = Self.lengthField(message.count, size: lengthSize)
+        if lengthSize + message.count <= limit(0) {
+            steps = [Step(offset: 0, bytes: length + message)]
+            return
+        }
+        var steps: [Step] = []
+        if limit(0) < lengthSize {
+            // Byte by byte, the most significant byte last. Bytes that need no change are left out.
+            let old = Self.lengthField(oldLength, size: lengthSize)
+            for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, bytes: [0])) }
+            steps += Self.pieces(message, at: lengthSize, limit: limit)
+            for index in length.indices.reversed() where length[index] != 0 {
+                steps.append(Step(offset: index, bytes: [length[index]]))
+            }
+        } else {
+            steps = Self.pieces([UInt8](repeating: 0, count: lengthSize) + message, at: 0, limit: limit)
+            if !message.isEmpty { steps.append(Step(offset: 0, bytes: length)) }
+        }
+        self.steps = steps
+    }
+
+    /// Returns a length field, most significant byte first.
+    private static func lengthField(_ length: Int, size: Int) -> [UInt8] {
+        (0..<size).reversed().map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: length >> (8 * index)) }
+    }
+
+    private static func pieces(_ bytes: [UInt8], at start: Int, limit: (Int) -> Int) -> [Step] {
+        var steps: [Step] = []
+        var position = 0
+        while position < bytes.count {
+            let end = min(bytes.count, position + max(1, limit(start + position)))
+            steps.append(Step(offset: start + position, bytes: Array(bytes[position..<end])))
+            position = end
+        }
+        return steps
+    }
+}
+
+/// The capability container file of a Type 4 tag (NFC Forum T4T 1.2, 4.3).
+package struct Type4CapabilityContainer: Sendable, Hashable {
+    /// The file's identifier.
+    static let file: UInt16 = 0xE103
+    /// The number of bytes up to the end of an NDEF file control TLV of mapping versions 1 and 2.
+    static let minimumLength = 15
+    /// The number of bytes up to the end of an extended control TLV of mapping version 3.
+    static let extendedLength = 17
+
+    /// The mapping version: 0x20 is 2.0.
+    var version: UInt8
+    /// MLe: the most bytes that one READ BINARY returns.
+    var maximumRead: Int
+    /// MLc: the most bytes that one UPDATE BINARY accepts.
+    var maximumWrite: Int
+    /// The NDEF file's identifier.
+    package var messageFile: UInt16
+    /// The NDEF file's size, including its length field.
+    package var fileSize: Int
+    /// The read access byte: 00 is unrestricted.
+    package var readAccess: UInt8
+    /// The write access byte: 00 is unrestricted, FF is no access.
+    package var writeAccess: UInt8
+    /// The size of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
+    var lengthSize: Int
+
+    /// The longest message.
+    var capacity: Int { max(0, fileSize - lengthSize) }
+    /// The offset of the write access byte in the file.
+    var writeAccessOffset: Int { lengthSize == 4 ? 16 : 14 }
+
+    /// Returns how many bytes of the file are needed, from its first bytes.
+    static func wantedLength(_ bytes: [UInt8]) -> Int {
+        bytes.count > 7 && bytes[7] == 0x06 ? extendedLength : minimumLength
+    }
+
+    /// Reads the file's first bytes. Proprietary control TLVs after the first TLV are ignored.
+    ///
+    /// - Parameter bytes: at least ``minimumLength`` bytes from the start of the file, if it has them.
+    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`.
+    init(_ bytes: [UInt8]) throws(TagError) {
+        guard bytes.count >= 3 else {
+            throw TagError(.noCapabilityContainer, "The capability container file is empty (NFC Forum T4T 1.2, 4.3).")
+        }
+        guard (1...3).contains(bytes[2] >> 4) else {
+            throw .badVersion(bytes[2] >> 4, bytes[2] & 0x0F, known: "1, 2 and 3 are", "T4T 1.2, 4.3")
+        }
+        let length = Int(bytes: bytes[0..<2])
+        guard length >= Self.minimumLength, bytes.count >= Self.minimumLength else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The capability container has fewer than 15 bytes (NFC Forum T4T 1.2, 4.3)."
+            )
+        }
+        version = bytes[2]
+        maximumRead = Int(bytes: bytes[3..<5])
+        maximumWrite = Int(bytes: bytes[5..<7])
+        guard maximumRead >= 15, maximumWrite >= 1 else {
+            throw TagError(
+                .noCapabilityContainer,
+                "MLe \(maximumRead) or MLc \(maximumWrite) is below 15 or 1 (NFC Forum T4T 1.2, 4.3)."
+            )
+        }
+        let isExtended = bytes[7] == 0x06 && bytes[8] == 0x08 && bytes.count >= Self.extendedLength
+        guard isExtended || bytes[7] == 0x04 && bytes[8] == 0x06 else {
+            throw TagError(
+                .noMessageTLV,
+                "The capability container does not begin with an NDEF file control TLV (NFC Forum T4T 1.2, 4.3)."
+            )
+        }
+        let sizeEnd = isExtended ? 15 : 13
+        messageFile = UInt16(high: bytes[9], low: bytes[10])
+        fileSize = Int(bytes: bytes[11..<sizeEnd])
+        readAccess = bytes[sizeEnd]
+        writeAccess = bytes[sizeEnd + 1]
+        lengthSize = isExtended ? 4 : 2
+        guard ![0x0000, 0xE102, 0xE103, 0x3F00, 0x3FFF, 0xFFFF].contains(messageFile), fileSize >= lengthSize else {
+            throw TagError(
+                .noMessageTLV,
+                "The NDEF file control TLV gives a reserved file identifier or no room (NFC Forum T4T 1.2, 4.3)."
             )
         }
     }

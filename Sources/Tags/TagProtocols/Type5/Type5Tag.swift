@@ -30,24 +30,24 @@ public final class Type5Tag: ForumTag {
     /// The number of bytes in a block; 0 until the first answer.
     public internal(set) var blockSize = 0
 
-    /// The memory that was read.
-    var memory = TLVMemory(unitSize: 4, limit: 0)
+    /// The memory that was read, in blocks.
+    var memory = TagMemory(unitSize: 4, limit: 0)
     /// The capability container, once it was read and checked.
-    var capabilityContainer: Type5CapabilityContainer?
+    private var capabilityContainer: Type5CapabilityContainer?
     /// The end of the data area. It may differ from the container when that is wrong.
-    var areaEnd = 0
+    private var areaEnd = 0
     /// The position of the message, once it was found.
-    var layout: TLVLayout?
+    private var layout: TLVLayout?
     /// Whether READ MULTIPLE BLOCKS works with this tag.
-    var readsMultiple = true
+    private var readsMultiple = true
     /// Whether writes have the option flag, and are answered after an EOF.
-    var writesWithOption: Bool
+    private(set) var writesWithOption: Bool
     /// Whether ``lock()`` began and has not ended. The next one goes on, also where the container says read-only by now.
-    var isLocking = false
+    private var isLocking = false
     /// Whether the next command must have the UID.
     var needsAddress = false
     /// The error that every procedure throws once the tag is lost.
-    var lost: TagError?
+    private var lost: TagError?
 
     /// Creates a tag.
     ///
@@ -70,16 +70,15 @@ public final class Type5Tag: ForumTag {
 
     public func forgetMemory() {
         blockSize = 0
-        memory = TLVMemory(unitSize: 4, limit: 0)
+        memory = TagMemory(unitSize: 4, limit: 0)
         capabilityContainer = nil
         isLocking = false
         areaEnd = 0
         layout = nil
     }
 
-    /// Returns whether the tag still answers READ SINGLE BLOCK with its UID.
-    ///
-    /// - Returns: false when the tag is gone or another tag is in its place.
+    /// Returns whether the tag still answers READ SINGLE BLOCK with its UID; false when it is gone or another tag is in
+    /// its place.
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         needsAddress = true
@@ -90,19 +89,346 @@ public final class Type5Tag: ForumTag {
             return error.code == .badAnswer
         }
     }
-}
 
-/// Data of a tag besides its message.
-extension Type5Tag {
+    // MARK: NDEF
+
+    /// Runs the NDEF detection procedure (NFC Forum T5T 1.0, 6.2).
+    ///
+    /// The first read returns the capability container and the start of the data area. Some tools write the size of the
+    /// whole memory into the container. When the size looks like that, the tag is asked for its memory size, and the
+    /// area ends with the memory.
+    public func detectNDEF() async throws(TagError) -> NDEFDetection {
+        let layout = try await locate()
+        return layout.detection(isWritable: capabilityContainer?.isWritable == true)
+    }
+
+    /// Reads the NDEF message (NFC Forum T5T 1.0, 6.3). Blocks that were read are not read again.
+    public func readNDEF() async throws(TagError) -> [UInt8] {
+        let addresses = try await locate().messageAddresses
+        guard let first = addresses.first, let last = addresses.last else { return [] }
+        try await fetch(first..<last + 1)
+        return addresses.map { memory[byte: $0] ?? 0 }
+    }
+
+    /// Writes an NDEF message (NFC Forum T5T 1.0, 6.4). A tag that reports which blocks are locked is asked before the
+    /// first of several writes.
+    public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
+        let layout = try await locate(isForWriting: true)
+        guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
+        try layout.checkCapacity(for: message)
+        let plan = TLVWritePlan(message, layout: layout, unitSize: blockSize)
+        for unit in plan.unitsToPreserve { try await fetch(unit * blockSize..<(unit + 1) * blockSize) }
+        let steps = plan.steps(memory)
+        try await checkLocks(steps.map(\.unit))
+        needsAddress = true
+        for step in steps { try await write(step.bytes, to: step.unit) }
+        self.layout = layout.holding(message)
+    }
+
+    /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
+    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its first
+    /// blocks: the rest then stays open to programs that ignore the container.
+    public func lock() async throws(TagError) {
+        let layout = try await locate()
+        guard let container = capabilityContainer, container.isWritable || isLocking else { throw Self.isReadOnly }
+        try await fetch(0..<blockSize)
+        guard var first = memory[unit: 0] else { return }
+        needsAddress = true
+        isLocking = true
+        first[1] = container.readOnly.bytes[1]
+        try await write(first, to: 0)
+        capabilityContainer = container.readOnly
+        // The container is locked first, so its write access can't be changed back. ST25DV and similar tags can only
+        // lock the blocks 0 and 1.
+        let containerBlocks = (container.bytes.count + blockSize - 1) / blockSize
+        for block in 0..<containerBlocks { try await lock(block: block) }
+        for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
+            do throws(TagError) {
+                try await lock(block: block)
+            } catch {
+                guard error.code == .updateFailed, block <= max(2, containerBlocks) else { throw error }
+                break
+            }
+        }
+        self.layout = layout
+        isLocking = false
+    }
+
+    /// Checks that the capability container is not locked while it grants writing, as far as the tag reports it.
+    public func checkLocking() async throws(TagError) {
+        // Later procedures start as if nothing was read, and take the same time.
+        defer { forgetMemory() }
+        _ = try await locate(isForWriting: true)
+        guard let container = capabilityContainer, container.isWritable else { throw Self.isReadOnly }
+        needsAddress = true
+        guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
+        throw TagError(
+            .unsupported,
+            "The capability container is locked and grants writing, which can't be taken back (NFC Forum T5T 1.0, 5.7)."
+        )
+    }
+
+    /// Formats a blank tag as an empty NDEF tag: a capability container for the size of its memory, and an empty
+    /// message.
+    ///
+    /// - Throws: ``TagError`` with `readOnly` when a container forbids writing, `unsupported` when the tag does not
+    ///   report its memory size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    public func format() async throws(TagError) {
+        try await fetch(0..<1)
+        if let present = try? readContainerFromMemory(), !present.isWritable { throw Self.forbiddenByContainer }
+        guard let size = try await readMemorySize(),
+            let container = Type5CapabilityContainer(forMemoryOf: size, hasLongAddresses: size / blockSize > 256)
+        else {
+            throw TagError(.unsupported, "The tag does not report the size of its memory (ISO/IEC 15693-3, 10.4.12).")
+        }
+        needsAddress = true
+        var bytes = container.bytes + [0x03, 0x00, 0xFE]
+        while bytes.count % blockSize != 0 { bytes.append(0) }
+        capabilityContainer = nil
+        // The first block is written last. Without it the tag is not an NDEF tag, so nothing can be misread.
+        for block in (0..<bytes.count / blockSize).reversed() {
+            try await write(Array(bytes[block * blockSize..<(block + 1) * blockSize]), to: block)
+        }
+        layout = nil
+    }
+
+    /// Finds the NDEF message TLV.
+    ///
+    /// - Parameter isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be
+    ///   written.
+    private func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
+        if let lost { throw lost }
+        if let layout { return layout }
+        let container = try await readCapabilityContainer()
+        var walk = TLVWalk(
+            area: container.bytes.count..<areaEnd,
+            hasControls: false,
+            specification: "NFC Forum T5T 1.0, 4.4",
+            isForWriting: isForWriting
+        )
+        // Usually few bytes come before a message. If there are many, larger reads take less time. The first read has the
+        // container, a TLV and the start of a short message.
+        var piece = 16
+        while true {
+            switch try walk.advance(in: memory) {
+            case .found(let found):
+                if !found.isBroken { layout = found }
+                return found
+            case .read(let address):
+                try await fetch(address..<min(areaEnd, address + piece))
+                piece = min(2 * piece, Self.maximumBlocksPerRead * blockSize)
+            }
+        }
+    }
+
+    private func readCapabilityContainer() async throws(TagError) -> Type5CapabilityContainer {
+        if let capabilityContainer { return capabilityContainer }
+        try await fetch(0..<1)
+        if memory[unit: 0].map(Type5CapabilityContainer.isLong) == true { try await fetch(0..<8) }
+        let container = try readContainerFromMemory()
+        guard container.isReadable else {
+            throw TagError(
+                .readProtected,
+                "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2)."
+            )
+        }
+        // Block addresses have at most two bytes.
+        areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
+        // A correct size excludes the container's bytes. A power of two means that it is the whole memory.
+        if let known = Type5ProductFacts.memorySize(target) {
+            areaEnd = min(areaEnd, known)
+        } else if container.areaLength.nonzeroBitCount == 1, let size = try await readMemorySize() {
+            areaEnd = max(container.bytes.count, min(areaEnd, size))
+        }
+        writesWithOption = writesWithOption || container.usesSpecialFrame
+        capabilityContainer = container
+        return container
+    }
+
+    private func readContainerFromMemory() throws(TagError) -> Type5CapabilityContainer {
+        try Type5CapabilityContainer((0..<8).prefix { memory[byte: $0] != nil }.map { memory[byte: $0] ?? 0 })
+    }
+
+    /// Checks that no block of a write is locked, as far as the tag reports it. One write alone is not checked: when
+    /// the tag refuses it, nothing has changed.
+    private func checkLocks(_ blocks: [Int]) async throws(TagError) {
+        guard let first = blocks.min(), let last = blocks.max(), first < last else { return }
+        // With its UID, a tag that does not know the command says so at once.
+        needsAddress = true
+        guard let locked = try await readPermanentlyLockedBlocks(in: first..<last + 1),
+            let block = locked.first(where: { blocks.contains($0) })
+        else { return }
+        throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
+    }
+
+    private static let isReadOnly = TagError(.readOnly, "The tag is read-only already.")
+    private static let forbiddenByContainer = TagError(
+        .readOnly,
+        "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2)."
+    )
+
+    // MARK: Reading blocks
+
+    /// The most blocks in one READ MULTIPLE BLOCKS. Tags with a limit have this one.
+    private static let maximumBlocksPerRead = 32
+    /// The number of blocks that can be addressed.
+    private static let maximumBlockCount = 65536
+
+    /// Reads the bytes of a range that were not read yet.
+    ///
+    /// - Throws: ``TagError`` with `lengthOverrun` when a block does not exist.
+    func fetch(_ addresses: Range<Int>) async throws(TagError) {
+        if blockSize == 0 { try await readFirstBlocks() }
+        var units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
+        while let run = memory.firstUnknownRun(in: units) {
+            try await readBlocks(run.lowerBound, min(run.count, blocksPerRead(from: run.lowerBound)))
+            // Everything before it was read.
+            units = run.lowerBound..<units.upperBound
+        }
+    }
+
+    /// Reads the first blocks, which also determines the block size.
+    ///
+    /// It reads four blocks if they have four bytes, as almost all tags do. This includes a whole message of up to 10
+    /// bytes, and never needs more exchanges than a shorter first read.
+    func readFirstBlocks() async throws(TagError) {
+        let count = Type5ProductFacts.assumedBlockSize(target) == 4 ? 4 : 2
+        if case .bytes(let bytes) = try await exchange(.readMultipleBlocks, [0, UInt8(count - 1)]) {
+            return try begin(bytes, count)
+        }
+        readsMultiple = false
+        switch try await exchange(.readSingleBlock, [0]) {
+        case .bytes(let bytes): return try begin(bytes, 1)
+        case .refused(let code):
+            throw TagError(.noCapabilityContainer, "Block 0 can't be read: \(code) (NFC Forum T5T 1.0, 6.2).")
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    private func begin(_ bytes: [UInt8], _ count: Int) throws(TagError) {
+        guard bytes.count % count == 0, [4, 8, 16, 32].contains(bytes.count / count) else {
+            throw TagError(
+                .badAnswer,
+                "\(count) blocks have \(bytes.count) bytes; a block has 4, 8, 16 or 32 (NFC Forum T5T 1.0, 4.1)."
+            )
+        }
+        blockSize = bytes.count / count
+        memory = TagMemory(unitSize: blockSize, limit: Self.maximumBlockCount)
+        memory.store(bytes, at: 0)
+    }
+
+    /// Returns how many blocks to read, starting at one: limited by the command, by the reader's frame, and by the
+    /// sector for products with sectors.
+    private func blocksPerRead(from block: Int) -> Int {
+        guard readsMultiple else { return 1 }
+        var count = max(1, min(Self.maximumBlocksPerRead, (link.maximumFrameLength - 3) / blockSize))
+        if Type5ProductFacts.readsWithinSectors(target) { count = min(count, 32 - block % 32) }
+        // A read does not cross the address where the commands change.
+        if block < 256 { count = min(count, 256 - block) }
+        return count
+    }
+
+    private func readBlocks(_ first: Int, _ count: Int) async throws(TagError) {
+        if count > 1, case .bytes(let bytes) = try await exchange(.readMultipleBlocks, on: first, count: count) {
+            return try store(bytes, first, count)
+        }
+        // The tag may support READ MULTIPLE BLOCKS, but not this range, for example when it ends after the memory.
+        switch try await exchange(.readSingleBlock, on: first) {
+        case .bytes(let bytes):
+            if count > 1 { readsMultiple = false }
+            try store(bytes, first, 1)
+        case .refused(let code):
+            throw TagError(
+                .lengthOverrun,
+                "Block \(first) of the data area can't be read: \(code) (NFC Forum T5T 1.0, 4.3.3)."
+            )
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    private func store(_ bytes: [UInt8], _ first: Int, _ count: Int) throws(TagError) {
+        guard bytes.count == count * blockSize else {
+            throw TagError(
+                .badAnswer,
+                "A read of \(count) blocks brought \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
+            )
+        }
+        memory.store(bytes, at: first)
+    }
+
+    // MARK: Writing blocks
+
+    /// Writes a block.
+    ///
+    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the block's content is uncertain.
+    func write(_ bytes: [UInt8], to block: Int) async throws(TagError) {
+        // Until the tag confirms, this block and what is in it are uncertain.
+        memory.forget(block)
+        layout = nil
+        let container = capabilityContainer
+        if let container, block * blockSize < container.bytes.count { capabilityContainer = nil }
+        switch try await program(.writeSingleBlock, block, bytes) {
+        case .bytes:
+            memory.store(bytes, at: block)
+            capabilityContainer = container
+        case .refused(let code):
+            throw TagError(.updateFailed, "The tag refused to write block \(block): \(code) (NFC Forum T5T 1.0, 5.3).")
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    /// Locks a block permanently. A block that is locked already is not an error.
+    func lock(block: Int) async throws(TagError) {
+        switch try await program(.lockBlock, block, []) {
+        case .bytes: break
+        case .refused(let code):
+            guard code.rawValue != 0x11 else { break }
+            throw TagError(.updateFailed, "The tag refused to lock block \(block): \(code) (NFC Forum T5T 1.0, 5.7).")
+        case .silent(let error): throw loss(error)
+        }
+    }
+
+    /// Sends a command that programs a block, with the option flag if the tag requires it.
+    private func program(_ command: ISO15693Command, _ block: Int, _ data: [UInt8]) async throws(TagError) -> Answer {
+        do throws(TagError) {
+            let answer = try await exchange(command, on: block, data, isWrite: true)
+            guard case .refused(let code) = answer, code.rawValue == 0x03 else { return answer }
+            // The tag does not support the option flag, or requires it.
+            writesWithOption.toggle()
+            return try await exchange(command, on: block, data, isWrite: true)
+        } catch {
+            throw error.ofWrite
+        }
+    }
+
+    // MARK: Data besides the message
+
+    /// The bytes of the capability container; nil before it was read, and when it is invalid.
+    package var capabilityContainerBytes: [UInt8]? { capabilityContainer?.bytes }
+
     /// Sends GET SYSTEM INFORMATION, and the extended command to a tag that only reports its size there. Nil when the
     /// tag does not answer, or its reader can't send them.
     package func readSystemInfo() async throws(TagError) -> ISO15693SystemInfo? {
-        let told = try await systemInformation(.getSystemInformation, []).flatMap { try? ISO15693SystemInfo($0) }
-        if told?.blockCount != nil { return told }
         // DSFID, AFI, memory and IC reference.
-        let extended = try await systemInformation(.extendedGetSystemInformation, [0x0F])
+        try await readSystemInfo(extended: 0x0F)
+    }
+
+    /// Returns the size of the memory, if the tag reports it: by GET SYSTEM INFORMATION, or by the extended command.
+    private func readMemorySize() async throws(TagError) -> Int? {
+        if let known = Type5ProductFacts.memorySize(target) { return known }
+        // Bit 2 of the request: the memory's size.
+        guard let info = try await readSystemInfo(extended: 0x04), let count = info.blockCount,
+            let size = info.blockSize
+        else { return nil }
+        return count * size
+    }
+
+    private func readSystemInfo(extended request: UInt8) async throws(TagError) -> ISO15693SystemInfo? {
+        let info = try await ask(.getSystemInformation).flatMap { try? ISO15693SystemInfo($0) }
+        if info?.blockCount != nil { return info }
+        let extended = try await ask(.extendedGetSystemInformation, [request])
             .flatMap { try? ISO15693SystemInfo($0, isExtended: true) }
-        return extended ?? told
+        return extended ?? info
     }
 
     /// Returns the locked blocks, by GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader does not
@@ -113,7 +439,7 @@ extension Type5Tag {
         try await readSecurityStatus(of: 0..<count).map { status in status.indices.filter { status[$0] & 0x01 != 0 } }
     }
 
-    /// Returns the blocks of a range that nobody can write any more; nil when the tag or its reader does not tell.
+    /// Returns the blocks of a range that nobody can write any more; nil when the tag or its reader does not report it.
     ///
     /// M24LR has further bits beside the lock bit: a password opens the block, or it is open all the same (M24LR64-R data
     /// sheet, sector security status). On other tags they are 0.
@@ -123,37 +449,26 @@ extension Type5Tag {
         }
     }
 
-    /// Sends GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader does not support it.
     private func readSecurityStatus(of blocks: Range<Int>) async throws(TagError) -> [UInt8]? {
         var status: [UInt8] = []
         var first = blocks.lowerBound
         while first < blocks.upperBound {
-            let place = address(first)
             // A command does not cross the address where the commands change.
-            let end = place.isLong ? blocks.upperBound : min(256, blocks.upperBound)
-            let size = min(Self.maximumBlocksPerRead, end - first)
-            let bytes =
-                place.isLong
-                ? try await systemInformation(
-                    .extendedGetMultipleBlockSecurityStatus,
-                    place.bytes + [UInt8(size - 1), 0]
-                )
-                : try await systemInformation(.getMultipleBlockSecurityStatus, place.bytes + [UInt8(size - 1)])
-            guard let bytes, bytes.count == size else { return nil }
+            let end = first < 256 ? min(256, blocks.upperBound) : blocks.upperBound
+            let count = min(Self.maximumBlocksPerRead, end - first)
+            let (command, parameters) = blockCommand(.getMultipleBlockSecurityStatus, on: first, count: count)
+            guard let bytes = try await ask(command, parameters), bytes.count == count else { return nil }
             status += bytes
-            first += size
+            first += count
         }
         return status
     }
 
-    /// The bytes of the capability container; nil before it was read, and when it is invalid.
-    package var capabilityContainerBytes: [UInt8]? { capabilityContainer?.bytes }
-
-    /// Reads the 32 bytes of NXP's READ SIGNATURE; nil when the tag has no signature, or its reader can't send the
-    /// command.
+    /// Reads the 32 bytes of NXP's READ SIGNATURE (SL2S2602 data sheet); nil when the tag has no signature, or its reader
+    /// can't send the command.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         guard Type5ProductFacts.hasSignature(target),
-            let bytes = try await systemInformation(Self.readSignatureCommand, [target.manufacturer])
+            let bytes = try await ask(ISO15693Command(rawValue: 0xBD), [target.manufacturer])
         else { return nil }
         return bytes.count == 32 && bytes.contains { $0 != 0 } ? bytes : nil
     }
@@ -161,11 +476,204 @@ extension Type5Tag {
     /// Reads the counter of an ICODE SLIX2; nil for other tags.
     package func readCounter() async throws(TagError) -> UInt16? {
         guard let block = Type5ProductFacts.counterBlock(target),
-            let bytes = try await systemInformation(.readSingleBlock, [block]), bytes.count == 4
+            let bytes = try await ask(.readSingleBlock, [block]), bytes.count == 4
         else { return nil }
         return UInt16(high: bytes[1], low: bytes[0])
     }
 
-    /// NXP's own READ SIGNATURE command (SL2S2602 data sheet).
-    private static let readSignatureCommand = ISO15693Command(rawValue: 0xBD)
+    /// Sends a command that not all tags have. Returns nil when the tag does not answer it, or its reader can't send
+    /// it.
+    private func ask(_ command: ISO15693Command, _ parameters: [UInt8] = []) async throws(TagError) -> [UInt8]? {
+        do throws(TagError) {
+            if case .bytes(let bytes) = try await exchange(command, parameters) { return bytes }
+        } catch {
+            guard error.code == .unsupported else { throw error }
+        }
+        return nil
+    }
+
+    // MARK: Exchanges
+
+    /// How often a command is repeated. All commands that are sent here may be repeated.
+    private static let retries = 2
+    /// How long to wait for an answer after t1.
+    private static let answerTimeout = Airtime.milliseconds(1)
+    /// How long a tag may take to program its memory (ISO/IEC 15693-3, 8.4.2: 20 ms).
+    private static let writeTimeout = Airtime.milliseconds(21)
+
+    /// The outcome of a command.
+    private enum Answer {
+        case bytes([UInt8])
+        case refused(ISO15693ErrorCode)
+        /// No answer: the tag is gone, or does not know the command. A tag that is addressed without its UID does not
+        /// answer errors.
+        case silent(LinkError)
+    }
+
+    /// Returns a command for blocks, in its extended form from block 256 on, and its parameters.
+    private func blockCommand(
+        _ command: ISO15693Command,
+        on block: Int,
+        count: Int? = nil
+    ) -> (ISO15693Command, [UInt8]) {
+        let size = block < 256 ? 1 : 2
+        let last = count.map { [UInt8](littleEndian: $0 - 1, count: size) } ?? []
+        return (size == 1 ? command : command.extended, [UInt8](littleEndian: block, count: size) + last)
+    }
+
+    private func exchange(
+        _ command: ISO15693Command,
+        on block: Int,
+        count: Int? = nil,
+        _ data: [UInt8] = [],
+        isWrite: Bool = false
+    ) async throws(TagError) -> Answer {
+        let (command, parameters) = blockCommand(command, on: block, count: count)
+        return try await exchange(command, parameters + data, isWrite: isWrite)
+    }
+
+    /// Sends a command and repeats it until it is answered.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - parameters: the bytes after the UID.
+    ///   - isWrite: whether the tag programs its memory.
+    /// - Throws: ``TagError`` with `badAnswer`, `tagLost` when the reader reports it, `readerUnavailable`, `cancelled`.
+    private func exchange(
+        _ command: ISO15693Command,
+        _ parameters: [UInt8],
+        isWrite: Bool = false
+    ) async throws(TagError) -> Answer {
+        if let lost { throw lost }
+        var failure = LinkError(.timeout, "The tag does not answer.")
+        var isAddressed = !isAlone || needsAddress
+        for _ in 0...Self.retries {
+            var flags: ISO15693RequestFlags = .highDataRate
+            if isWrite, writesWithOption { flags.insert(.option) }
+            let request = Frame(command.request(flags: flags, uid: isAddressed ? target.uid : nil, parameters))
+            // From here on, only this tag is addressed.
+            isAddressed = true
+            do throws(LinkError) {
+                let answer = try await send(request, isWrite: isWrite)
+                needsAddress = false
+                switch try? ISO15693Response(answer) {
+                case .success(let bytes): return .bytes(bytes)
+                case .failure(let code): return .refused(code)
+                case nil: throw LinkError(.protocolViolation, "A response has no flags (ISO/IEC 15693-3, 7.4).")
+                }
+            } catch {
+                if TagError(fatal: error) != nil { throw loss(error) }
+                failure = error
+            }
+        }
+        guard failure.code == .timeout else {
+            throw TagError(
+                .badAnswer,
+                "Answers were damaged \(Self.retries + 1) times (\(TagError.framingRule(.nfcV))).",
+                link: failure
+            )
+        }
+        return .silent(failure)
+    }
+
+    private func send(_ request: Frame, isWrite: Bool) async throws(LinkError) -> Frame {
+        guard isWrite, writesWithOption else {
+            return try await link.transceive(request, timeout: isWrite ? Self.writeTimeout : Self.answerTimeout)
+        }
+        do throws(LinkError) {
+            return try await link.transceive(request, timeout: Self.writeTimeout)
+        } catch {
+            // The tag has programmed its memory, and answers after an EOF (ISO/IEC 15693-3, 10.4.2).
+            guard error.code == .timeout else { throw error }
+            let answer = try await link.transceive(Frame([], checksum: .none), timeout: Self.answerTimeout)
+            // The link did not check this answer. If the checksum is still in it, a wrong one means damage.
+            let (content, checksum) = (Array(answer.bytes.dropLast(2)), Array(answer.bytes.suffix(2)))
+            guard answer.checksum != .none || content.isEmpty || link.technology.checksum(content) == checksum else {
+                throw LinkError(.transmission, "The checksum of an answer to an EOF is wrong (ISO/IEC 15693-3, 7.2).")
+            }
+            return answer
+        }
+    }
+
+    /// Converts an error, and records when the tag is lost.
+    private func loss(_ error: LinkError) -> TagError {
+        let failure = TagError(link: error, over: .nfcV)
+        if failure.code == .tagLost { lost = failure }
+        return failure
+    }
+}
+
+/// The capability container of a Type 5 tag, 4 or 8 bytes at the start of the memory (NFC Forum T5T 1.0, 4.3).
+struct Type5CapabilityContainer: Equatable {
+    /// The bytes, 4 or 8.
+    var bytes: [UInt8]
+    /// MLEN: the size of the data area in units of 8 bytes.
+    var areaLength: Int
+
+    /// Returns whether the container has 8 bytes, by its first four.
+    static func isLong(_ bytes: [UInt8]) -> Bool {
+        bytes.count > 2 && bytes[2] == 0
+    }
+
+    /// Reads a container.
+    ///
+    /// - Parameter bytes: the memory's first bytes: at least four, and eight if there are as many.
+    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
+    init(_ bytes: [UInt8]) throws(TagError) {
+        guard bytes.count >= 4, bytes[0] == 0xE1 || bytes[0] == 0xE2 else {
+            throw TagError(
+                .noCapabilityContainer,
+                "The memory does not begin with E1 or E2 (NFC Forum T5T 1.0, 4.3.1)."
+            )
+        }
+        guard bytes[1] >> 6 == 1 else { throw .badVersion(bytes[1] >> 6, bytes[1] >> 4 & 3, "T5T 1.0, 4.3.2") }
+        if Self.isLong(bytes) {
+            guard bytes.count >= 8 else {
+                throw TagError(
+                    .noCapabilityContainer,
+                    "The memory ends within the capability container (NFC Forum T5T 1.0, 4.3.1)."
+                )
+            }
+            self.bytes = Array(bytes[..<8])
+            self.areaLength = Int(high: bytes[6], low: bytes[7])
+        } else {
+            self.bytes = Array(bytes[..<4])
+            self.areaLength = Int(bytes[2])
+        }
+    }
+
+    /// Creates the container for a memory.
+    ///
+    /// - Parameters:
+    ///   - size: the memory's size in bytes.
+    ///   - hasLongAddresses: whether the memory has more than 256 blocks.
+    init?(forMemoryOf size: Int, hasLongAddresses: Bool) {
+        guard size >= 16 else { return nil }
+        let magic: UInt8 = hasLongAddresses ? 0xE2 : 0xE1
+        let short = (size - 4) / 8
+        if short <= 255, !hasLongAddresses {
+            bytes = [magic, 0x40, UInt8(short), 0x01]
+            areaLength = short
+        } else {
+            let long = min(0xFFFF, (size - 8) / 8)
+            bytes = [magic, 0x40, 0x00, 0x01, 0x00, 0x00, UInt8(long >> 8), UInt8(long & 0xFF)]
+            areaLength = long
+        }
+    }
+
+    /// The addresses of the data area, according to the container.
+    var area: Range<Int> { bytes.count..<bytes.count + 8 * areaLength }
+    /// Whether reading is unrestricted.
+    var isReadable: Bool { bytes[1] >> 2 & 3 == 0 }
+    /// Whether writing is unrestricted.
+    var isWritable: Bool { bytes[1] & 3 == 0 }
+    /// Whether the tag answers a write only after another EOF.
+    var usesSpecialFrame: Bool { bytes[3] & 0x10 != 0 }
+
+    /// This container with write access 11: no access.
+    var readOnly: Type5CapabilityContainer {
+        var result = self
+        result.bytes[1] |= 0x03
+        return result
+    }
 }

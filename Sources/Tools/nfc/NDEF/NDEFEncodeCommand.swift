@@ -167,7 +167,7 @@ enum MessageBuilder {
         let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
         do {
             return try RecordBuilder(members, payload: payload, identifier: identifier).record(kind)
-        } catch let error as RecordError {
+        } catch let error as NDEFError {
             throw InputError(
                 name: error.code.description,
                 offset: members.record,

@@ -68,14 +68,14 @@ struct ReaderReportPrinter {
     }
 }
 
-extension ServedCall {
+extension SupportedAPI {
     /// The call as a line for people.
     var line: String { "\(support.rawValue)  \(name): \(reason)" }
 }
 
 extension JSONWriter {
     /// Writes the calls that a reader supports; `null` when they are not known.
-    mutating func member(calls: [ServedCall]?) {
+    mutating func member(calls: [SupportedAPI]?) {
         guard let calls else { return member(null: "calls") }
         key("calls")
         beginArray()

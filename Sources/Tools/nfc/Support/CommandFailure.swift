@@ -111,7 +111,7 @@ func reportingFailure<Value>(json: Bool, _ body: () async throws(CommandFailure)
 extension CommandFailure {
     /// A reader that can't be used: `reader-lost` if it worked before, otherwise `no-reader`.
     static func unusable(_ driver: (any ReaderDriver)?, _ reason: String) -> CommandFailure {
-        CommandFailure(.noReader, driver?.wasThere == true ? "reader-lost" : "no-reader", reason)
+        CommandFailure(.noReader, driver?.wasAvailable == true ? "reader-lost" : "no-reader", reason)
     }
 
     /// A card that another program uses.

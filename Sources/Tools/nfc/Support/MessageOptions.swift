@@ -36,7 +36,7 @@ struct MessageOptions: ParsableArguments {
     func bytes() throws(CommandFailure) -> [UInt8] {
         if let message { return try message.checkedMessage() }
         let record: NDEFRecord
-        do throws(RecordError) {
+        do throws(NDEFError) {
             record = if let link { try .uri(link) } else { try .text(text ?? "", language: language ?? "en") }
         } catch {
             throw CommandFailure(.refused, error.code.description, error.reason)

@@ -18,10 +18,10 @@ extension TagInspection {
     private var activationFacts: [TagFact] {
         switch target {
         case .nfcA(let target):
-            guard tellsActivation, let sak = target.sak else { return [] }
+            guard reportsActivationData, let sak = target.sak else { return [] }
             return .answers(target.atqa, sak)
         case .nfcB(let target):
-            return tellsActivation
+            return reportsActivationData
                 ? .answers(applicationData: target.applicationData, protocolInfo: target.protocolInfo) : []
         case .nfcF(let target):
             // A reader that does not report the PMm has all ones in its place.
@@ -40,9 +40,9 @@ extension TagInspection.Card {
         var facts: [TagFact] = []
         if let answerToSelect { facts.append(TagFact("ATS", "ats", hex: answerToSelect)) }
         if let version { facts.append(TagFact("Version", "version_hex", hex: version)) }
-        if let file = messageFile {
+        if let file = container {
             let note = "reading \(Self.access(file.readAccess)), writing \(Self.access(file.writeAccess))"
-            facts += Type4Contents.fileFacts([(Type4Contents.text(file.identifier), file.size, note)])
+            facts += Type4Contents.fileFacts([(Type4Contents.text(file.messageFile), file.fileSize, note)])
         }
         return facts
     }

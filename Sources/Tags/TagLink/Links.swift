@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Exchanges frames in one technology with the tags in a reader's field.
+///
+/// `transceive(_:timeout:)` is the only operation. A link sends the frame that it is given and returns the answer. It
+/// never retries and never interprets. Make one exchange at a time: wait for one to finish before you start the next.
+public protocol FrameLink: AnyObject, Sendable {
+    /// The technology that the frames are sent in.
+    var technology: Technology { get }
+
+    /// The longest answer that the reader can receive, in bytes with the checksum: 256 for most readers.
+    var maximumFrameLength: Int { get }
+
+    /// The link's counts since it was created.
+    var statistics: LinkStatistics { get }
+
+    /// Whether ``statistics`` count the frames on the air. False when the reader has its own commands for reading and
+    /// writing and doesn't report the frames that it sends for them.
+    var countsAir: Bool { get }
+
+    /// Sends a frame and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - frame: the frame to send. Its `checksum` applies to the answer too, but an answer of fewer than 8 bits never
+    ///     has a checksum.
+    ///   - timeout: how long to wait for the start of the answer, in addition to the technology's minimum delay.
+    /// - Returns: the answer. Its `checksum` is that of the request, or `.none` for an answer of fewer than 8 bits.
+    /// - Throws: ``LinkError`` with `timeout` when no answer came, `tagRemoved` when the reader knows that the tag
+    ///   left, `transmission` when the answer was damaged, `collision` when several tags answered at once,
+    ///   `frameTooLong`,
+    ///   `readerUnavailable`, `unsupported` or `cancelled`.
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame
+}
+
+extension FrameLink {
+    /// True: the default is for a link that sends each frame as it is.
+    public var countsAir: Bool { true }
+}
+
+/// A link to one tag that its reader selects itself. REQA, polling and inventory can't be sent over it.
+public protocol SelfActivatingLink: FrameLink {
+    /// Selects the tag again, for example after it refused a command and went silent.
+    ///
+    /// - Throws: ``LinkError`` with `tagRemoved` or `timeout` when the tag doesn't answer or another tag does,
+    ///   `readerUnavailable` or `cancelled`.
+    func reactivate() async throws(LinkError)
+}
+
+/// Exchanges ISO/IEC 7816-4 APDUs with one activated card.
+///
+/// A reader whose chip implements ISO/IEC 14443-4 conforms to it, and so does the host's own ISO-DEP over a
+/// ``FrameLink``. Errors come from the transport. A status word such as 6A82 is an answer, not an error. A link handles
+/// chaining, waiting time extension and repeated blocks; it does not send GET RESPONSE.
+///
+/// Make one exchange at a time. After an error other than `frameTooLong`, activate the card again before the next
+/// exchange.
+public protocol APDULink: AnyObject, Sendable {
+    /// The longest command APDU that can be sent, header included.
+    var maximumCommandLength: Int { get }
+
+    /// The longest response APDU that can be received, status word included.
+    var maximumResponseLength: Int { get }
+
+    /// The longest command APDU that fits in one block, without chaining.
+    var singleBlockCommandLength: Int { get }
+
+    /// The longest response APDU that fits in one block, without chaining.
+    var singleBlockResponseLength: Int { get }
+
+    /// The link's counts since it was created.
+    var statistics: LinkStatistics { get }
+
+    /// Whether ``statistics`` count the blocks on the air. False when the reader makes the blocks itself: then only
+    /// commands and responses are counted.
+    var countsAir: Bool { get }
+
+    /// Sends a command and waits for the response.
+    ///
+    /// - Parameter apdu: the command APDU, or any other command that the card accepts over ISO-DEP.
+    /// - Returns: the response APDU, with its status word.
+    /// - Throws: ``LinkError`` with `timeout` or `tagRemoved` when the card is gone, `transmission` when blocks were
+    ///   damaged too often, `protocolViolation` when the card broke a rule of its transport protocol, `frameTooLong`
+    ///   when the command is longer than ``maximumCommandLength``, `readerUnavailable`, `unsupported` or `cancelled`.
+    func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8]
+
+    /// Returns whether the card still answers. The check doesn't disturb the card's applications.
+    func isPresent() async -> Bool
+
+    /// Notifies the link that other code has just activated and selected the card again, so the protocol restarts.
+    func wasActivated()
+}
+
+extension APDULink {
+    /// False: the default is for a reader whose chip implements the card's transport protocol.
+    public var countsAir: Bool { false }
+
+    /// Does nothing: the default is for a reader whose chip activates cards itself.
+    public func wasActivated() {}
+
+    /// Command header and data in a frame of 256 bytes, without PCB and CRC.
+    public var singleBlockCommandLength: Int { 253 }
+
+    /// Response data and status word in a frame of 256 bytes, without PCB and CRC.
+    public var singleBlockResponseLength: Int { 253 }
+}

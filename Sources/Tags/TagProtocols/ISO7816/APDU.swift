@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+extension APDULink {
+    /// Sends a command, and the further commands that its status word asks for: GET RESPONSE after 61xx, the corrected
+    /// Le after 6Cxx (ISO/IEC 7816-4, 5.3.4).
+    ///
+    /// - Parameter command: the command.
+    /// - Returns: the complete response, with any other status word.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
+    public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        // A card sends 64 KB, the length of one extended response, with 512 GET RESPONSE at most.
+        let (maximumRounds, maximumLength) = (512, 65536)
+        var command = command
+        var data: [UInt8] = []
+        var rounds = 0
+        while true {
+            let response = try await exchangeCorrectingLength(command)
+            if rounds > 0, response.data.isEmpty, response.status.high == 0x61 {
+                throw TagError(
+                    .badAnswer,
+                    "GET RESPONSE brought nothing while there is more (ISO/IEC 7816-4, 5.3.4)."
+                )
+            }
+            data += response.data
+            guard rounds < maximumRounds, rounds == 0 || data.count <= maximumLength else {
+                throw TagError(.badAnswer, "The card does not stop sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
+            }
+            guard response.status.high == 0x61 else { return ResponseAPDU(data: data, status: response.status) }
+            rounds += 1
+            command = CommandAPDU(
+                command.instructionClass,
+                0xC0,
+                0x00,
+                0x00,
+                expectedLength: response.status.expectedLength
+            )
+        }
+    }
+
+    /// Sends a command, and once more with the corrected Le after 6Cxx.
+    private func exchangeCorrectingLength(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
+        var command = command
+        var isCorrected = false
+        while true {
+            let bytes: [UInt8]
+            do throws(LinkError) {
+                bytes = try await transmit(command.bytes)
+            } catch {
+                throw TagError(link: error)
+            }
+            guard let response = ResponseAPDU(bytes) else {
+                throw TagError(.badAnswer, "A response APDU has no status word (ISO/IEC 7816-4, 5.1).")
+            }
+            guard response.status.high == 0x6C, response.data.isEmpty, !isCorrected else { return response }
+            isCorrected = true
+            command.expectedLength = response.status.expectedLength
+        }
+    }
+}
+
+/// A command APDU (ISO/IEC 7816-4, 5.1).
+public struct CommandAPDU: Sendable, Hashable {
+    /// CLA.
+    public var instructionClass: UInt8
+    /// INS.
+    public var instruction: UInt8
+    /// P1.
+    public var parameter1: UInt8
+    /// P2.
+    public var parameter2: UInt8
+    /// The data field; empty when the command has none. At most 65,535 bytes.
+    public var data: [UInt8]
+    /// Ne, the largest number of response bytes expected: 1 to 65,536; nil or 0 when none are expected.
+    public var expectedLength: Int?
+
+    /// Creates a command; each argument is the property of that name.
+    public init(
+        _ instructionClass: UInt8,
+        _ instruction: UInt8,
+        _ parameter1: UInt8,
+        _ parameter2: UInt8,
+        data: [UInt8] = [],
+        expectedLength: Int? = nil
+    ) {
+        precondition(data.count <= 65535, "a data field has at most 65,535 bytes")
+        precondition((0...65536).contains(expectedLength ?? 0), "Ne is 0 to 65,536")
+        self.instructionClass = instructionClass
+        self.instruction = instruction
+        self.parameter1 = parameter1
+        self.parameter2 = parameter2
+        self.data = data
+        self.expectedLength = expectedLength == 0 ? nil : expectedLength
+    }
+
+    /// The command's bytes, with extended length fields only when short ones are not enough.
+    public var bytes: [UInt8] {
+        var result = [instructionClass, instruction, parameter1, parameter2]
+        let expected = expectedLength ?? 0
+        if data.count > 255 || expected > 256 {
+            result.append(0)
+            if !data.isEmpty { result += UInt16(data.count).bigEndianBytes + data }
+            if expected > 0 { result += UInt16(truncatingIfNeeded: expected).bigEndianBytes }
+            return result
+        }
+        if !data.isEmpty { result += [UInt8(data.count)] + data }
+        if expected > 0 { result.append(UInt8(expected & 0xFF)) }
+        return result
+    }
+
+    /// Returns whether a command's bytes have extended length fields.
+    static func isExtended(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= 7 && bytes[4] == 0
+    }
+}
+
+/// A response APDU (ISO/IEC 7816-4, 5.1).
+public struct ResponseAPDU: Sendable, Hashable {
+    /// The data field.
+    public var data: [UInt8]
+    /// The status word.
+    public var status: StatusWord
+
+    /// Creates a response.
+    public init(data: [UInt8] = [], status: StatusWord) {
+        self.data = data
+        self.status = status
+    }
+
+    /// Reads a response APDU.
+    ///
+    /// - Parameter bytes: the whole response.
+    /// - Returns: nil when there are fewer than two bytes.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 2 else { return nil }
+        self.data = Array(bytes.dropLast(2))
+        self.status = StatusWord(rawValue: UInt16(high: bytes[bytes.count - 2], low: bytes[bytes.count - 1]))
+    }
+}
+
+/// A status word, SW1 and SW2 (ISO/IEC 7816-4, 5.6).
+public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// SW1 in the high byte, SW2 in the low byte.
+    public var rawValue: UInt16
+
+    /// Creates a status word.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// 9000: success.
+    public static let success = StatusWord(rawValue: 0x9000)
+    /// 6282: the end of the file was reached before Ne bytes.
+    public static let endOfFile = StatusWord(rawValue: 0x6282)
+    /// 6982: the security status does not allow the command.
+    public static let securityStatusNotSatisfied = StatusWord(rawValue: 0x6982)
+
+    /// SW1.
+    public var high: UInt8 { UInt8(rawValue >> 8) }
+    /// SW2.
+    public var low: UInt8 { UInt8(rawValue & 0xFF) }
+
+    /// The length that SW2 of 61xx or 6Cxx names; 00 stands for 256.
+    var expectedLength: Int { low == 0 ? 256 : Int(low) }
+
+    /// Whether the command was executed, with or without a warning (61xx, 62xx, 63xx, 9000).
+    public var isSuccessOrWarning: Bool {
+        self == .success || (0x61...0x63).contains(high)
+    }
+
+    /// Four upper-case hexadecimal digits.
+    public var description: String { rawValue.hexText(digits: 4) }
+}
+
+/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3), as used by NFC Forum T4T 1.2,
+/// 5.
+extension CommandAPDU {
+    /// The largest offset that fits in P1 and P2 of READ BINARY and UPDATE BINARY.
+    public static let maximumShortOffset = 0x7FFF
+    /// The largest offset that fits in an offset data object with three bytes.
+    public static let maximumOffset = 0xFF_FFFF
+
+    /// SELECT by DF name.
+    ///
+    /// - Parameters:
+    ///   - name: the application identifier, 5 to 16 bytes.
+    ///   - expectsTemplate: whether Le asks for the file control information, as in NFC Forum T4T 1.2, 5.5.
+    public static func select(application name: [UInt8], expectsTemplate: Bool = true) -> CommandAPDU {
+        CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: expectsTemplate ? 256 : nil)
+    }
+
+    /// SELECT by file identifier.
+    ///
+    /// - Parameters:
+    ///   - file: the file identifier.
+    ///   - parameter2: 0C asks for no file control information; mapping version 1.0 needs 00.
+    public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
+        CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianBytes)
+    }
+
+    /// READ BINARY of the selected file.
+    ///
+    /// Up to offset 7FFF the offset is in P1 and P2. For higher offsets the instruction is B1 with an offset data
+    /// object (54), and the answer has its data in a discretionary data object (53); see ``discretionaryData(_:)``.
+    ///
+    /// - Parameters:
+    ///   - offset: where to start, 0 to FFFFFF.
+    ///   - count: the number of bytes to read, 1 to 65,536, including the data object's tag and length.
+    public static func readBinary(offset: Int, count: Int) -> CommandAPDU {
+        guard offset > maximumShortOffset else {
+            return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
+        }
+        let expected = count + discretionaryOverhead(count)
+        return CommandAPDU(0x00, 0xB1, 0x00, 0x00, data: offsetDataObject(offset), expectedLength: expected)
+    }
+
+    /// UPDATE BINARY of the selected file. For offsets above 7FFF the instruction is D7 with data objects.
+    ///
+    /// - Parameters:
+    ///   - offset: where to start, 0 to FFFFFF.
+    ///   - data: the bytes to write.
+    public static func updateBinary(offset: Int, data: [UInt8]) -> CommandAPDU {
+        guard offset > maximumShortOffset else {
+            return CommandAPDU(0x00, 0xD6, UInt8(offset >> 8), UInt8(offset & 0xFF), data: data)
+        }
+        let objects = offsetDataObject(offset) + [0x53] + berLength(data.count) + data
+        return CommandAPDU(0x00, 0xD7, 0x00, 0x00, data: objects)
+    }
+
+    /// 54 03 and the offset, as in mapping version 3.
+    static func offsetDataObject(_ offset: Int) -> [UInt8] {
+        [0x54, 0x03] + [UInt8](bigEndian: offset, count: 3)
+    }
+
+    /// Returns the length of the tag and length fields of a data object with so much data.
+    static func discretionaryOverhead(_ count: Int) -> Int {
+        1 + berLength(count).count
+    }
+
+    /// Returns a length in BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
+    static func berLength(_ count: Int) -> [UInt8] {
+        switch count {
+        case 0..<0x80: [UInt8(count)]
+        case 0x80..<0x100: [0x81, UInt8(count)]
+        default: [0x82] + [UInt8](bigEndian: count, count: 2)
+        }
+    }
+
+    /// Extracts the data from the answer to a READ BINARY with the odd instruction.
+    ///
+    /// - Parameter bytes: the answer's data field: 53, a length and that many bytes.
+    /// - Returns: nil when the bytes are something else.
+    public static func discretionaryData(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= 2, bytes[0] == 0x53 else { return nil }
+        var start = 2
+        var length = Int(bytes[1])
+        if length == 0x81, bytes.count >= 3 {
+            start = 3
+            length = Int(bytes[2])
+        } else if length == 0x82, bytes.count >= 4 {
+            start = 4
+            length = Int(high: bytes[2], low: bytes[3])
+        } else if length >= 0x80 {
+            return nil
+        }
+        guard bytes.count == start + length else { return nil }
+        return Array(bytes[start...])
+    }
+}

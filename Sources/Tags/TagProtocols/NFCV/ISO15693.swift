@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The command codes of ISO/IEC 15693-3 (10.1) that find and use Type 5 tags.
+struct ISO15693Command: RawRepresentable {
+    var rawValue: UInt8
+
+    static let inventory = Self(rawValue: 0x01)
+    static let readSingleBlock = Self(rawValue: 0x20)
+    static let writeSingleBlock = Self(rawValue: 0x21)
+    static let lockBlock = Self(rawValue: 0x22)
+    static let readMultipleBlocks = Self(rawValue: 0x23)
+    static let getSystemInformation = Self(rawValue: 0x2B)
+    static let getMultipleBlockSecurityStatus = Self(rawValue: 0x2C)
+    static let extendedGetSystemInformation = Self(rawValue: 0x3B)
+
+    /// The extended form of a command for blocks, with block numbers of two bytes: 3x in place of 2x.
+    var extended: Self { Self(rawValue: rawValue + 0x10) }
+
+    /// Builds a request, without its checksum.
+    ///
+    /// - Parameters:
+    ///   - flags: the flags. `address` is added when there is a UID.
+    ///   - uid: the tag's UID, starting with E0; nil for any tag, or for the selected one.
+    ///   - parameters: the bytes after the UID. The manufacturer's code of a custom command (codes A0 to DF) is the first,
+    ///     and is sent before the UID (ISO/IEC 15693-3, 10.5).
+    func request(
+        flags: ISO15693RequestFlags = .highDataRate,
+        uid: [UInt8]? = nil,
+        _ parameters: [UInt8] = []
+    ) -> [UInt8] {
+        let all = uid == nil ? flags : flags.union(.address)
+        let custom = parameters.prefix((0xA0...0xDF).contains(rawValue) ? 1 : 0)
+        return [all.rawValue, rawValue] + custom + (uid ?? []).reversed() + parameters.dropFirst(custom.count)
+    }
+}
+
+/// Request flags that nothing else implies (ISO/IEC 15693-3, 7.3.1).
+struct ISO15693RequestFlags: OptionSet {
+    var rawValue: UInt8
+
+    /// The high data rate, which NFC Forum tags use.
+    static let highDataRate = Self(rawValue: 0x02)
+    /// The request is an inventory.
+    static let inventory = Self(rawValue: 0x04)
+    /// Only the selected tag answers. In an inventory: an AFI follows.
+    static let select = Self(rawValue: 0x10)
+    /// The UID follows. In an inventory: there is one slot.
+    static let address = Self(rawValue: 0x20)
+    /// The command's option.
+    static let option = Self(rawValue: 0x40)
+}
+
+/// A response of ISO/IEC 15693-3.
+enum ISO15693Response: Equatable {
+    /// The bytes after the response flags.
+    case success([UInt8])
+    /// The tag refused with an error code (ISO/IEC 15693-3, 7.4.2).
+    case failure(ISO15693ErrorCode)
+
+    /// Reads a response.
+    ///
+    /// - Parameter frame: the answer. If the link did not check the checksum, as after an EOF, a correct one is
+    ///   removed.
+    /// - Throws: ``TagError`` with `badAnswer`.
+    init(_ frame: Frame) throws(TagError) {
+        var bytes = frame.bytes
+        if frame.checksum == .none, bytes.count > 2 {
+            let crc = CyclicRedundancyCheck.b(bytes.dropLast(2))
+            if crc.littleEndianBytes == Array(bytes.suffix(2)) { bytes.removeLast(2) }
+        }
+        guard let flags = bytes.first, frame.validBitsInLastByte == 8 else {
+            throw TagError(.badAnswer, "A response has no flags (ISO/IEC 15693-3, 7.4).")
+        }
+        if flags & 0x01 != 0 {
+            self = .failure(ISO15693ErrorCode(rawValue: bytes.count > 1 ? bytes[1] : 0x0F))
+        } else {
+            self = .success(Array(bytes.dropFirst()))
+        }
+    }
+}
+
+/// An error code in a response (ISO/IEC 15693-3, 7.4.2).
+struct ISO15693ErrorCode: Equatable, CustomStringConvertible {
+    var rawValue: UInt8
+
+    /// The code's meaning.
+    var description: String {
+        switch rawValue {
+        case 0x01: "the command is not supported"
+        case 0x02: "the command is not recognised"
+        case 0x03: "the option is not supported"
+        case 0x0F: "an unknown error"
+        case 0x10: "the block is not available"
+        case 0x11: "the block is locked already"
+        case 0x12: "the block is locked"
+        case 0x13: "the block was not programmed"
+        case 0x14: "the block was not locked"
+        case 0x15: "the block is protected"
+        default: "error code \(String(rawValue, radix: 16))"
+        }
+    }
+}
+
+/// The answer to GET SYSTEM INFORMATION (ISO/IEC 15693-3, 10.4.12 and 10.4.21).
+public struct ISO15693SystemInfo: Sendable, Hashable {
+    /// The UID, starting with E0.
+    public var uid: [UInt8]
+    /// DSFID, when the tag has one.
+    public var dsfid: UInt8?
+    /// AFI, when the tag has one.
+    public var afi: UInt8?
+    /// The number of blocks.
+    public var blockCount: Int?
+    /// The number of bytes in a block.
+    public var blockSize: Int?
+    /// The IC reference.
+    public var icReference: UInt8?
+
+    /// Reads the answer.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes after the response flags.
+    ///   - isExtended: whether this is the answer to the extended command, where the block count has two bytes.
+    /// - Throws: ``TagError`` with `badAnswer`.
+    public init(_ bytes: [UInt8], isExtended: Bool = false) throws(TagError) {
+        guard bytes.count >= 9 else { throw Self.short }
+        let flags = bytes[0]
+        uid = bytes[1..<9].reversed()
+        var rest = bytes[9...]
+        func take(_ count: Int) throws(TagError) -> [UInt8] {
+            guard rest.count >= count else { throw Self.short }
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
+        if flags & 0x01 != 0 { dsfid = try take(1)[0] }
+        if flags & 0x02 != 0 { afi = try take(1)[0] }
+        if flags & 0x04 != 0 {
+            let size = try take(isExtended ? 3 : 2)
+            blockCount = (isExtended ? Int(high: size[1], low: size[0]) : Int(size[0])) + 1
+            blockSize = Int(size[isExtended ? 2 : 1] & 0x1F) + 1
+        }
+        if flags & 0x08 != 0 { icReference = try take(1)[0] }
+    }
+
+    private static var short: TagError {
+        TagError(.badAnswer, "The system information ends too early (ISO/IEC 15693-3, 10.4.12).")
+    }
+}

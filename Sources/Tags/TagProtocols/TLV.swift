@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// Searches the TLVs of a data area for the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3; T5T 1.0,
+/// 4.4).
+///
+/// It asks for bytes as it needs them. Every step moves forward, so even an area full of NULL TLVs ends.
+struct TLVWalk {
+    /// The next action.
+    enum Action: Equatable {
+        /// Read the byte at this address, then continue.
+        case read(address: Int)
+        /// The message was found.
+        case found(TLVLayout)
+    }
+
+    private let area: Range<Int>
+    private let specification: String
+    private let hasControls: Bool
+    private let isForWriting: Bool
+    private var position: Int
+    private var reserved: [Range<Int>]
+    private var controls: [TLVControl] = []
+    /// The most control TLVs that are considered; no tag needs as many.
+    private static let maximumControls = 32
+
+    /// Creates a walk.
+    ///
+    /// - Parameters:
+    ///   - area: the data area.
+    ///   - reserved: bytes in it that can never hold data.
+    ///   - hasControls: whether lock and memory control TLVs are considered, as on Type 1 and 2.
+    ///   - specification: the specification that errors refer to.
+    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
+    init(
+        area: Range<Int>,
+        reserved: [Range<Int>] = [],
+        hasControls: Bool,
+        specification: String,
+        isForWriting: Bool = false
+    ) {
+        self.isForWriting = isForWriting
+        self.area = area
+        self.reserved = reserved
+        self.hasControls = hasControls
+        self.specification = specification
+        self.position = area.lowerBound
+    }
+
+    /// Continues as far as the memory was read.
+    ///
+    /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
+    mutating func advance(in memory: TagMemory) throws(TagError) -> Action {
+        while true {
+            let rest = TLVLayout(area: min(position, area.upperBound)..<area.upperBound, reserved: reserved)
+            let header = rest.addresses(0..<4)
+            guard let start = header.first else {
+                throw TagError(.noMessageTLV, "The data area ends without an NDEF message TLV (\(specification)).")
+            }
+            guard let type = memory[byte: start] else { return .read(address: start) }
+            if type == 0x00 {
+                position = start + 1
+                continue
+            }
+            if type == 0xFE {
+                throw TagError(.noMessageTLV, "A terminator TLV comes before any NDEF message TLV (\(specification)).")
+            }
+            guard header.count > 1 else { throw overrun(type) }
+            guard let first = memory[byte: header[1]] else { return .read(address: header[1]) }
+            var length = Int(first)
+            var lengthSize = 1
+            if first == 0xFF {
+                guard header.count > 3 else { throw overrun(type) }
+                guard let high = memory[byte: header[2]] else { return .read(address: header[2]) }
+                guard let low = memory[byte: header[3]] else { return .read(address: header[3]) }
+                length = Int(high: high, low: low)
+                lengthSize = 3
+            }
+            let isBroken = 1 + lengthSize + length > rest.count
+            guard !isBroken || isForWriting && type == 0x03 else { throw overrun(type) }
+            if type == 0x03 {
+                var layout = TLVLayout(
+                    area: start..<area.upperBound,
+                    reserved: reserved,
+                    messageLength: length,
+                    lengthSize: lengthSize
+                )
+                layout.controls = controls
+                layout.isBroken = isBroken
+                return .found(layout)
+            }
+            let places = 1 + lengthSize + length
+            if hasControls, type == 0x01 || type == 0x02, length == 3 {
+                let addresses = rest.addresses(1 + lengthSize..<places)
+                for address in addresses where memory[byte: address] == nil { return .read(address: address) }
+                let value = addresses.map { memory[byte: $0] ?? 0 }
+                let control = TLVControl(value: value, isLock: type == 0x01)
+                if controls.count < Self.maximumControls {
+                    controls.append(control)
+                    reserved.append(control.range)
+                }
+            }
+            position = (rest.addresses(places - 1..<places).first ?? area.upperBound) + 1
+        }
+    }
+
+    private func overrun(_ type: UInt8) -> TagError {
+        let name = type == 0x03 ? "The NDEF message TLV" : "The TLV of type \(type)"
+        return TagError(.lengthOverrun, "\(name) runs past the end of the data area (\(specification)).")
+    }
+}
+
+/// The position of the NDEF message TLV in a data area, byte by byte, without the bytes that can't hold data.
+struct TLVLayout: Equatable {
+    /// The range from the TLV's type to the end of the data area.
+    var area: Range<Int>
+    /// The lock and reserved bytes in the area, ascending and separate.
+    var reserved: [Range<Int>]
+    /// The control TLVs before the message.
+    var controls: [TLVControl] = []
+    /// The length of the current message.
+    var messageLength: Int
+    /// The number of length bytes on the tag: 1 or 3.
+    var lengthSize: Int
+    /// Whether the length on the tag runs past the area, so that no message can be read.
+    var isBroken = false
+
+    init(area: Range<Int>, reserved: [Range<Int>], messageLength: Int = 0, lengthSize: Int = 1) {
+        self.area = area
+        self.reserved = Self.merged(reserved, in: area)
+        self.messageLength = messageLength
+        self.lengthSize = lengthSize
+    }
+
+    /// The number of bytes that can hold data.
+    var count: Int { area.count - reserved.reduce(0) { $0 + $1.count } }
+
+    /// The longest message that fits, counted from the TLV's type: two bytes of header up to 254, four beyond. A length
+    /// has 16 bits, and FFFF is reserved.
+    var capacity: Int {
+        count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4))
+    }
+
+    /// Returns the addresses of data bytes, counted from the TLV's type.
+    func addresses(_ places: Range<Int>) -> [Int] {
+        var result: [Int] = []
+        result.reserveCapacity(places.count)
+        var address = area.lowerBound
+        var place = 0
+        var gaps = reserved[...]
+        while place < places.upperBound, address < area.upperBound {
+            if let gap = gaps.first, gap.contains(address) {
+                address = gap.upperBound
+                gaps = gaps.dropFirst()
+                continue
+            }
+            let stop = min(gaps.first?.lowerBound ?? area.upperBound, area.upperBound)
+            let run = min(stop - address, places.upperBound - place)
+            if place + run > places.lowerBound {
+                let skip = max(0, places.lowerBound - place)
+                result += address + skip..<address + run
+            }
+            place += run
+            address += run
+        }
+        return result
+    }
+
+    /// Returns the result of the detection procedure.
+    func detection(isWritable: Bool) -> NDEFDetection {
+        NDEFDetection(access: isWritable ? .readWrite : .readOnly, capacity: capacity, messageLength: messageLength)
+    }
+
+    /// Checks that a message fits.
+    func checkCapacity(for message: [UInt8]) throws(TagError) {
+        guard message.count <= capacity else { throw .messageTooLong(message, capacity) }
+    }
+
+    /// Returns the layout after a message was written.
+    func holding(_ message: [UInt8]) -> TLVLayout {
+        var written = self
+        written.messageLength = message.count
+        written.lengthSize = message.count <= 254 ? 1 : 3
+        written.isBroken = false
+        return written
+    }
+
+    /// The addresses of the current message's bytes.
+    var messageAddresses: [Int] {
+        addresses(1 + lengthSize..<1 + lengthSize + messageLength)
+    }
+
+    private static func merged(_ ranges: [Range<Int>], in area: Range<Int>) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        for range in ranges.map({ $0.clamped(to: area) }).filter({ !$0.isEmpty }).sorted(by: {
+            $0.lowerBound < $1.lowerBound
+        }) {
+            if let last = result.last, range.lowerBound <= last.upperBound {
+                result[result.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                result.append(range)
+            }
+        }
+        return result
+    }
+}
+
+/// A lock control or memory control TLV: it marks bytes that can't hold data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
+struct TLVControl: Equatable {
+    /// The three bytes of the TLV's value.
+    let value: [UInt8]
+    /// Whether the bytes are lock bits. Otherwise they are reserved for another use.
+    let isLock: Bool
+
+    /// The start of the bytes. The high half of the first byte counts pages, the low half bytes.
+    var address: Int {
+        (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
+    }
+
+    /// The second byte: the number of lock bits or of reserved bytes. 0 means 256.
+    var count: Int {
+        value[1] == 0 ? 256 : Int(value[1])
+    }
+
+    /// The range of bytes that a message can't use.
+    var range: Range<Int> {
+        address..<address + (isLock ? (count + 7) / 8 : count)
+    }
+
+    /// The number of memory bytes that one lock bit locks.
+    var bytesPerLockBit: Int {
+        1 << Int(value[2] >> 4)
+    }
+}
+
+/// The units to write for a message, in an order in which the tag may be lost after any of them.
+///
+/// 1. The unit with the length's first byte, with length 0. From then on the tag is empty. Left out when it is empty
+///    already.
+/// 2. All other units: data, terminator, and the length's other bytes if they are in another unit.
+/// 3. The unit with the length's first byte, with its final content. From then on the tag has the message.
+///
+/// When the length and the whole message share a unit, one write replaces the old message by the new one. A terminator
+/// in the next unit is written after it. Units that are known to have their final content already are left out.
+struct TLVWritePlan {
+    /// One write.
+    struct Step: Equatable {
+        var unit: Int
+        var bytes: [UInt8]
+    }
+
+    private let layout: TLVLayout
+    private let unitSize: Int
+    /// The bytes from the length on, and the terminator if there is room for it.
+    private let target: [Int: UInt8]
+    private let lengthAddress: Int
+    private let lastMessageAddress: Int
+
+    /// Computes the plan for a message.
+    ///
+    /// - Parameters:
+    ///   - message: the message; not longer than the capacity.
+    ///   - layout: where the message goes.
+    ///   - unitSize: the number of bytes that the tag writes at once.
+    init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
+        let count = message.count
+        let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
+        let bytes = length + message
+        let addresses = layout.addresses(1..<bytes.count + 2)
+        self.layout = layout
+        self.unitSize = unitSize
+        // The dictionary's keys are unique, because the addresses ascend.
+        self.target = Dictionary(uniqueKeysWithValues: zip(addresses, bytes + [0xFE]))
+        self.lengthAddress = addresses.first ?? layout.area.lowerBound
+        self.lastMessageAddress = addresses.prefix(bytes.count).last ?? layout.area.lowerBound
+    }
+
+    /// All units with a byte of the new TLV, ascending.
+    var units: [Int] {
+        Set(target.keys.map { $0 / unitSize }).sorted()
+    }
+
+    /// The units with bytes that must not change: bytes before the TLV, lock and reserved bytes, and bytes after the
+    /// data area.
+    var unitsToPreserve: [Int] {
+        units.filter { unit in
+            (unit * unitSize..<(unit + 1) * unitSize).contains { address in
+                address <= layout.area.lowerBound || address >= layout.area.upperBound
+                    || layout.reserved.contains { $0.contains(address) }
+            }
+        }
+    }
+
+    /// Returns the writes, in order.
+    ///
+    /// - Parameter memory: the current content of the tag, with all of ``unitsToPreserve``.
+    func steps(_ memory: TagMemory) -> [Step] {
+        let lengthUnit = lengthAddress / unitSize
+        let length = Step(unit: lengthUnit, bytes: content(of: lengthUnit, memory))
+        let others = units.filter { $0 != lengthUnit }
+            .map { Step(unit: $0, bytes: content(of: $0, memory)) }
+            .filter { memory[unit: $0.unit] != $0.bytes }
+        if lastMessageAddress / unitSize == lengthUnit {
+            return (memory[unit: lengthUnit] == length.bytes ? [] : [length]) + others
+        }
+        guard memory[byte: lengthAddress] != 0 else { return others + [length] }
+        var emptied = memory[unit: lengthUnit] ?? length.bytes
+        emptied[lengthAddress % unitSize] = 0
+        return [Step(unit: lengthUnit, bytes: emptied)] + others + [length]
+    }
+
+    /// Returns the final content of a unit. Bytes after the terminator keep their known value, or become 0.
+    private func content(of unit: Int, _ memory: TagMemory) -> [UInt8] {
+        (unit * unitSize..<(unit + 1) * unitSize).map { target[$0] ?? memory[byte: $0] ?? 0 }
+    }
+}
+
+/// A cache of a tag's memory, in the units that the tag reads and writes at once: a byte or 8 bytes on Type 1, a page on
+/// Type 2, a block on Type 5. A byte's address counts from the start of unit 0.
+struct TagMemory: Equatable {
+    /// The number of bytes in a unit.
+    let unitSize: Int
+    /// The number of units that are cached at most.
+    let limit: Int
+
+    /// The bytes from address 0 on. The bytes of units that were not read are 0.
+    private var bytes: [UInt8] = []
+    private var isKnown: [Bool] = []
+
+    init(unitSize: Int, limit: Int) {
+        self.unitSize = unitSize
+        self.limit = limit
+    }
+
+    /// Returns whether a unit was read.
+    func contains(_ unit: Int) -> Bool { isKnown.indices.contains(unit) && isKnown[unit] }
+
+    /// Returns whether a unit or one behind it was read.
+    func reaches(_ unit: Int) -> Bool { isKnown.dropFirst(unit).contains(true) }
+
+    /// The bytes of a unit; nil when it was not read.
+    subscript(unit unit: Int) -> [UInt8]? {
+        contains(unit) ? Array(bytes[unit * unitSize..<(unit + 1) * unitSize]) : nil
+    }
+
+    /// The byte at an address; nil when its unit was not read.
+    subscript(byte address: Int) -> UInt8? { contains(address / unitSize) ? bytes[address] : nil }
+
+    /// Stores whole units, from a unit on. Bytes of an incomplete unit, and units beyond the limit, are left out.
+    mutating func store(_ content: some Collection<UInt8>, at unit: Int) {
+        let end = min(limit, unit + content.count / unitSize)
+        guard unit < end else { return }
+        if isKnown.count < end {
+            isKnown += repeatElement(false, count: end - isKnown.count)
+            bytes += repeatElement(0, count: end * unitSize - bytes.count)
+        }
+        bytes.replaceSubrange(unit * unitSize..<end * unitSize, with: content.prefix((end - unit) * unitSize))
+        for index in unit..<end { isKnown[index] = true }
+    }
+
+    /// Forgets a unit whose content is uncertain.
+    mutating func forget(_ unit: Int) {
+        if unit < isKnown.count { isKnown[unit] = false }
+    }
+
+    /// Returns the first run of units that were not read, up to the next unit that was; nil when there are none.
+    func firstUnknownRun(in units: Range<Int>) -> Range<Int>? {
+        guard let start = units.first(where: { !contains($0) }) else { return nil }
+        return start..<((start..<units.upperBound).first { contains($0) } ?? units.upperBound)
+    }
+}

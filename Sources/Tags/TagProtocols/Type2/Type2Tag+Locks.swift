@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What forbids writing and locking: lock bits, a password, and the end of the memory.
+extension Type2Tag {
+    /// Reads and checks everything before the first bit is set.
+    ///
+    /// - Parameter isForWriting: whether a message with a broken length is no error, since it will be replaced.
+    /// - Returns: the writes, in order.
+    func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
+        let containerPage = Self.containerPage
+        _ = try await locate(startingAt: Type2StaticLock.page, isForWriting: isForWriting)
+        guard let container = capabilityContainer, container.isWritable else {
+            throw TagError(.readOnly, "The tag is read-only already.")
+        }
+        try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
+        let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
+        guard !Type2StaticLock.locks(containerPage, in: fixed) else {
+            throw TagError(
+                .unsupported,
+                "The capability container is locked and grants writing, which can't be taken back."
+            )
+        }
+        let staticEnd = min(container.endPage, Type2DynamicLock.firstPage)
+        if let page = (containerPage..<max(containerPage, staticEnd)).first(where: {
+            Type2StaticLock.isFrozen($0, in: fixed)
+        }) {
+            throw Self.frozen(page)
+        }
+
+        let readOnly = container.bytes[3] | Type2CapabilityContainer.noWriteAccess
+        var steps = [
+            TLVWritePlan.Step(unit: containerPage, bytes: container.bytes[0..<3] + [readOnly]),
+            TLVWritePlan.Step(unit: Type2StaticLock.page, bytes: [fixed[0], fixed[1], 0xFF, 0xFF]),
+        ]
+        if let lock = try await certainDynamicLock() {
+            var canRead = try await isReadable(lock)
+            if !canRead { canRead = try await isReadable(lock) }
+            if canRead {
+                if let page = lock.frozenPage(before: container.endPage, in: memory) { throw Self.frozen(page) }
+                steps += dynamicLockSteps(lock)
+            } else if lock.protectionPage != nil {
+                throw Self.keyNeeded(lock.pages.lowerBound)
+            }
+            if let step = steps.first(where: { isProtected($0.unit, by: lock) }) {
+                throw Self.keyNeeded(step.unit)
+            }
+        }
+        return steps
+    }
+
+    /// Returns the position of the dynamic lock bits and AUTH0.
+    ///
+    /// Locking is permanent, so one refusal of GET_VERSION is not enough. Without a version the product is guessed by its
+    /// size, and lock bits at a wrong address lock nothing and overwrite data.
+    private func certainDynamicLock() async throws(TagError) -> Type2DynamicLock? {
+        // What the lock bits' page and the page after the data hold is needed to tell products without a version apart.
+        if target.isNXP, let place = suggestedDynamicLock() { _ = try await isReadable(place) }
+        let lock = try await dynamicLock()
+        guard target.isNXP, lock != nil, try await readVersion() == nil, canAskVersion else { return lock }
+        version = nil
+        return try await dynamicLock()
+    }
+
+    private static func frozen(_ page: Int) -> TagError {
+        TagError(
+            .unsupported,
+            """
+            Page \(page) can't be locked any more: its lock bit was frozen before it was set (NFC Forum T2T 1.2, 4.2). So the \
+            tag can't be made read-only.
+            """
+        )
+    }
+
+    private static func keyNeeded(_ page: Int) -> TagError {
+        TagError(
+            .keyNeeded,
+            "The password is needed to make this tag read-only: it protects page \(page) (NTAG213/215/216 data sheet, 8.8)."
+        )
+    }
+
+    /// Returns the pages of the dynamic lock bytes with every bit set. Other bytes in these pages keep their content.
+    /// Where a product has a separate page for the lock bytes, its other bytes are reserved and are written as 0.
+    private func dynamicLockSteps(_ lock: Type2DynamicLock) -> [TLVWritePlan.Step] {
+        let isOwnPage = target.isNXP && lock.address % Self.pageSize == 0
+        return lock.pages.map { page in
+            let bytes = (0..<Self.pageSize).map { index -> UInt8 in
+                let address = page * Self.pageSize + index
+                let present = memory[byte: address] ?? 0
+                guard lock.mask.indices.contains(address - lock.address) else { return isOwnPage ? 0 : present }
+                return present | lock.mask[address - lock.address]
+            }
+            return TLVWritePlan.Step(unit: page, bytes: bytes)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Checks that no lock bit and no password forbids a write, and that the tag has the pages.
+    ///
+    /// A write of one page of the first 16 is checked for its lock bit alone: when the tag refuses it, nothing has changed.
+    ///
+    /// - Throws: ``TagError`` with `readOnly`, or with `messageTooLong` when the tag ends before the last page.
+    func checkLocks(_ pages: [Int]) async throws(TagError) {
+        if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
+            try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
+            let bytes = memory[unit: Type2StaticLock.page] ?? []
+            if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) {
+                throw Self.locked(page)
+            }
+        }
+        guard let last = pages.max(), last >= Type2DynamicLock.firstPage || pages.count > 1 else { return }
+        if try await isProbablyOpen(through: last) { return }
+        let lock = try await dynamicLock()
+        if let lock, try await isReadable(lock) {
+            if let page = pages.first(where: { lock.locks($0, in: memory) }) { throw Self.locked(page) }
+            if let page = pages.first(where: { isProtected($0, by: lock) }) { throw Self.protected(page) }
+        }
+        try await checkEnd(last)
+    }
+
+    /// Returns whether writing a page needs a password that the tag was not given.
+    func isProtected(_ page: Int, by lock: Type2DynamicLock) -> Bool {
+        !mayBeAuthenticated && lock.isProtected(page, in: memory)
+    }
+
+    /// Returns whether the lock bits and AUTH0 at their probable place prove that nothing is locked or protected up to a
+    /// page. For the opposite the product must be known.
+    private func isProbablyOpen(through last: Int) async throws(TagError) -> Bool {
+        guard let place = suggestedDynamicLock() else { return last < Type2DynamicLock.firstPage }
+        guard last >= Type2DynamicLock.firstPage || place.protectionPage != nil else { return true }
+        // NXP's products have areas of some sizes only. With another one the container may be wrong.
+        let hasUsualSize = capabilityContainer.map { NXPType2Product.isUsual(sizeByte: $0.sizeByte) } ?? false
+        if target.isNXP, last >= Type2DynamicLock.firstPage, !hasUsualSize { return false }
+        guard try await isReadable(place), var lock = suggestedDynamicLock() else { return false }
+        // Asking for the version could cost the tag's state, with the password that it was given.
+        if mayBeAuthenticated { lock.protectionPage = nil }
+        return lock.isOpen(through: last, in: memory) && memory.reaches(last)
+    }
+
+    /// Checks that a page is one for data, and that the tag lets it be read: what needs a password for reading needs it for
+    /// writing too.
+    private func checkEnd(_ last: Int) async throws(TagError) {
+        if target.isNXP, let end = try await productEnd(), last >= end, try await !isUnknownProduct() {
+            throw TagError(
+                .messageTooLong,
+                """
+                The message would reach page \(last), but the tag's data ends before page \(end): its capability container \
+                gives a wrong size (NFC Forum T2T 1.2, 4.5).
+                """
+            )
+        }
+        guard !memory.reaches(last) else { return }
+        do throws(TagError) {
+            try await fetch(last..<last + 1)
+        } catch {
+            guard error.isRefusedRead else { throw error }
+            if error.code == .readProtected { throw Self.protected(last) }
+            // Every tag has the first 16 pages. One that does not show them needs its password, also for the others.
+            let page = Type2DynamicLock.firstPage - 1
+            guard try await answersRead(page) else { throw Self.protected(page) }
+            throw TagError(.messageTooLong, error.reason)
+        }
+    }
+
+    /// Returns the page after the last one for data of an NXP product; nil when the product is not known.
+    func productEnd() async throws(TagError) -> Int? {
+        if let version = try await readVersion() { return NXPType2Product(version)?.endPage }
+        // None of the products without a version has more data than NTAG203 and Ultralight C.
+        return canAskVersion ? NXPType2Product.ntag203.endPage : nil
+    }
+
+    /// Returns whether a tag without a version has a page behind the last one of Ultralight C: then it is a copy of a larger
+    /// product, or did not answer when it was asked for its version.
+    private func isUnknownProduct() async throws(TagError) -> Bool {
+        guard try await readVersion() == nil else { return false }
+        return try await answersRead(48)
+    }
+
+    static var forbiddenByContainer: TagError {
+        TagError(.readOnly, "The tag's capability container forbids writing (NFC Forum T2T 1.2, 4.5).")
+    }
+
+    private static func locked(_ page: Int) -> TagError {
+        TagError(.readOnly, "Page \(page) of the tag is locked (NFC Forum T2T 1.2, 4.2).")
+    }
+
+    private static func protected(_ page: Int) -> TagError {
+        TagError(.readOnly, "Page \(page) of the tag is protected by a password (NTAG213/215/216 data sheet, 8.8).")
+    }
+
+    /// Reads lock bytes, and AUTH0 where the tag has it: one READ returns both.
+    ///
+    /// - Returns: false when the tag has no such pages, or does not let them be read. That does not forbid writing.
+    func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
+        guard lock.pagesToCheck.upperBound <= Self.maximumPageCount else { return false }
+        do throws(TagError) {
+            if let page = lock.protectionPage, !memory.contains(page) { try await performRead(page - 3) }
+            try await fetch(lock.pages)
+            return true
+        } catch {
+            guard error.isRefusedRead else { throw error }
+            return false
+        }
+    }
+
+    /// Returns the probable position of the dynamic lock bits and AUTH0, without an exchange.
+    func suggestedDynamicLock() -> Type2DynamicLock? {
+        guard let container = capabilityContainer else { return nil }
+        if target.isNXP {
+            let control = controls.first { $0.isLock }
+            if container.sizeByte <= NXPType2Product.ultralight.sizeByte { return .small }
+            if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: control?.value) {
+                return product.dynamicLock
+            }
+            if container.sizeByte == NXPType2Product.ntag213.sizeByte { return dynamicLockByMark }
+        }
+        return describedDynamicLock(container)
+    }
+
+    /// The lock bits that the memory describes: by the lock control TLV, or by the specification's default.
+    private func describedDynamicLock(_ container: Type2CapabilityContainer) -> Type2DynamicLock? {
+        controls.first { $0.isLock }.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
+    }
+
+    /// The lock bits of NTAG213, NTAG203 and Ultralight C, which are in the same page: of an NTAG213 when it was read and
+    /// has BD in its last byte (NTAG213/215/216 data sheet, 8.5.3).
+    private var dynamicLockByMark: Type2DynamicLock? {
+        memory[unit: 0x28]?.last == 0xBD ? NXPType2Product.ntag213.dynamicLock : .grouped
+    }
+
+    /// Returns the position of the dynamic lock bits and AUTH0: by the product, whose version is requested, then by the
+    /// lock control TLV, then by the specification's default.
+    func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
+        guard let container = capabilityContainer else { return nil }
+        if target.isNXP {
+            // A tag without a page after these 48 bytes has neither.
+            let isSmall = container.sizeByte <= NXPType2Product.ultralight.sizeByte
+            if isSmall, !memory.contains(Type2DynamicLock.firstPage) { return nil }
+            if let version = try await readVersion() {
+                if let product = NXPType2Product(version) { return product.dynamicLock }
+            } else if container.sizeByte == NXPType2Product.ntag203.sizeByte {
+                return dynamicLockByMark
+            }
+            if isSmall { return nil }
+        }
+        return describedDynamicLock(container)
+    }
+}
+
+/// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8).
+extension Type2Tag {
+    /// A password, and the answer with which the tag acknowledges it.
+    public struct Password: Sendable, Hashable {
+        /// Four bytes.
+        public let bytes: [UInt8]
+        /// PACK: two bytes.
+        public let acknowledgement: [UInt8]
+
+        /// Creates a password; nil unless it has four bytes, and its acknowledgement two.
+        public init?(_ bytes: [UInt8], acknowledgement: [UInt8] = [0, 0]) {
+            guard bytes.count == 4, acknowledgement.count == 2 else { return nil }
+            self.bytes = bytes
+            self.acknowledgement = acknowledgement
+        }
+    }
+
+    /// Sets a password without which nobody can write the tag from its lock bytes on. Everybody can still read it.
+    ///
+    /// The password is written first, and the page that switches the protection on last. A tag that is lost in between
+    /// is either open or completely protected. The protection holds from the tag's next activation on. If the tag has the
+    /// same password already, this succeeds.
+    ///
+    /// - Parameter password: the password.
+    /// - Throws: ``TagError`` with `unsupported` when the product has no password, `authenticationFailed` when it has
+    ///   another one, `updateFailed`, `refused`, `tagLost`, `cancelled`.
+    public func protect(with password: Password) async throws(TagError) {
+        let page = try await configurationPage()
+        // The first two pages have AUTH0 and ACCESS.
+        guard case .bytes(let configuration) = try await exchange(.read(page)) else {
+            throw TagError(.refused, "The tag refuses to show its configuration, so it has a password already.")
+        }
+        if Int(configuration[3]) <= page + 3 { return try await authenticate(password) }
+        guard configuration[4] & 0x40 == 0 else {
+            throw TagError(.readOnly, "The tag's configuration is locked, so no password can be set any more.")
+        }
+        try await write(password.bytes, to: page + 2)
+        try await write(password.acknowledgement + [0, 0], to: page + 3)
+        // Nobody can read these pages, so they are not kept either.
+        for secret in page + 2...page + 3 { memory.forget(secret) }
+        // Reading stays free: PROT is 0.
+        let access = [configuration[4] & 0x7F] + configuration[5..<8]
+        if access != Array(configuration[4..<8]) { try await write(access, to: page + 1) }
+        try await write(configuration[0..<3] + [UInt8(Type2StaticLock.page)], to: page)
+        try await authenticate(password)
+    }
+
+    /// Proves to the tag that the reader knows its password. The tag can be written until it loses power.
+    ///
+    /// - Throws: ``TagError`` with `authenticationFailed` when the password or its acknowledgement is wrong, `unsupported`,
+    ///   `tagLost`, `cancelled`.
+    public func authenticate(_ password: Password) async throws(TagError) {
+        switch try await exchange(.passwordAuthenticate(password.bytes)) {
+        case .bytes(password.acknowledgement): mayBeAuthenticated = true
+        case .bytes, .refused:
+            throw TagError(.authenticationFailed, "The tag has another password, or another acknowledgement.")
+        }
+    }
+
+    /// Notes that an app sends a packet of its own. With PWD_AUTH or AUTHENTICATE it knows the password, so what needs that
+    /// is no reason to refuse a write.
+    package func willSend(_ packet: [UInt8]) {
+        if let command = packet.first, [0x1A, 0x1B, 0xAF].contains(command) { mayBeAuthenticated = true }
+    }
+
+    /// Notes an answer of four bits to such a packet. A tag that refuses one sleeps then, and forgets that it was given its
+    /// password.
+    package func wasAnswered(_ nibble: UInt8) {
+        if nibble != Self.acknowledge { mayBeAuthenticated = false }
+    }
+
+    private func configurationPage() async throws(TagError) -> Int {
+        switch try await identifyProduct() {
+        case "NTAG210", "MIFARE Ultralight EV1 UL11": 0x10
+        case "NTAG212", "MIFARE Ultralight EV1 UL21": 0x25
+        case "NTAG213": 0x29
+        case "NTAG215": 0x83
+        case "NTAG216": 0xE3
+        default:
+            throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here.")
+        }
+    }
+}
