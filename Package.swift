@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "TextSafety", targets: ["TextSafety"]),
         .library(name: "LinuxSupport", targets: ["LinuxSupport"]),
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
+        .library(name: "TagProducts", targets: ["TagProducts"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "TagTrace", targets: ["TagTrace"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),
@@ -124,16 +125,22 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // The reader's side and the tag's side, which never import each other.
+        // What a product is, for the reader's side and the tag's side, which never import each other.
+        .target(
+            name: "TagProducts",
+            dependencies: ["TagLink"],
+            path: "Sources/Tags/TagProducts",
+            swiftSettings: strict
+        ),
         .target(
             name: "TagProtocols",
-            dependencies: ["CardCryptography", "TagLink"],
+            dependencies: ["CardCryptography", "TagLink", "TagProducts"],
             path: "Sources/Tags/TagProtocols",
             swiftSettings: strict
         ),
         .target(
             name: "VirtualTags",
-            dependencies: ["CardCryptography", "NDEF", "TagLink"],
+            dependencies: ["CardCryptography", "NDEF", "TagLink", "TagProducts"],
             path: "Sources/VirtualTags/VirtualTags",
             swiftSettings: strict
         ),

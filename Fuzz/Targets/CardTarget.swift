@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CLinuxSupport LinuxSupport CardCryptography VirtualTags
+// modules: TagLink TagProducts NDEF CLinuxSupport LinuxSupport CardCryptography VirtualTags
 import TagLink
 import VirtualTags
 

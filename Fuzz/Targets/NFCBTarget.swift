@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CLinuxSupport LinuxSupport CardCryptography NDEF TagLink TagProtocols
+// modules: CLinuxSupport LinuxSupport CardCryptography NDEF TagLink TagProducts TagProtocols
 // support: HostileTag
 import TagLink
 import TagProtocols

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CLinuxSupport LinuxSupport CardCryptography TextSafety VirtualTags TagImages
+// modules: TagLink TagProducts NDEF CLinuxSupport LinuxSupport CardCryptography TextSafety VirtualTags TagImages
 import TagImages
 import TagLink
 import VirtualTags

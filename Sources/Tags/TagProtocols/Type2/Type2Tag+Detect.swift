@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 extension Type2Tag {
     /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
@@ -72,8 +73,8 @@ extension Type2Tag {
             fastRead = .unusable
         } else if target.isNXP {
             let factory = controls.first { $0.isLock }?.value
-            if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: factory) {
-                fastRead = product.hasFastRead ? .usable : .unusable
+            if let product = Type2Product(capabilitySize: container.sizeByte, lockControl: factory) {
+                fastRead = product.features.contains(.fastRead) ? .usable : .unusable
             }
         }
     }
@@ -102,7 +103,7 @@ extension Type2Tag {
         let page = Type2Memory.capabilityContainerPage
         try await fetch(page..<page + 1)
         let present = memory[page: page] ?? []
-        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.sizeByte, 0x00]
+        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.capabilitySize, 0x00]
         let isFormatted = capabilityContainer != nil
         guard isFormatted || zip(present, container).allSatisfy({ $0 | $1 == $1 }) else {
             throw TagError(
@@ -111,11 +112,12 @@ extension Type2Tag {
             )
         }
         let first = page + 1
-        let count = product.factoryTLVs.count / Type2Memory.pageSize
+        let message = product.emptyMessage
+        let count = message.count / Type2Memory.pageSize
         try await checkLocks(Array(isFormatted ? first..<first + count : page..<first + count))
         for index in 0..<count {
             let start = index * Type2Memory.pageSize
-            try await write(Array(product.factoryTLVs[start..<start + Type2Memory.pageSize]), to: first + index)
+            try await write(Array(message[start..<start + Type2Memory.pageSize]), to: first + index)
         }
         if !isFormatted { try await write(container, to: page) }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 /// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8).
 extension Type2Tag {
@@ -86,14 +87,9 @@ extension Type2Tag {
     }
 
     private func configurationPage() async throws(TagError) -> Int {
-        switch try await identifyProduct() {
-        case "NTAG210", "MIFARE Ultralight EV1 UL11": 0x10
-        case "NTAG212", "MIFARE Ultralight EV1 UL21": 0x25
-        case "NTAG213": 0x29
-        case "NTAG215": 0x83
-        case "NTAG216": 0xE3
-        default:
-            throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here.")
-        }
+        guard let product = try await product(), product.features.contains(.password),
+            let page = product.configurationPage
+        else { throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here.") }
+        return page
     }
 }

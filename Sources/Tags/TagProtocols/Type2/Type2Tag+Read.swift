@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TagProducts
 
 extension Type2Tag {
     /// Reads the NDEF message. Bytes that detection has read are not read again (NFC Forum T2T 1.2, 6.3).
@@ -24,7 +25,7 @@ extension Type2Tag {
     private func lookForFastRead(_ pages: Range<Int>) async throws(TagError) {
         let page = 0x28
         guard fastRead == .unknown, target.isNXP,
-            capabilityContainer?.sizeByte == NXPType2Product.ntag213.sizeByte
+            capabilityContainer?.sizeByte == Type2Product.ntag213.capabilitySize
         else { return }
         if !memory.contains(page) {
             guard let run = memory.firstUnknownRun(in: pages), run.upperBound == page, run.count % 4 != 0 else {
@@ -95,9 +96,9 @@ extension Type2Tag {
     private func hasForData(_ page: Int) async throws(TagError) -> Bool {
         if page < Type2DynamicLock.firstPage { return true }
         guard target.isNXP else { return false }
-        if let version = try await readVersion() { return page < NXPType2Product(version)?.endPage ?? 0 }
+        if let version = try await readVersion() { return page < Type2Product(version: version)?.endPage ?? 0 }
         // With a page behind those of an Ultralight it is an NTAG203 or an Ultralight C.
-        guard canAskVersion, page < NXPType2Product.ntag203.endPage else { return false }
+        guard canAskVersion, page < Type2Product.ntag203.endPage else { return false }
         return try await answersRead(Type2DynamicLock.firstPage)
     }
 

@@ -38,7 +38,7 @@ public final class Type2Tag: ForumTag {
     /// The control TLVs that were found, also in front of a message that is broken.
     var controls: [TLVControl] = []
     /// The answer to GET_VERSION. The inner nil means a tag without the command.
-    var version: Type2Version??
+    var version: [UInt8]??
     /// Whether the reader can send GET_VERSION, as far as it was tried.
     var canAskVersion = true
     /// Whether the tag has FAST_READ, as far as known.

@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-
-/// The answer to GET_VERSION (NTAG213/215/216 data sheet, 10.1).
-struct Type2Version: Equatable {
-    /// The eight bytes.
-    let bytes: [UInt8]
-
-    var vendor: UInt8 { bytes[1] }
-    var productType: UInt8 { bytes[2] }
-    var productSubtype: UInt8 { bytes[3] }
-    var majorVersion: UInt8 { bytes[4] }
-    var minorVersion: UInt8 { bytes[5] }
-    /// The high seven bits are the exponent of the memory size. If the lowest bit is set, the size is above that power
-    /// of two.
-    var storageSize: UInt8 { bytes[6] }
-
-    /// Creates a version from eight bytes; nil for another number of bytes.
-    init?(_ bytes: [UInt8]) {
-        guard bytes.count == 8 else { return nil }
-        self.bytes = bytes
-    }
-}
+import TagProducts
 
 extension Type2Tag {
-    /// Requests the tag's version, only once. A tag without the command is woken again before its next command.
+    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1). A tag without the command is
+    /// woken again before its next command.
     ///
-    /// - Returns: the version; nil when the tag does not have the command.
-    func readVersion() async throws(TagError) -> Type2Version? {
+    /// - Returns: nil when the tag does not have the command or its reader can't send it.
+    package func readVersion() async throws(TagError) -> [UInt8]? {
         if let version { return version }
-        var found: Type2Version?
+        var found: [UInt8]?
         do throws(TagError) {
-            if case .bytes(let bytes) = try await exchange(.getVersion, retries: 1) { found = Type2Version(bytes) }
+            if case .bytes(let bytes) = try await exchange(.getVersion, retries: 1), bytes.count == 8 { found = bytes }
         } catch {
             // When the reader can't send the command, the tag's state does not change.
             guard error.code == .badAnswer || error.code == .unsupported else { throw error }
@@ -52,9 +33,9 @@ extension Type2Tag {
     }
 
     /// Returns the product. The tag is asked only once.
-    func product() async throws(TagError) -> NXPType2Product? {
+    func product() async throws(TagError) -> Type2Product? {
         guard target.isNXP else { return nil }
-        if let version = try await readVersion() { return NXPType2Product(version) }
+        if let version = try await readVersion() { return Type2Product(version: version) }
         // The memory size distinguishes the products without the command. It can't when the reader was unable to ask.
         guard canAskVersion else { return nil }
         // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
@@ -72,11 +53,6 @@ extension Type2Tag {
 
 /// Data of a tag besides its message.
 extension Type2Tag {
-    /// Returns the eight bytes of GET_VERSION; nil when the tag does not have the command or its reader can't send it.
-    package func versionBytes() async throws(TagError) -> [UInt8]? {
-        try await readVersion()?.bytes
-    }
-
     /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         try await ask(.readSignature)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TagProducts
 
 /// Reading blocks.
 extension Type5Tag {
@@ -16,7 +17,7 @@ extension Type5Tag {
     /// bytes, and never needs more exchanges than a shorter first read.
     func readFirstBlocks() async throws(TagError) {
         guard blockSize == 0 else { return }
-        let count = Type5ProductFacts.assumedBlockSize(target) == 4 ? 4 : 2
+        let count = target.family?.blockSize ?? 4 == 4 ? 4 : 2
         if case .bytes(let bytes) = try await exchange(.readMultipleBlocks, [0, UInt8(count - 1)]) {
             return try begin(bytes, count)
         }
@@ -64,7 +65,7 @@ extension Type5Tag {
     private func blocksPerRead(from block: Int) -> Int {
         guard readsMultiple else { return 1 }
         var count = max(1, min(Self.maximumBlocksPerRead, (link.maximumFrameLength - 3) / blockSize))
-        if Type5ProductFacts.readsWithinSectors(target) { count = min(count, 32 - block % 32) }
+        if target.family?.readsWithinSectors == true { count = min(count, 32 - block % 32) }
         // A read does not cross the address where the commands change.
         if block < 256 { count = min(count, 256 - block) }
         return count
@@ -110,7 +111,7 @@ extension Type5Tag {
 
     /// Returns the size of the memory, if the tag reports it: by GET SYSTEM INFORMATION, or by the extended command.
     func readMemorySize() async throws(TagError) -> Int? {
-        if let known = Type5ProductFacts.memorySize(target) { return known }
+        if let known = target.family?.memorySize { return known }
         if let bytes = try await systemInformation(.getSystemInformation, []),
             let info = try? ISO15693SystemInfo(bytes), let count = info.blockCount, let size = info.blockSize
         {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 extension Type5Tag {
     /// Runs the NDEF detection procedure (NFC Forum T5T 1.0, 6.2).
@@ -186,7 +187,7 @@ extension Type5Tag {
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
         // A correct size excludes the container's bytes. A power of two means that it is the whole memory.
         let length = container.areaLength
-        if let known = Type5ProductFacts.memorySize(target) {
+        if let known = target.family?.memorySize {
             areaEnd = min(areaEnd, known)
         } else if length.nonzeroBitCount == 1, let size = try await readMemorySize() {
             areaEnd = max(container.bytes.count, min(areaEnd, size))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
+import TagProducts
 
 /// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and similar (NFC Forum T5T 1.0).
 ///
@@ -152,7 +153,7 @@ extension Type5Tag {
     /// Reads the 32 bytes of NXP's READ SIGNATURE; nil when the tag has no signature, or its reader can't send the
     /// command.
     package func readSignature() async throws(TagError) -> [UInt8]? {
-        guard Type5ProductFacts.hasSignature(target),
+        guard target.family?.hasSignature == true,
             let bytes = try await systemInformation(Self.readSignatureCommand, [target.manufacturer])
         else { return nil }
         return bytes.count == 32 && bytes.contains { $0 != 0 } ? bytes : nil
@@ -160,7 +161,7 @@ extension Type5Tag {
 
     /// Reads the counter of an ICODE SLIX2; nil for other tags.
     package func readCounter() async throws(TagError) -> UInt16? {
-        guard let block = Type5ProductFacts.counterBlock(target),
+        guard let block = target.family?.counterBlock,
             let bytes = try await systemInformation(.readSingleBlock, [block]), bytes.count == 4
         else { return nil }
         return UInt16(high: bytes[1], low: bytes[0])

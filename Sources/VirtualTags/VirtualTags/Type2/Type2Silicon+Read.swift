@@ -14,7 +14,7 @@ extension Type2Silicon {
 
     /// The end of the readable pages: the end of the memory, or the first page that needs the password.
     private var readableEnd: Int {
-        let end = product.readablePages
+        let end = product.readablePageCount
         return latched.protectsReading && !isAuthenticated ? min(end, latched.protectionStart) : end
     }
 

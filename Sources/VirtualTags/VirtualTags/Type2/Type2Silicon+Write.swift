@@ -8,7 +8,7 @@ extension Type2Silicon {
         let old = Array(contents.memory[(page * 4)..<(page * 4 + 4)])
         guard let new = bytesAfterWriting(bytes, over: old, page: page) else { return .refusal(.argument) }
         program(page, old: old, new: new)
-        if product.lockActivation == .atOnce { latchLocks() }
+        if !product.locksAtActivation { latchLocks() }
         return .programmed
     }
 

@@ -88,7 +88,7 @@ struct Type2Silicon: Sendable {
         beginActivation()
         hasCountedReading = false
         latched.isConfigurationLocked = configurationAccess & 0x40 != 0
-        if product.lockActivation == .atOnce { latchLocks() }
+        if !product.locksAtActivation { latchLocks() }
     }
 
     /// Resets what REQA and WUPA reset.
@@ -96,7 +96,7 @@ struct Type2Silicon: Sendable {
         pending = .nothing
         sector = 0
         isAuthenticated = false
-        if product.lockActivation == .nextActivation { latchLocks() }
+        if product.locksAtActivation { latchLocks() }
         latchConfiguration()
     }
 

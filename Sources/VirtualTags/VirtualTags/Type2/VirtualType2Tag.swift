@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-extension Type2Product {
-    /// Whether the product has READ_SIG.
-    package var hasSignature: Bool { features.contains(.signature) }
-
-    /// The number of pages that a reader without keys can read. This excludes the key of Ultralight C.
-    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
-
-    /// The page with the dynamic lock bytes; nil when there is none.
-    public var dynamicLockPage: Int? { dynamicLock?.page }
-
-    /// The first configuration page; nil when there is none. The password is in one of these pages.
-    public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
-}
-
 /// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families that answers raw frames from its memory.
 ///
 /// ```swift

@@ -21,7 +21,7 @@ public enum Type1Product: String, Sendable, Hashable, CaseIterable, CustomString
     package var header: [UInt8] { self == .topaz96 ? [0x11, 0x48] : [0x12, 0x4C] }
 
     /// The capability container and the TLVs after it, as on a new tag.
-    var factoryData: [UInt8] {
+    package var factoryData: [UInt8] {
         switch self {
         case .topaz96: [0xE1, 0x10, 0x0E, 0x00, 0x03, 0x00]
         case .topaz512:
