@@ -9,7 +9,7 @@ public struct TagAnswer: Sendable, Hashable {
     /// How long the tag works before it answers, in addition to the technology's minimum delay.
     public var workTime: Airtime
 
-    /// Whether the command programmed the tag's memory, or would have without the disturbance. The field counts such
+    /// Whether the command programmed the tag's memory, or would have without the injectedFault. The field counts such
     /// commands as writes.
     public var isWrite: Bool
 

@@ -30,9 +30,9 @@ public protocol VirtualTag: AnyObject, Sendable {
     ///   - request: the frame from the reader. If `checksum` is not `.none`, the correct checksum of that kind is sent
     ///     after `bytes`. With `.none`, `bytes` are everything, and the tag has to check whether the last two are a
     ///     correct checksum, with `Frame.payload(checkedBy:)`.
-    ///   - disturbance: the effect of a fault on the tag in this exchange; nil without one.
+    ///   - injectedFault: the effect of a fault on the tag in this exchange; nil without one.
     /// - Returns: the answer; nil when the tag does not answer and has not programmed its memory.
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer?
+    func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer?
 
     /// The field was switched off: resets all volatile state.
     func losePower()

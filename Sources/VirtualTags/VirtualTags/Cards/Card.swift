@@ -19,8 +19,8 @@ public protocol Card: Sendable {
 
 extension Card {
     /// Executes a message with a fault. If the fault refuses it, the answer is 6400; for a write it is 6581.
-    mutating func process(_ message: [UInt8], disturbance: Disturbance?) -> CardAnswer {
-        switch disturbance {
+    mutating func process(_ message: [UInt8], injectedFault: InjectedFault?) -> CardAnswer {
+        switch injectedFault {
         case nil:
             return process(message, tear: nil)
         case .powerCut(let rest):

@@ -28,8 +28,8 @@ public final class ClassicTag: VirtualTag {
 
     public var identifier: [UInt8] { contents.uid }
 
-    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, disturbance: disturbance) }
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
@@ -62,7 +62,7 @@ struct ClassicSilicon: Sendable {
         awaitsReader = false
     }
 
-    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         if awaitsReader {
             // No reader has the right answer to the nonce, so the card stays silent.
             awaitsReader = false
@@ -74,7 +74,7 @@ struct ClassicSilicon: Sendable {
         case .answer(let answer), .woken(let answer): return TagAnswer(answer)
         case .damaged: return refuse(Self.checksum)
         case .command(let command):
-            if case .refusal(let code) = disturbance { return refuse(code) }
+            if case .refusal(let code) = injectedFault { return refuse(code) }
             return execute(command)
         }
     }

@@ -63,7 +63,7 @@ struct FaultyExchange {
     private var effects: [Fault.Effect] = []
     /// The effects that only happen if the exchange is a write.
     private var effectsOfWrite: [Fault.Effect] = []
-    private(set) var disturbance: Disturbance?
+    private(set) var injectedFault: InjectedFault?
     private(set) var swapsTags = false
     /// Whether a tag resets and stays in the field when it lacks the power for a write; otherwise all tags are gone.
     private(set) var keepsTags = false
@@ -74,11 +74,11 @@ struct FaultyExchange {
 
     mutating func add(_ effect: Fault.Effect) {
         switch effect {
-        case .powerCut(let rest): disturbance = .powerCut(rest.seeded(random))
+        case .powerCut(let rest): injectedFault = .powerCut(rest.seeded(random))
         case .brownOut:
-            disturbance = .powerCut(.old)
+            injectedFault = .powerCut(.old)
             keepsTags = true
-        case .refusal(let code): disturbance = .refusal(code)
+        case .refusal(let code): injectedFault = .refusal(code)
         default: effects.append(effect)
         }
     }
@@ -87,7 +87,7 @@ struct FaultyExchange {
         switch effect {
         case .powerCut, .brownOut: add(effect)
         case .loss: add(.powerCut(.new))
-        case .refusal(let code): disturbance = .writeRefusal(code)
+        case .refusal(let code): injectedFault = .writeRefusal(code)
         default: effectsOfWrite.append(effect)
         }
     }

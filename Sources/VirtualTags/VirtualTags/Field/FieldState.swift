@@ -63,12 +63,12 @@ struct FieldState: Sendable {
         fault?.changeTags(in: &self)
         var answer = FieldAnswer()
         if fault?.isDeaf != true {
-            answer = collect(request, technology, disturbance: fault?.disturbance)
+            answer = collect(request, technology, injectedFault: fault?.injectedFault)
         }
         if answer.isWrite {
             writes += 1
             faults?.countWrite()
-            if case .powerCut = fault?.disturbance {
+            if case .powerCut = fault?.injectedFault {
                 if fault?.keepsTags == true {
                     for tag in tags { tag.losePower() }
                 } else {
@@ -103,10 +103,10 @@ struct FieldState: Sendable {
     }
 
     /// Sends the request to every tag, and combines the answers.
-    private func collect(_ request: Frame, _ technology: Technology, disturbance: Disturbance?) -> FieldAnswer {
+    private func collect(_ request: Frame, _ technology: Technology, injectedFault: InjectedFault?) -> FieldAnswer {
         var all = FieldAnswer()
         for tag in tags where tag.technology == technology {
-            guard let answer = tag.answer(request, disturbance: disturbance) else { continue }
+            guard let answer = tag.answer(request, injectedFault: injectedFault) else { continue }
             all.add(answer, technology)
         }
         return all

@@ -90,14 +90,14 @@ struct Type4Silicon: Sendable {
         remainingWork = .zero
     }
 
-    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         switch activation {
         case .nfcA(var listener, let ats):
             defer { activation = .nfcA(listener, ats: ats) }
-            return receiveA(frame, &listener, ats: ats, disturbance)
+            return receiveA(frame, &listener, ats: ats, injectedFault)
         case .nfcB(var listener):
             defer { activation = .nfcB(listener) }
-            return receiveB(frame, &listener, disturbance)
+            return receiveB(frame, &listener, injectedFault)
         }
     }
 
@@ -107,7 +107,7 @@ struct Type4Silicon: Sendable {
         _ frame: Frame,
         _ listener: inout NFCAListener?,
         ats: [UInt8],
-        _ disturbance: Disturbance?
+        _ injectedFault: InjectedFault?
     ) -> TagAnswer? {
         if blocks != nil {
             // In the block protocol, only complete blocks count (ISO/IEC 14443-4, 7.5.5).
@@ -116,7 +116,7 @@ struct Type4Silicon: Sendable {
                 allowsSelection = false
                 if let answer = selectParameters(block) { return answer }
             }
-            let (answer, halts) = exchange(block, disturbance)
+            let (answer, halts) = exchange(block, injectedFault)
             if halts { _ = listener?.receive(Frame([0x50, 0x00])) }
             return answer
         }
@@ -157,7 +157,7 @@ struct Type4Silicon: Sendable {
     private mutating func receiveB(
         _ frame: Frame,
         _ listener: inout NFCBListener,
-        _ disturbance: Disturbance?
+        _ injectedFault: InjectedFault?
     ) -> TagAnswer? {
         switch listener.receive(frame) {
         case .silence:
@@ -169,10 +169,10 @@ struct Type4Silicon: Sendable {
             // A card that does not support CIDs answers 0 (ISO/IEC 14443-3, 7.11).
             let own = parameters.supportsCID ? cid : 0
             guard !message.isEmpty else { return TagAnswer(Frame([own])) }
-            let answer = card.process(message, disturbance: disturbance)
+            let answer = card.process(message, injectedFault: injectedFault)
             return TagAnswer(Frame([own] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
         case .block(let block):
-            let (answer, halts) = exchange(block, disturbance)
+            let (answer, halts) = exchange(block, injectedFault)
             if halts { listener.halt() }
             return answer
         }
@@ -197,7 +197,7 @@ struct Type4Silicon: Sendable {
     /// Passes a block to ISO-DEP, and complete messages to the card.
     ///
     /// - Returns: the answer, and whether it deselects the card.
-    private mutating func exchange(_ block: [UInt8], _ disturbance: Disturbance?) -> (TagAnswer?, Bool) {
+    private mutating func exchange(_ block: [UInt8], _ injectedFault: InjectedFault?) -> (TagAnswer?, Bool) {
         guard let action = blocks?.receive(block) else { return (nil, false) }
         switch action {
         case .silence:
@@ -212,7 +212,7 @@ struct Type4Silicon: Sendable {
             endProtocol()
             return (TagAnswer(Frame(block)), true)
         case .process(let message):
-            let answer = card.process(message, disturbance: disturbance)
+            let answer = card.process(message, injectedFault: injectedFault)
             return (self.answer(with: answer), false)
         }
     }

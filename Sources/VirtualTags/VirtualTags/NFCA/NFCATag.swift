@@ -20,7 +20,7 @@ public final class NFCATag: VirtualTag {
 
     public var identifier: [UInt8] { contents.uid }
 
-    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         listener.withLock { listener in
             switch listener?.receive(request) {
             case .answer(let answer), .woken(let answer): return TagAnswer(answer)

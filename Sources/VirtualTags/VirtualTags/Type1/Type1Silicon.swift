@@ -22,19 +22,19 @@ struct Type1Silicon: Sendable {
         isReady = false
     }
 
-    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         if frame.validBitsInLastByte == 7, frame.bytes.count == 1 {
             guard [0x26, 0x52].contains(frame.bytes[0] & 0x7F) else { return nil }
             isReady = true
             return TagAnswer(Frame([0x00, 0x0C], checksum: .none))
         }
         guard isReady, let command = payload(of: frame), let code = command.first else { return nil }
-        if case .refusal = disturbance { return nil }
+        if case .refusal = injectedFault { return nil }
         var tear: TornWrite?
-        if case .powerCut(let rest) = disturbance { tear = rest }
+        if case .powerCut(let rest) = injectedFault { tear = rest }
         let before = contents
         guard var answer = execute(code, command, tear) else { return nil }
-        if answer.isWrite, case .writeRefusal = disturbance {
+        if answer.isWrite, case .writeRefusal = injectedFault {
             contents = before
             answer.frame = nil
         }

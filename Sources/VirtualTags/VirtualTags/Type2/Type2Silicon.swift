@@ -100,7 +100,7 @@ struct Type2Silicon: Sendable {
         latchConfiguration()
     }
 
-    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         guard let outcome = listener?.receive(frame) else { return nil }
         switch outcome {
         case .silence:
@@ -113,13 +113,13 @@ struct Type2Silicon: Sendable {
         case .damaged:
             return refuse(Refusal.checksum.rawValue)
         case .command(let command):
-            return execute(command, disturbance: disturbance)
+            return execute(command, injectedFault: injectedFault)
         }
     }
 
-    private mutating func execute(_ command: [UInt8], disturbance: Disturbance?) -> TagAnswer? {
+    private mutating func execute(_ command: [UInt8], injectedFault: InjectedFault?) -> TagAnswer? {
         var refused: (code: UInt8, before: (Type2Contents, Latched))?
-        switch disturbance {
+        switch injectedFault {
         case .refusal(let code):
             return refuse(code)
         case .writeRefusal(let code):

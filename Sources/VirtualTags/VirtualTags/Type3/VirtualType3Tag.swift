@@ -65,8 +65,8 @@ public final class VirtualType3Tag: VirtualTag {
         }
     }
 
-    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, disturbance: disturbance) }
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
@@ -88,7 +88,7 @@ struct Type3Silicon: Sendable {
         chip.losePower()
     }
 
-    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         guard let bytes = frame.payload(checkedBy: .nfcF), bytes.count >= 2, Int(bytes[0]) == bytes.count else {
             return nil
         }
@@ -99,7 +99,7 @@ struct Type3Silicon: Sendable {
         let idm = Array(bytes[2..<10])
         let number = idm[0] >> 4
         guard chip.systems.contains(where: { $0.number == number }), idm == self.idm(of: number) else { return nil }
-        guard let answer = process(bytes[1], bytes[10...], system: number, disturbance) else { return nil }
+        guard let answer = process(bytes[1], bytes[10...], system: number, injectedFault) else { return nil }
         let response = [bytes[1] + 1] + idm + answer.payload
         guard response.count < 255 else { return nil }
         return TagAnswer(
@@ -119,10 +119,10 @@ struct Type3Silicon: Sendable {
         _ command: UInt8,
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
-        _ disturbance: Disturbance?
+        _ injectedFault: InjectedFault?
     ) -> FeliCaChipAnswer? {
         let hasStatus = command == 0x06 || command == 0x08
-        switch disturbance {
+        switch injectedFault {
         case nil:
             return chip.process(command, payload, system: system, tear: nil)
         case .powerCut(let rest):

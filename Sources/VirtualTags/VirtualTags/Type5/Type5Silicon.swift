@@ -79,7 +79,7 @@ struct Type5Silicon: Sendable {
         return true
     }
 
-    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         if frame.bytes.isEmpty { return receiveEndOfFrame() }
         slots = nil
         delayed = nil
@@ -103,7 +103,7 @@ struct Type5Silicon: Sendable {
             contents.protection.isPersistentlyQuiet = false
             return TagAnswer(Frame([0x00]))
         default:
-            return execute(request, disturbance)
+            return execute(request, injectedFault)
         }
     }
 
@@ -134,9 +134,9 @@ struct Type5Silicon: Sendable {
 
     // MARK: Commands
 
-    private mutating func execute(_ request: Type5Request, _ disturbance: Disturbance?) -> TagAnswer? {
+    private mutating func execute(_ request: Type5Request, _ injectedFault: InjectedFault?) -> TagAnswer? {
         let before = self
-        switch disturbance {
+        switch injectedFault {
         case .refusal(let code): return TagAnswer(Frame([0x01, code]))
         case .powerCut(let rest): tear = rest
         case .writeRefusal, nil: break
@@ -147,7 +147,7 @@ struct Type5Silicon: Sendable {
         case .failure(let error):
             return isMute ? nil : TagAnswer(Frame([0x01, error.rawValue]))
         case .success(let reply) where reply.programmedBlocks > 0:
-            if case .writeRefusal(let code) = disturbance {
+            if case .writeRefusal(let code) = injectedFault {
                 self = before
                 return TagAnswer(Frame([0x01, code]), isWrite: true)
             }

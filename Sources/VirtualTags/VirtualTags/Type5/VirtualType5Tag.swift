@@ -84,8 +84,8 @@ public final class VirtualType5Tag: VirtualTag {
         }
     }
 
-    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, disturbance: disturbance) }
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
