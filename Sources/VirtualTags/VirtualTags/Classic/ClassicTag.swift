@@ -13,7 +13,7 @@ public import TagLink
 public final class ClassicTag: VirtualTag {
     /// The card's persistent state.
     public let contents: ClassicContents
-    private let silicon: Locked<ClassicSilicon>
+    private let chip: Locked<ClassicChip>
 
     /// Creates a card.
     ///
@@ -21,7 +21,7 @@ public final class ClassicTag: VirtualTag {
     public init(_ contents: ClassicContents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
-        silicon = Locked(ClassicSilicon(contents))
+        chip = Locked(ClassicChip(contents))
     }
 
     public var technology: Technology { .nfcA }
@@ -29,17 +29,17 @@ public final class ClassicTag: VirtualTag {
     public var identifier: [UInt8] { contents.uid }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
     }
 }
 
 /// The state machine of a MIFARE Classic, as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10
 /// and 12).
-struct ClassicSilicon: Sendable {
+struct ClassicChip: Sendable {
     /// The 4-bit code of a refusal: not allowed.
     private static let notAllowed: UInt8 = 0x4
     /// The 4-bit code of a refusal: parity or checksum.

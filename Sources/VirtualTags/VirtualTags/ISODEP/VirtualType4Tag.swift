@@ -17,7 +17,7 @@ public final class VirtualType4Tag: VirtualTag {
     public let technology: Technology
     /// The tag's activation data.
     public let frontEnd: Type4FrontEnd
-    private let silicon: Locked<Type4Silicon>
+    private let chip: Locked<Type4Chip>
 
     /// Creates a tag.
     ///
@@ -39,7 +39,7 @@ public final class VirtualType4Tag: VirtualTag {
             )
             technology = .nfcB
         }
-        silicon = Locked(Type4Silicon(frontEnd: frontEnd, card: card, changesRandomUID: changesRandomUID))
+        chip = Locked(Type4Chip(frontEnd: frontEnd, card: card, changesRandomUID: changesRandomUID))
     }
 
     /// The UID of tags that are created without one.
@@ -51,14 +51,14 @@ public final class VirtualType4Tag: VirtualTag {
 
     /// A copy of the card in its current state, including its memory.
     public var card: any Card {
-        silicon.withLock { $0.card }
+        chip.withLock { $0.card }
     }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
     }
 }

@@ -12,7 +12,7 @@ public import TagLink
 public final class VirtualType1Tag: VirtualTag {
     /// The product.
     public let product: Type1Product
-    private let silicon: Locked<Type1Silicon>
+    private let chip: Locked<Type1Chip>
 
     /// The UID of tags that are created without one.
     public static let defaultUID: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x2A]
@@ -22,7 +22,7 @@ public final class VirtualType1Tag: VirtualTag {
         precondition(contents.memory.count == contents.product.memorySize, "the memory is not of the product's size")
         precondition(contents.header.count == 2, "the header is HR0 and HR1")
         product = contents.product
-        silicon = Locked(Type1Silicon(contents))
+        chip = Locked(Type1Chip(contents))
     }
 
     /// Creates a new tag with an empty NDEF format.
@@ -38,7 +38,7 @@ public final class VirtualType1Tag: VirtualTag {
     public var technology: Technology { .nfcA }
 
     public var identifier: [UInt8] {
-        silicon.withLock { $0.contents.uid }
+        chip.withLock { $0.contents.uid }
     }
 
     /// Returns whether the UID begins with these bytes. Readers only know the first four, which RID returns.
@@ -48,14 +48,14 @@ public final class VirtualType1Tag: VirtualTag {
 
     /// The current persistent state of the tag.
     public var contents: Type1Contents {
-        silicon.withLock { $0.contents }
+        chip.withLock { $0.contents }
     }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
     }
 }

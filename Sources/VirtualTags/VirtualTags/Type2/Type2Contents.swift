@@ -81,7 +81,7 @@ public struct Type2Contents: Sendable, Hashable {
 
 extension Type2Contents {
     /// The same contents with a memory of the product's size. Missing pages at the end are like those of a new tag.
-    package var completed: Type2Contents { Type2Silicon(self).contents }
+    package var completed: Type2Contents { Type2Chip(self).contents }
 
     /// The pages that static and dynamic lock bits make read-only, starting at 3. Pages of the second sector count from
     /// 256.
@@ -96,7 +96,7 @@ extension Type2Contents {
 
     /// The first page that needs the password; nil when none does.
     public var firstProtectedPage: Int? {
-        let start = Type2Silicon(self).latched.protectionStart
+        let start = Type2Chip(self).latched.protectionStart
         return start < product.pageCount ? start : nil
     }
 

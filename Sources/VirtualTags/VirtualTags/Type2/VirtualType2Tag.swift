@@ -12,7 +12,7 @@ public import TagLink
 public final class VirtualType2Tag: VirtualTag {
     /// The product.
     public let product: Type2Product
-    private let silicon: Locked<Type2Silicon>
+    private let chip: Locked<Type2Chip>
 
     /// Creates a tag with the given contents.
     ///
@@ -20,7 +20,7 @@ public final class VirtualType2Tag: VirtualTag {
     public init(_ contents: Type2Contents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
-        silicon = Locked(Type2Silicon(contents))
+        chip = Locked(Type2Chip(contents))
     }
 
     /// Creates a new tag with an empty NDEF format.
@@ -36,19 +36,19 @@ public final class VirtualType2Tag: VirtualTag {
     public var technology: Technology { .nfcA }
 
     public var identifier: [UInt8] {
-        silicon.withLock { $0.contents.uid }
+        chip.withLock { $0.contents.uid }
     }
 
     /// The current persistent state of the tag.
     public var contents: Type2Contents {
-        silicon.withLock { $0.contents }
+        chip.withLock { $0.contents }
     }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
     }
 }

@@ -20,7 +20,7 @@ public final class VirtualType3Tag: VirtualTag {
         case standard(FeliCaStandardContents)
     }
 
-    private let silicon: Locked<Type3Silicon>
+    private let chip: Locked<Type3Chip>
 
     /// Creates a FeliCa Lite-S.
     ///
@@ -32,14 +32,14 @@ public final class VirtualType3Tag: VirtualTag {
                 && contents.cardKey.count == 16,
             "S_PAD has 14 blocks, and the memory configuration and the card key are one each"
         )
-        silicon = Locked(Type3Silicon(FeliCaLiteSChip(contents)))
+        chip = Locked(Type3Chip(FeliCaLiteSChip(contents)))
     }
 
     /// Creates a FeliCa Standard card or a generic Type 3 tag.
     public init(_ contents: FeliCaStandardContents) {
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition((1...16).contains(contents.systems.count), "a card has 1 to 16 systems")
-        silicon = Locked(Type3Silicon(FeliCaStandardChip(contents: contents)))
+        chip = Locked(Type3Chip(FeliCaStandardChip(contents: contents)))
     }
 
     /// Creates a tag with the state of another one.
@@ -53,29 +53,29 @@ public final class VirtualType3Tag: VirtualTag {
     public var technology: Technology { .nfcF }
 
     public var identifier: [UInt8] {
-        silicon.withLock { $0.chip.idm }
+        chip.withLock { $0.chip.idm }
     }
 
     /// The current persistent state of the tag.
     public var contents: Contents {
-        silicon.withLock { silicon in
-            if let chip = silicon.chip as? FeliCaLiteSChip { return .liteS(chip.contents) }
-            if let chip = silicon.chip as? FeliCaStandardChip { return .standard(chip.contents) }
+        chip.withLock { chip in
+            if let chip = chip.chip as? FeliCaLiteSChip { return .liteS(chip.contents) }
+            if let chip = chip.chip as? FeliCaStandardChip { return .standard(chip.contents) }
             preconditionFailure("there are two kinds of chips")
         }
     }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
     }
 }
 
 /// The state machine of a Type 3 tag: framing, polling with slots, and a chip.
-struct Type3Silicon: Sendable {
+struct Type3Chip: Sendable {
     var chip: any FeliCaChip
     private var random: SplitMix64
 

@@ -18,7 +18,7 @@ public import TagLink
 public final class VirtualType5Tag: VirtualTag {
     /// The product.
     public let product: Type5Product
-    private let silicon: Locked<Type5Silicon>
+    private let chip: Locked<Type5Chip>
 
     /// Creates a tag with the given contents.
     ///
@@ -42,7 +42,7 @@ public final class VirtualType5Tag: VirtualTag {
             "the registers, passwords and telegram are not those of the product"
         )
         self.product = product
-        silicon = Locked(Type5Silicon(contents))
+        chip = Locked(Type5Chip(contents))
     }
 
     /// Creates a new tag with an empty NDEF format.
@@ -57,12 +57,12 @@ public final class VirtualType5Tag: VirtualTag {
     public var technology: Technology { .nfcV }
 
     public var identifier: [UInt8] {
-        silicon.withLock { $0.contents.uid }
+        chip.withLock { $0.contents.uid }
     }
 
     /// The current persistent state of the tag.
     public var contents: Type5Contents {
-        silicon.withLock { $0.contents }
+        chip.withLock { $0.contents }
     }
 
     /// Puts a message into the mailbox of an ST25DV, like its host over I2C.
@@ -71,24 +71,24 @@ public final class VirtualType5Tag: VirtualTag {
     /// - Returns: whether it was stored. It is not stored while the mailbox is off, or while another message was not
     ///   read yet.
     public func putMessage(_ message: [UInt8]) -> Bool {
-        silicon.withLock { $0.mailbox.put(message, from: .host) }
+        chip.withLock { $0.mailbox.put(message, from: .host) }
     }
 
     /// Takes the message that a reader put into the mailbox of an ST25DV, like its host over I2C.
     ///
     /// - Returns: the message; nil when there is none for the host.
     public func takeMessage() -> [UInt8]? {
-        silicon.withLock { silicon in
-            guard silicon.mailbox.holdsMessageForHost else { return nil }
-            return silicon.mailbox.read(0..<silicon.mailbox.message.count, by: .host)
+        chip.withLock { chip in
+            guard chip.mailbox.holdsMessageForHost else { return nil }
+            return chip.mailbox.read(0..<chip.mailbox.message.count, by: .host)
         }
     }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, injectedFault: injectedFault) }
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
     }
 }

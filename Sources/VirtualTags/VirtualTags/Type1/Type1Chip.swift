@@ -5,7 +5,7 @@ import TagLink
 ///
 /// A Type 1 tag has no anticollision and no SAK. After REQA or WUPA it accepts commands, and each command contains the
 /// UID (NFC Forum T1T 1.2, 5). A forbidden command gets no answer.
-struct Type1Silicon: Sendable {
+struct Type1Chip: Sendable {
     /// The time for erasing and programming, and for programming alone. These values are not checked against a data
     /// sheet, because none was available.
     static let eraseTime = Airtime.microseconds(5200)

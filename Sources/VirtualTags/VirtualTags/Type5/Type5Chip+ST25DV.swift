@@ -5,7 +5,7 @@
 /// Codes, registers and parameters are those of ST's software development kit and drivers. These do not always say
 /// which error code a refusal has. Here 0F means a wrong password or a mailbox that is not ready, and 12 means locked
 /// or without the required session. Not modelled: what RF_MNGT switches off, and the pin that MANAGE GPO controls.
-extension Type5Silicon {
+extension Type5Chip {
     private static let configurationPassword: UInt8 = 0
 
     mutating func dynamicTag(_ request: Type5Request) throws(Type5Error) -> Type5Reply {

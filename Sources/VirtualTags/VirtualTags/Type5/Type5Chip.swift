@@ -4,7 +4,7 @@ import TagLink
 /// The state machine of a Type 5 tag: it takes a frame and returns the answer.
 ///
 /// The states are those of ISO/IEC 15693-3, 7.2: READY, QUIET and SELECTED.
-struct Type5Silicon: Sendable {
+struct Type5Chip: Sendable {
     enum State: Sendable {
         case ready, quiet, selected
     }
@@ -229,7 +229,7 @@ struct Type5Silicon: Sendable {
     }
 }
 
-extension Type5Silicon {
+extension Type5Chip {
     /// Executes a manufacturer's command.
     mutating func custom(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let features = product.features

@@ -7,7 +7,7 @@ import TagLink
 /// sheet were available, and they do not say which error code a refusal has. Here 0F means a wrong password, and 12
 /// means locked or without the required session. READ SIGNATURE (DB) is not modelled, because the format of its answer
 /// is unknown.
-extension Type5Silicon {
+extension Type5Chip {
     private static let killPassword: UInt8 = 0
     private static let configurationPassword: UInt8 = 3
 

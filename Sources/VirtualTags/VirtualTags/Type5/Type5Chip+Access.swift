@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What passwords protect: the pages of ICODE SLIX2, the areas of ST25TV and ST25DV.
-extension Type5Silicon {
+extension Type5Chip {
     /// Throws if reading one of the blocks needs a password that was not given.
     func checkReading(_ blocks: Range<Int>) throws(Type5Error) {
         if product.features.contains(.pages) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-extension Type5Silicon {
+extension Type5Chip {
     /// READ SINGLE and READ MULTIPLE. With the option flag, each block follows its security status.
     func readBlocks(_ first: Int, count: Int, withSecurity: Bool) throws(Type5Error) -> Type5Reply {
         guard first + count <= product.blockCount else { throw .notAvailable }

@@ -5,7 +5,7 @@ import TagLink
 ///
 /// A real chip answers the fast commands at twice the data rate. In a virtual field they take as much airtime as the
 /// others.
-extension Type5Silicon {
+extension Type5Chip {
     /// The content of the tags' answers.
     private enum Kind {
         case identifier

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
 
-extension Type2Silicon {
+extension Type2Chip {
     /// Returns a byte of the active configuration; 0 when the product has none.
     func configuration(_ page: Int, _ byte: Int) -> UInt8 {
         let index = page * 4 + byte

@@ -2,7 +2,7 @@
 import TagLink
 
 /// The state machine of a Type 4 tag: activation, ISO-DEP, and a card above them.
-struct Type4Silicon: Sendable {
+struct Type4Chip: Sendable {
     private enum Activation: Sendable {
         case nfcA(NFCAListener?, ats: [UInt8])
         case nfcB(NFCBListener)

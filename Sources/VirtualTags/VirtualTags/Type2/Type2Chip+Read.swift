@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-extension Type2Silicon {
+extension Type2Chip {
     /// Returns the page in the memory for an address in the current sector; nil when there is none.
     func page(_ address: UInt8) -> Int? {
         guard product.features.contains(.sectors) else { return Int(address) }

@@ -3,7 +3,7 @@ import CardCryptography
 import TagLink
 
 /// The state machine of a Type 2 tag: it takes a frame and returns the answer.
-struct Type2Silicon: Sendable {
+struct Type2Chip: Sendable {
     /// The result of a command.
     enum Reply {
         case data([UInt8])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-extension Type2Silicon {
+extension Type2Chip {
     /// WRITE: one page (MF0ICU1 data sheet, 7.6.5).
     mutating func write(_ address: UInt8, _ bytes: [UInt8]) -> Reply {
         guard let page = page(address), isWritable(page) else { return .refusal(.argument) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Passwords, pages and privacy of ICODE SLIX (SL2S2002 data sheet, 9.4.3) and SLIX2 (SL2S2602 data sheet, 9.5.3).
-extension Type5Silicon {
+extension Type5Chip {
     private static let readPassword: UInt8 = 0x01
     private static let writePassword: UInt8 = 0x02
     private static let privacyPassword: UInt8 = 0x04

@@ -2,7 +2,7 @@
 import TagLink
 
 /// Electronic article surveillance of ICODE SLIX (SL2S2002 data sheet, 9.4.3.7 to 9.4.3.11) and SLIX2.
-extension Type5Silicon {
+extension Type5Chip {
     private static let password: UInt8 = 0x10
 
     /// The answer to EAS ALARM (SL2S2002 data sheet, 9.4.3.10).
