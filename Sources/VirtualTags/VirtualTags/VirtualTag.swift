@@ -61,3 +61,87 @@ extension [UInt8] {
         replaceSubrange(range, with: bytes)
     }
 }
+
+/// The effect of a fault on a tag itself, and not on the frames that it sends.
+public enum InjectedFault: Sendable, Hashable {
+    /// The power is cut while this command programs the memory, if it does. The reader receives nothing.
+    case powerCut(TornWrite)
+    /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
+    case refusal(UInt8)
+    /// The tag refuses the command with this 4-bit code if it would program the memory.
+    case writeRefusal(UInt8)
+}
+
+/// A tag's reaction to a frame.
+public struct TagAnswer: Sendable, Hashable {
+    /// The frame to send; nil for no answer.
+    public var frame: Frame?
+
+    /// How long the tag works before it answers, in addition to the technology's minimum delay.
+    public var workTime: Airtime
+
+    /// Whether the command programmed the tag's memory, or would have without the injectedFault. The field counts such
+    /// commands as writes.
+    public var isWrite: Bool
+
+    /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not
+    /// collide. They reach the reader one after the other, in one frame.
+    public var slot: Int?
+
+    /// Creates an answer.
+    ///
+    /// - Parameters:
+    ///   - frame: the frame to send; nil for no answer.
+    ///   - workTime: how long the tag works first.
+    ///   - isWrite: whether the command programmed its memory.
+    ///   - slot: the time slot of an answer to NFC-F polling.
+    @inlinable
+    public init(_ frame: Frame?, workTime: Airtime = .zero, isWrite: Bool = false, slot: Int? = nil) {
+        self.frame = frame
+        self.workTime = workTime
+        self.isWrite = isWrite
+        self.slot = slot
+    }
+}
+
+/// What remains of a unit of memory, such as a page, that was being programmed during a power cut.
+public enum TornWrite: Sendable, Hashable {
+    /// The bytes from before the write.
+    case old
+    /// The new bytes.
+    case new
+    /// Bits of both, chosen by the seed. If the tag protects the unit against tearing, it is either the old or the new
+    /// one.
+    case mixed(seed: UInt64)
+}
+
+extension TornWrite {
+    /// Returns the memory after a power cut while bytes were being programmed, one unit after the other.
+    ///
+    /// - Parameters:
+    ///   - old: the bytes from before.
+    ///   - new: the new bytes, the same number.
+    ///   - unit: the number of bytes that are programmed at a time.
+    ///   - isProtected: whether the memory makes sure that a unit is never a mixture.
+    /// - Returns: units of `new`, one unit with bits of both, and units of `old`.
+    package func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {
+        switch self {
+        case .old: return old
+        case .new: return new
+        case .mixed(let seed):
+            var random = SplitMix64(seed: seed)
+            let units = max(1, (new.count + unit - 1) / unit)
+            let torn = Int(random.next() % UInt64(units))
+            var result = Array(new.prefix(torn * unit)) + old.dropFirst(torn * unit)
+            if isProtected {
+                return random.next() & 1 == 0
+                    ? result : Array(new.prefix((torn + 1) * unit)) + old.dropFirst((torn + 1) * unit)
+            }
+            for index in (torn * unit)..<min(new.count, (torn + 1) * unit) {
+                let mask = UInt8(truncatingIfNeeded: random.next())
+                result[index] = (old[index] & ~mask) | (new[index] & mask)
+            }
+            return result
+        }
+    }
+}

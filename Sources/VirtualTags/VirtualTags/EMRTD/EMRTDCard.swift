@@ -246,3 +246,196 @@ extension EMRTDCard.Reply {
     /// 6300: the proof is wrong. The status does not reveal why.
     fileprivate static let authenticationFailed = refusal(CardStatus(rawValue: 0x6300))
 }
+
+/// The card's side of secure messaging with triple DES (ICAO 9303-11, 9.8).
+struct EMRTDSecureMessaging: Sendable {
+    /// Why a command was refused. The status is sent without protection, and the session ends.
+    struct Refusal: Error {
+        var status: CardStatus
+
+        /// A required data object is missing.
+        static let missing = Refusal(status: CardStatus(rawValue: 0x6987))
+        /// A data object is invalid.
+        static let incorrect = Refusal(status: CardStatus(rawValue: 0x6988))
+        /// The cryptography failed.
+        static let failed = Refusal(status: .executionError)
+    }
+
+    private let keys: EMRTDKeys
+    /// The send sequence counter. It counts commands and answers.
+    private(set) var counter: UInt64
+
+    init(keys: EMRTDKeys, counter: UInt64) {
+        self.keys = keys
+        self.counter = counter
+    }
+
+    /// Checks a protected command, and removes the protection.
+    ///
+    /// - Parameter command: a command whose data field contains data objects: 87 or 85, 97, and 8E, in this order.
+    /// - Returns: the command without protection, of class 00.
+    mutating func open(_ command: CardCommand) throws(Refusal) -> CardCommand {
+        guard let objects = DataObject.sequence(command.data) else { throw .incorrect }
+        guard let code = objects.last, code.tag == 0x8E else { throw .missing }
+        // The MAC's object must take exactly 10 bytes. Otherwise it is not certain which bytes the MAC covers.
+        guard command.data.suffix(10).starts(with: [0x8E, 0x08]) else { throw .incorrect }
+        var rest = objects.dropLast()[...]
+        var plain = command
+        plain.cla = 0x00
+        plain.data = []
+        plain.expectedLength = nil
+        var enciphered: DataObject?
+        if let object = rest.first, object.tag == (command.ins & 1 == 0 ? 0x87 : 0x85) {
+            enciphered = object
+            rest = rest.dropFirst()
+        }
+        if let object = rest.first, object.tag == 0x97 {
+            plain.expectedLength = try Self.expectedLength(object.value)
+            plain.isExtended = object.value.count == 2
+            rest = rest.dropFirst()
+        }
+        guard rest.isEmpty else { throw .incorrect }
+
+        counter &+= 1
+        let header = EMRTDKeys.padded([command.cla, command.ins, command.p1, command.p2])
+        guard ConstantTime.areEqual(try self.code(header + command.data.dropLast(10)), code.value) else {
+            throw .incorrect
+        }
+        if let enciphered { plain.data = try decipher(enciphered) }
+        return plain
+    }
+
+    private static func expectedLength(_ value: [UInt8]) throws(Refusal) -> Int {
+        guard (1...2).contains(value.count) else { throw .incorrect }
+        let length = Int(bytes: value)
+        return length == 0 ? 1 << (8 * value.count) : length
+    }
+
+    private func decipher(_ object: DataObject) throws(Refusal) -> [UInt8] {
+        var value = object.value[...]
+        if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrect }
+        guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrect }
+        guard let padded = try? keys.decrypt(Array(value)) else { throw .failed }
+        guard let data = EMRTDKeys.unpadded(padded) else { throw .incorrect }
+        return data
+    }
+
+    /// Protects the data and the status of an answer.
+    ///
+    /// - Parameters:
+    ///   - data: the answer's data; may be empty.
+    ///   - status: the status. It is sent both in the protected part and after it.
+    ///   - instruction: the command's instruction. For an odd one the data are in object 85, otherwise in object 87.
+    mutating func seal(_ data: [UInt8], _ status: CardStatus, to instruction: UInt8) throws(Refusal) -> [UInt8] {
+        counter &+= 1
+        var objects: [UInt8] = []
+        if !data.isEmpty {
+            guard let enciphered = try? keys.encrypt(EMRTDKeys.padded(data)) else { throw .failed }
+            let isEven = instruction & 1 == 0
+            objects += DataObject(isEven ? 0x87 : 0x85, (isEven ? [0x01] : []) + enciphered).bytes
+        }
+        objects += DataObject(0x99, status.bytes).bytes
+        return objects + DataObject(0x8E, try code(objects)).bytes + status.bytes
+    }
+
+    private func code(_ data: [UInt8]) throws(Refusal) -> [UInt8] {
+        let bytes: [UInt8] = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: counter >> $0) }
+        guard let code = try? keys.code(bytes + data) else { throw .failed }
+        return code
+    }
+
+    /// Returns the maximum number of data bytes in a protected answer.
+    ///
+    /// - Parameter length: the number of bytes that the reader accepts, without the status.
+    static func capacity(_ length: Int) -> Int {
+        // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. Then there is the padding.
+        let head = length > 256 ? 5 : 4
+        return max(0, (length - 14 - head) / 8 * 8 - 1)
+    }
+}
+
+/// A pair of triple DES keys (ICAO 9303-11, 9.7.1): one for encryption, one for authentication.
+struct EMRTDKeys: Sendable, Hashable {
+    private let encryption: SecretBytes
+    private let authentication: SecretBytes
+
+    /// Derives the keys of basic access control from the printed zone (ICAO 9303-11, 4.3.2 and 9.7.2).
+    init(_ zone: MachineReadableZone) throws(CryptographyError) {
+        try self.init(seed: Array(try MessageDigest.sha1.hash(zone.accessInformation).prefix(16)))
+    }
+
+    /// Derives both keys from a seed of 16 bytes.
+    init(seed: [UInt8]) throws(CryptographyError) {
+        encryption = SecretBytes(try Self.derive(seed, 1))
+        authentication = SecretBytes(try Self.derive(seed, 2))
+    }
+
+    private static func derive(_ seed: [UInt8], _ counter: UInt8) throws(CryptographyError) -> [UInt8] {
+        try MessageDigest.sha1.hash(seed + [0, 0, 0, counter]).prefix(16).map { byte in
+            // DES ignores the lowest bit, and requires an odd number of ones.
+            byte.nonzeroBitCount.isMultiple(of: 2) ? byte ^ 1 : byte
+        }
+    }
+
+    /// Encrypts whole blocks (CBC with a zero initialisation vector).
+    func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try BlockCipher.des(encryption.bytes).encrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
+    }
+
+    /// Decrypts whole blocks (CBC with a zero initialisation vector).
+    func decrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try BlockCipher.des(encryption.bytes).decrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
+    }
+
+    /// Returns the MAC of some bytes. They are padded first.
+    func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try BlockCipher.retailMAC(Self.padded(data), key: authentication.bytes)
+    }
+
+    /// Pads to whole blocks of 8 bytes (ISO/IEC 9797-1, padding method 2).
+    static func padded(_ data: [UInt8]) -> [UInt8] {
+        data.paddedWithMark(to: 8)
+    }
+
+    /// Removes the padding; returns nil when there is none.
+    static func unpadded(_ data: [UInt8]) -> [UInt8]? {
+        guard let mark = data.lastIndex(where: { $0 != 0 }), data[mark] == 0x80, data.count - mark <= 8 else {
+            return nil
+        }
+        return Array(data[..<mark])
+    }
+}
+
+extension Type4FrontEnd {
+    /// The activation of a travel document over NFC-A, with a random UID that changes at each power-up. The ATS allows
+    /// frames of 256 bytes and announces extended lengths (ISO/IEC 14443-3, 6.5.4).
+    public static let randomEMRTD = Type4FrontEnd.emrtd(uid: [0x08, 0x5A, 0x1C, 0xE7])
+
+    /// Returns the activation of a travel document over NFC-A.
+    ///
+    /// - Parameter uid: the UID, 4, 7 or 10 bytes. One of 4 bytes that starts with 08 is random.
+    public static func emrtd(uid: [UInt8]) -> Type4FrontEnd {
+        // The historical bytes announce the same capabilities as EF.ATR/INFO.
+        let ats: [UInt8] = [0x0A, 0x78, 0x77, 0x90, 0x02, 0x80, 0x73, 0x94, 0x01, 0x60]
+        return .nfcA(uid: uid, atqa: uid.count == 4 ? 0x0008 : 0x0048, ats: ats)
+    }
+
+    /// Returns the activation of a travel document over NFC-B: family E1, the CRC_B of the application's name, and a
+    /// single application (ISO/IEC 14443-3, 7.9.3).
+    ///
+    /// - Parameter pupi: the pseudo-unique identifier, 4 bytes.
+    public static func emrtd(pupi: [UInt8]) -> Type4FrontEnd {
+        .nfcB(pupi: pupi, applicationData: [0xE1, 0xF3, 0x5E, 0x11], protocolInfo: [0x77, 0x81, 0x95])
+    }
+}
+
+extension VirtualType4Tag {
+    /// Creates an electronic travel document.
+    ///
+    /// - Parameters:
+    ///   - contents: the document's contents.
+    ///   - frontEnd: its activation; by default over NFC-A with a random UID.
+    public convenience init(_ contents: EMRTDContents, frontEnd: Type4FrontEnd = .randomEMRTD) {
+        self.init(card: EMRTDCard(contents), frontEnd: frontEnd)
+    }
+}

@@ -110,3 +110,121 @@ extension [UInt8] {
         return [UInt8](littleEndian: Int(crc), count: 4)
     }
 }
+
+/// Which part of a command and its answer is protected.
+package enum Protection: Sendable {
+    /// For commands without secret data: only the protection that the session adds to every message.
+    case standard
+    /// The data in the command are protected, after a header of some bytes. `length` is the length of the unprotected
+    /// data, if the header contains it.
+    case command(CommunicationMode, header: Int, length: Int)
+    /// The data in the command are encrypted, after a header of some bytes. Their length is not sent, so a mark follows
+    /// their checksum.
+    case markedCommand(header: Int)
+    /// The data in the answer are protected. `isOpenEnded` means that the reader did not request a length, so the end
+    /// must be marked.
+    case answer(CommunicationMode, isOpenEnded: Bool = false)
+}
+
+/// How data are protected between card and reader.
+public enum CommunicationMode: Sendable, Hashable {
+    case plain
+    /// With a MAC.
+    case maced
+    /// Encrypted, and with a checksum or MAC.
+    case enciphered
+}
+
+/// The communication settings of a file of a DESFire or NTAG 424 card: a byte, of which two bits are the mode.
+public struct CommunicationSettings: RawRepresentable, Sendable, Hashable {
+    /// Data are sent as they are.
+    public static let plain = CommunicationSettings(rawValue: 0x00)
+    /// Data are sent with a MAC.
+    public static let maced = CommunicationSettings(rawValue: 0x01)
+    /// Data are sent encrypted.
+    public static let enciphered = CommunicationSettings(rawValue: 0x03)
+
+    /// The byte, as the card reports it. Bits that are not part of the mode are kept.
+    public var rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The mode in the lower two bits.
+    public var mode: CommunicationMode {
+        switch rawValue & 0x03 {
+        case 0x01: .maced
+        case 0x03: .enciphered
+        default: .plain
+        }
+    }
+}
+
+/// The status byte of MIFARE DESFire's native commands (MF3ICD81 data sheet, 9.3).
+package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
+    package var rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The command was successful.
+    package static let success = DESFireStatus(rawValue: 0x00)
+    /// READ SIGNATURE was successful. No other command has this status (NXP AN12196; AN12343, table 44).
+    package static let signature = DESFireStatus(rawValue: 0x90)
+    /// There is not enough memory for the file.
+    package static let outOfMemory = DESFireStatus(rawValue: 0x0E)
+    /// There are no changes to commit or to abort.
+    package static let noChanges = DESFireStatus(rawValue: 0x0C)
+    /// The form of READ SIGNATURE is wrong. Only NTAG 424 DNA has this status, for this command alone.
+    package static let formatError = DESFireStatus(rawValue: 0x0C)
+    /// The command is unknown.
+    package static let illegalCommand = DESFireStatus(rawValue: 0x1C)
+    /// A MAC, a checksum or the padding is wrong.
+    package static let integrityError = DESFireStatus(rawValue: 0x1E)
+    /// There is no such key.
+    package static let noSuchKey = DESFireStatus(rawValue: 0x40)
+    /// The command's length is wrong.
+    package static let lengthError = DESFireStatus(rawValue: 0x7E)
+    /// The file's kind or the settings do not allow the command.
+    package static let permissionDenied = DESFireStatus(rawValue: 0x9D)
+    /// A parameter is wrong.
+    package static let parameterError = DESFireStatus(rawValue: 0x9E)
+    /// There is no such application.
+    package static let applicationNotFound = DESFireStatus(rawValue: 0xA0)
+    /// The required authentication is missing, or it failed.
+    package static let authenticationError = DESFireStatus(rawValue: 0xAE)
+    /// Another frame follows.
+    package static let additionalFrame = DESFireStatus(rawValue: 0xAF)
+    /// The range ends beyond the file.
+    package static let boundaryError = DESFireStatus(rawValue: 0xBE)
+    /// The previous command was not completed: the reader has not sent or requested all its frames.
+    package static let commandAborted = DESFireStatus(rawValue: 0xCA)
+    /// The card has as many applications as it can have.
+    package static let countError = DESFireStatus(rawValue: 0xCE)
+    /// The application or the file exists already.
+    package static let duplicate = DESFireStatus(rawValue: 0xDE)
+    /// There is no such file.
+    package static let fileNotFound = DESFireStatus(rawValue: 0xF0)
+}
+
+/// The result of a native command.
+struct DESFireReply: Sendable {
+    var data: [UInt8] = []
+    /// The positions where a new frame starts, besides those where a frame is full.
+    var cuts: [Int] = []
+    var status = DESFireStatus.success
+    /// The number of bytes that were programmed; 0 when the memory is unchanged.
+    var programmed = 0
+
+    init(data: [UInt8] = [], status: DESFireStatus = .success, programmed: Int = 0) {
+        self.data = data
+        self.status = status
+        self.programmed = programmed
+    }
+
+    /// Creates an answer with a frame for each part.
+    init(parts: [[UInt8]]) {
+        data = Array(parts.joined())
+        for part in parts.dropLast() { cuts.append((cuts.last ?? 0) + part.count) }
+    }
+}
