@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
+@_exported public import TagProducts
 
 /// A tag in memory that answers frames like a real chip.
 ///

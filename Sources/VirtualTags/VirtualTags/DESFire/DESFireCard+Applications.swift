@@ -102,44 +102,8 @@ extension DESFireCard {
 }
 
 extension DESFireCard {
-    // MARK: Authentication
-
-    /// The first part of an authentication: an encrypted challenge (MF3ICD81 data sheet, 9.4; NT4H2421Gx data sheet,
-    /// 10.4, for the commands from EV2 on).
-    mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        let previous = session as? EV2Messaging
-        forgetAuthentication()
-        guard let scheme = CardAuthentication.Scheme(rawValue: command) else { throw .illegalCommand }
-        guard let number = data.first, data.count == scheme.length(of: data) else { throw .lengthError }
-        guard let key = key(number) else { throw .noSuchKey }
-        guard scheme.takes(key.kind) else { throw .authenticationError }
-        guard scheme != .ev2NonFirst || previous != nil else { throw .permissionDenied }
-        let authentication = CardAuthentication(
-            scheme,
-            number: number,
-            key: key,
-            challenge: random.bytes(16),
-            capabilities: Array(data.dropFirst(2))
-        )
-        pending = .proof(authentication, after: previous)
-        return DESFireReply(data: authentication.sent, status: .additionalFrame)
-    }
-
-    /// The second part: the reader's proof and the card's.
-    mutating func prove(
-        _ authentication: CardAuthentication,
-        _ proof: [UInt8],
-        after previous: EV2Messaging?
-    ) throws(DESFireStatus) -> DESFireReply {
-        let transaction = random.bytes(4)
-        let (answer, session) = try authentication.finish(proof, transaction: transaction, session: previous)
-        self.session = session
-        authenticatedKey = authentication.number
-        return DESFireReply(data: answer)
-    }
-
     /// Returns a key of the selected application or of the card.
-    private func key(_ number: UInt8) -> DESFireKey? {
+    func key(_ number: UInt8) -> DESFireKey? {
         guard let selected else { return number == 0 ? contents.masterKey : nil }
         return contents.applications[selected].key(number)
     }
@@ -170,12 +134,7 @@ extension DESFireCard {
                 contents.masterKey = key
             }
         }
-        guard !isOwn else {
-            forgetAuthentication()
-            return DESFireReply(programmed: Self.programmingUnit)
-        }
-        let code = try session?.seal([], .standard, status: 0x00) ?? []
-        return DESFireReply(data: code, programmed: Self.programmingUnit)
+        return try endKeyChange(ofSession: isOwn)
     }
 
     /// Returns whether the authenticated key may change a key, by the key settings (MF3ICD81 data sheet, 9.4.3).
@@ -269,14 +228,5 @@ extension DESFireCard {
         }
         if tear != .old { contents.configuration = configuration }
         return DESFireReply(programmed: Self.programmingUnit)
-    }
-}
-
-extension DESFireCard: SelfPresentingCard {
-    package var presentation: CardPresentation {
-        CardPresentation(
-            usesRandomUID: contents.configuration.usesRandomUID,
-            answerToSelect: contents.configuration.answerToSelect
-        )
     }
 }

@@ -101,8 +101,7 @@ extension DESFireCard {
         guard target.offset < data.count else { return CardAnswer(status: .wrongOffset) }
         guard target.offset + command.data.count <= data.count else { return CardAnswer(status: .noRoom) }
         program(command.data, at: target.offset, in: target.file, of: target.application)
-        let units = (command.data.count + Self.programmingUnit - 1) / Self.programmingUnit
-        return CardAnswer(status: .success, workTime: Self.programmingTime * units, isWrite: true)
+        return CardAnswer(status: .success, workTime: Self.programming(command.data.count), isWrite: true)
     }
 
     private func missing(_ command: CardCommand) -> CardAnswer {

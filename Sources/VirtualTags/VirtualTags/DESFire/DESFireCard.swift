@@ -16,7 +16,7 @@ import TagLink
 ///
 /// Not modelled: limited credit and ISO/IEC 7816-4 authentication; and of EV2 and EV3 key sets, delegated applications,
 /// transaction MACs, proximity checks and their options of SET CONFIGURATION.
-public struct DESFireCard: Card {
+public struct DESFireCard: Card, NativeCard {
     /// The maximum number of data bytes in a frame of a native command.
     static let frameLimit = 59
     /// The maximum number of data bytes for UPDATE BINARY.
@@ -24,19 +24,6 @@ public struct DESFireCard: Card {
     /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(3)
-
-    /// What the next frame of a native command continues.
-    enum Pending: Sendable {
-        case nothing
-        /// The remaining frames of an answer.
-        case frames([[UInt8]])
-        /// The remaining data of a command.
-        case command(UInt8, data: [UInt8], length: Int, Protection)
-        /// The reader's proof. A session that was active before continues with it.
-        case proof(CardAuthentication, after: EV2Messaging?)
-
-        var isNothing: Bool { if case .nothing = self { true } else { false } }
-    }
 
     /// The card's persistent state.
     public internal(set) var contents: DESFireContents
@@ -50,7 +37,7 @@ public struct DESFireCard: Card {
     /// The number of the authenticated key, and the protection of messages since then.
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
-    var pending = Pending.nothing
+    var pending = NativePending.nothing
     /// The files after COMMIT TRANSACTION, by index, those with a new record, and those whose records were cleared.
     var transaction: [Int: DESFireFile.Kind] = [:]
     var openRecords: Set<Int> = []
@@ -79,11 +66,6 @@ public struct DESFireCard: Card {
         forgetAuthentication()
     }
 
-    mutating func forgetAuthentication() {
-        authenticatedKey = nil
-        session = nil
-    }
-
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         self.tear = tear
         defer { self.tear = nil }
@@ -95,103 +77,17 @@ public struct DESFireCard: Card {
             return processISO(command)
         case 0x90 where message.count >= 4:
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
-            guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-            let reply = native(command.ins, command.data)
-            return answer(reply, reply.data + [0x91, reply.status.rawValue])
+            return processWrapped(command)
         default:
             let reply = native(code, Array(message.dropFirst()))
             return answer(reply, [reply.status.rawValue] + reply.data)
         }
     }
 
-    private func answer(_ reply: DESFireReply, _ bytes: [UInt8]) -> CardAnswer {
-        let units = (reply.programmed + Self.programmingUnit - 1) / Self.programmingUnit
-        return CardAnswer(bytes, workTime: Self.programmingTime * units, isWrite: units > 0)
-    }
+    func endsAuthentication(_ error: DESFireStatus) -> Bool { error != .noChanges }
 
-    /// Executes a native command. An error ends everything that was started, including the authentication. So does a
-    /// new command before the last frame of the one before it.
-    private mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
-        do throws(DESFireStatus) {
-            guard command != 0xAF else { return try proceed(data) }
-            guard pending.isNothing else { throw .commandAborted }
-            return try execute(command, data)
-        } catch {
-            pending = .nothing
-            if error != .noChanges { forgetAuthentication() }
-            return DESFireReply(status: error)
-        }
-    }
-
-    // MARK: Frames
-
-    /// AF: the next frame of an answer or of a command.
-    private mutating func proceed(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        let waiting = pending
-        pending = .nothing
-        switch waiting {
-        case .nothing:
-            throw .illegalCommand
-        case .frames(let frames):
-            guard data.isEmpty else { throw .lengthError }
-            return frame(frames)
-        case .command(let command, let begun, let length, let protection):
-            return try gather(command, begun + data, length, protection)
-        case .proof(let authentication, let session):
-            return try prove(authentication, data, after: session)
-        }
-    }
-
-    /// Waits for more of a command's data, or executes the command.
-    mutating func gather(
-        _ command: UInt8,
-        _ data: [UInt8],
-        _ length: Int,
-        _ protection: Protection
-    ) throws(DESFireStatus) -> DESFireReply {
-        guard data.count <= length else { throw .lengthError }
-        guard data.count < length else { return try complete(command, data, protection) }
-        pending = .command(command, data: data, length: length, protection)
-        return DESFireReply(status: .additionalFrame)
-    }
-
-    /// Executes a complete command: removes its protection, and protects the answer.
-    mutating func complete(
-        _ command: UInt8,
-        _ data: [UInt8],
-        _ protection: Protection
-    ) throws(DESFireStatus) -> DESFireReply {
-        let plain = try session?.open(command, data, protection) ?? data
-        var reply = try perform(command, plain)
-        if let sealed = try session?.seal(reply.data, protection, status: reply.status.rawValue) { reply.data = sealed }
-        // The answers to the commands that only EV2 and later have are only split by ISO-DEP.
-        let isWhole = [0xAD, 0xAB, 0x3C].contains(command)
-        var answer = frame(frames(of: reply.data, cuts: reply.cuts, limit: isWhole ? Int.max : Self.frameLimit))
-        if answer.status == .success { answer.status = reply.status }
-        answer.programmed = reply.programmed
-        return answer
-    }
-
-    /// Splits an answer into frames.
-    private func frames(of data: [UInt8], cuts: [Int], limit: Int) -> [[UInt8]] {
-        var frames: [[UInt8]] = []
-        var start = 0
-        for cut in cuts + [data.count] {
-            repeat {
-                let end = cut - start > limit ? start + limit : cut
-                frames.append(Array(data[start..<end]))
-                start = end
-            } while start < cut
-        }
-        return frames
-    }
-
-    /// Sends the first frame, and stores the others for AF.
-    private mutating func frame(_ frames: [[UInt8]]) -> DESFireReply {
-        guard frames.count > 1 else { return DESFireReply(data: frames.first ?? []) }
-        pending = .frames(Array(frames.dropFirst()))
-        return DESFireReply(data: frames[0], status: .additionalFrame)
-    }
+    /// The answers to the commands that only EV2 and later have are only split by ISO-DEP.
+    func frameLimit(of command: UInt8) -> Int { [0xAD, 0xAB, 0x3C].contains(command) ? Int.max : Self.frameLimit }
 }
 
 extension VirtualType4Tag {
@@ -305,10 +201,6 @@ extension DESFireCard {
         case 0xC7, 0xA7: return try endTransaction(commits: command == 0xC7, data)
         default: throw .illegalCommand
         }
-    }
-
-    func expect(_ data: [UInt8], _ count: Int) throws(DESFireStatus) {
-        guard data.count == count else { throw .lengthError }
     }
 
     // MARK: Rights

@@ -7,7 +7,7 @@ struct FieldAnswer {
     enum Reply {
         case silence
         case frame(Frame)
-        case collision(CollisionPoint)
+        case collision(LinkError.Collision)
         case damaged
     }
 
@@ -32,19 +32,31 @@ struct FieldAnswer {
         case .silence:
             reply = .frame(frame)
         case .frame(let other):
-            switch Frame.merged(other, frame, technology) {
-            case .success(let merged): reply = .frame(merged)
-            case .failure(let point): reply = .collision(point)
-            }
+            reply = .merged(other, frame, technology)
         case .collision(let point):
             // A third tag can only move the first difference to an earlier position.
             let known = Frame(bits: point.bits + [0], validBitsInLastByte: 8)
-            if case .failure(let earlier) = Frame.merged(known, frame, technology), earlier.bitIndex < point.bitIndex {
+            if case .collision(let earlier) = Reply.merged(known, frame, technology), earlier.bitIndex < point.bitIndex
+            {
                 reply = .collision(earlier)
             }
         case .damaged:
             break
         }
+    }
+
+    /// Adds an answer to NFC-F polling. The reader receives the answers of all slots in one frame, each starting with
+    /// its length byte. A slot with several answers is lost (NFC Forum Digital 2.3, 8.7.2).
+    private mutating func add(_ frame: Frame, inSlot slot: Int) {
+        slots.updateValue(slots.keys.contains(slot) ? nil : frame, forKey: slot)
+        let heard = slots.sorted { $0.key < $1.key }.compactMap(\.value)
+        guard let first = heard.first else {
+            reply = .collision(LinkError.Collision(bitIndex: 0, bits: []))
+            return
+        }
+        let joined = Frame(heard.flatMap(\.bytes), checksum: first.checksum)
+        reply = .frame(joined)
+        longest = joined
     }
 
     /// Returns the result for the link's caller.
@@ -55,13 +67,7 @@ struct FieldAnswer {
         case .damaged:
             return .failure(LinkError(.transmission, "The answer was damaged."))
         case .collision(let point):
-            return .failure(
-                LinkError(
-                    .collision,
-                    "Several tags answered at once.",
-                    collision: LinkError.Collision(bitIndex: point.bitIndex, bits: point.bits)
-                )
-            )
+            return .failure(LinkError(.collision, "Several tags answered at once.", collision: point))
         case .frame(let frame):
             guard let received = frame.received(inAnswerTo: request, technology) else {
                 return .failure(LinkError(.transmission, "The answer's checksum is wrong."))
@@ -75,36 +81,26 @@ struct FieldAnswer {
     }
 }
 
-/// The position where two answers first differ.
-struct CollisionPoint: Error {
-    var bitIndex: Int
-    var bits: [UInt8]
-}
-
-extension Frame {
-    /// Returns what a reader receives when two tags answer at the same time.
+extension FieldAnswer.Reply {
+    /// Returns what a reader receives when two tags answer at the same time: the merged frame, or a collision.
     ///
     /// On NFC-A, each bit modulates one half of its time. So equal bits arrive as one bit, and the first different bit
     /// is seen as a collision (ISO/IEC 14443-3, 6.1.5). When one answer has ended, the other one continues alone.
-    ///
-    /// - Returns: the merged frame, or the position of the collision.
-    static func merged(
-        _ one: Frame,
-        _ other: Frame,
-        _ technology: Technology
-    ) -> Result<Frame, CollisionPoint> {
-        if one == other { return .success(one) }
+    static func merged(_ one: Frame, _ other: Frame, _ technology: Technology) -> FieldAnswer.Reply {
+        if one == other { return .frame(one) }
         let first = one.bytesOnAir(technology)
         let second = other.bytesOnAir(technology)
         for index in 0..<min(first.count, second.count) where first[index] != second[index] {
             let bit = index * 8 + (first[index] ^ second[index]).trailingZeroBitCount
             guard bit < min(one.bitCountOnAir, other.bitCountOnAir) else { break }
-            return .failure(CollisionPoint(bitIndex: bit, bits: first.leadingBits(bit)))
+            return .collision(LinkError.Collision(bitIndex: bit, bits: first.leadingBits(bit)))
         }
-        return .success(one.bitCountOnAir >= other.bitCountOnAir ? one : other)
+        return .frame(one.bitCountOnAir >= other.bitCountOnAir ? one : other)
     }
+}
 
-    private var bitCountOnAir: Int {
+extension Frame {
+    fileprivate var bitCountOnAir: Int {
         bitCount + (checksum == .none ? 0 : 16)
     }
 }
@@ -143,21 +139,5 @@ extension [UInt8] {
         for index in 0..<whole where self[index] != other[index] { return false }
         guard count % 8 != 0 else { return true }
         return (self[whole] ^ other[whole]) & ((1 << (count % 8)) - 1) == 0
-    }
-}
-
-extension FieldAnswer {
-    /// Adds an answer to NFC-F polling. The reader receives the answers of all slots in one frame, each starting with
-    /// its length byte. A slot with several answers is lost (NFC Forum Digital 2.3, 8.7.2).
-    mutating func add(_ frame: Frame, inSlot slot: Int) {
-        slots.updateValue(slots.keys.contains(slot) ? nil : frame, forKey: slot)
-        let heard = slots.sorted { $0.key < $1.key }.compactMap(\.value)
-        guard let first = heard.first else {
-            reply = .collision(CollisionPoint(bitIndex: 0, bits: []))
-            return
-        }
-        let joined = Frame(heard.flatMap(\.bytes), checksum: first.checksum)
-        reply = .frame(joined)
-        longest = joined
     }
 }

@@ -20,7 +20,7 @@ struct FieldState: Sendable {
     var recording: [ExchangeRecord]?
     var recordingLimit = 0
     var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
-    var nextObserver: UInt64 = 0
+    var lastObserver: UInt64 = 0
     /// The number of commands that have programmed a tag's memory.
     var writes = 0
 
@@ -98,7 +98,17 @@ struct FieldState: Sendable {
         let spent = statistics[index] - before
         outcome.elapsed = spent.airtime + spent.tagWorkTime
         outcome.changedPresence = present != tags.count || fault?.swapsTags == true
-        record(request, technology, outcome)
+        if recording != nil, recordingLimit > 0 {
+            recordingLimit -= 1
+            recording?.append(
+                ExchangeRecord(
+                    technology: technology,
+                    request: request,
+                    result: outcome.result,
+                    elapsed: outcome.elapsed
+                )
+            )
+        }
         return outcome
     }
 
@@ -110,18 +120,5 @@ struct FieldState: Sendable {
             all.add(answer, technology)
         }
         return all
-    }
-
-    private mutating func record(_ request: Frame, _ technology: Technology, _ outcome: Outcome) {
-        guard recording != nil, recordingLimit > 0 else { return }
-        recordingLimit -= 1
-        recording?.append(
-            ExchangeRecord(
-                technology: technology,
-                request: request,
-                result: outcome.result,
-                elapsed: outcome.elapsed
-            )
-        )
     }
 }

@@ -35,13 +35,15 @@ public final class VirtualField: FieldDriver {
         onElapsed: (@Sendable (Airtime) -> Void)? = nil,
         onExchange: (@Sendable (ExchangeRecord) -> Void)? = nil
     ) {
-        let core = FieldCore(onElapsed: onElapsed, onExchange: onExchange)
+        let core = FieldCore(
+            maximumFrameLength: maximumFrameLength,
+            onElapsed: onElapsed,
+            onExchange: onExchange
+        )
         self.name = name
         self.technologies = technologies
         self.core = core
-        self.links = Technology.allCases.map {
-            VirtualLink($0, maximumFrameLength: maximumFrameLength, core: core)
-        }
+        links = Technology.allCases.map { VirtualLink($0, core) }
     }
 
     public func link(for technology: Technology) -> (any FrameLink)? {
@@ -63,8 +65,19 @@ public final class VirtualField: FieldDriver {
     }
 
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        let id = core.addObserver(handler)
-        return PresenceObservation { [core] in core.removeObserver(id) }
+        let id = core.state.withLock { state in
+            state.lastObserver += 1
+            state.observers.append((state.lastObserver, handler))
+            return state.lastObserver
+        }
+        // The handler is released outside the lock, because it may own any object.
+        return PresenceObservation { [core] in
+            _ = core.state.withLock { state in
+                let removed = state.observers.filter { $0.id == id }
+                state.observers.removeAll { $0.id == id }
+                return removed
+            }
+        }
     }
 
     public func arrival(of identifier: [UInt8]) -> UInt64? {
@@ -123,10 +136,12 @@ public final class VirtualField: FieldDriver {
         over technology: Technology,
         timeout: Airtime
     ) -> (result: Result<Frame, LinkError>, elapsed: Airtime) {
-        guard let link = link(for: technology) else {
+        guard technologies.contains(technology) else {
             return (.failure(LinkError(.unsupported, "This field does not have the technology.")), .zero)
         }
-        return core.exchangeAlone(frame, technology, timeout: timeout, maximumFrameLength: link.maximumFrameLength)
+        let outcome = core.exchange(frame, technology, timeout: timeout)
+        if outcome.changedPresence { core.notifyObservers() }
+        return (outcome.result, outcome.elapsed)
     }
 
     // MARK: Faults and recording
@@ -169,31 +184,6 @@ public final class VirtualField: FieldDriver {
     }
 }
 
-/// A virtual field's link for one technology.
-final class VirtualLink: FrameLink {
-    let technology: Technology
-    let maximumFrameLength: Int
-    private let core: FieldCore
-
-    init(_ technology: Technology, maximumFrameLength: Int, core: FieldCore) {
-        self.technology = technology
-        self.maximumFrameLength = maximumFrameLength
-        self.core = core
-    }
-
-    var statistics: LinkStatistics {
-        core.state.withLock { $0.statistics[Int(technology.rawValue)] }
-    }
-
-    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        core.makeCalls()
-        if Task.isCancelled {
-            throw LinkError(.cancelled, "The task was cancelled.")
-        }
-        return try core.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
-    }
-}
-
 /// A recorded exchange of a ``VirtualField``.
 public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
     /// The technology of the link.
@@ -221,93 +211,79 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
     /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks bytes that were not
     /// sent completely.
     public var description: String {
-        switch result {
-        case .success(let response): "\(request.hexadecimal) -> \(response.hexadecimal)"
-        case .failure(let error): "\(request.hexadecimal) -> \(error.code)"
+        func text(_ frame: Frame) -> String {
+            frame.bytes.hexText(separator: " ") + (frame.validBitsInLastByte == 8 ? "" : "'")
+        }
+        return switch result {
+        case .success(let response): "\(text(request)) -> \(text(response))"
+        case .failure(let error): "\(text(request)) -> \(error.code)"
         }
     }
 }
 
-extension Frame {
-    fileprivate var hexadecimal: String {
-        bytes.hexText(separator: " ") + (validBitsInLastByte == 8 ? "" : "'")
+/// A virtual field's link for one technology.
+final class VirtualLink: FrameLink {
+    let technology: Technology
+    private let core: FieldCore
+
+    init(_ technology: Technology, _ core: FieldCore) {
+        self.technology = technology
+        self.core = core
+    }
+
+    var maximumFrameLength: Int { core.maximumFrameLength }
+
+    var statistics: LinkStatistics {
+        core.state.withLock { $0.statistics[Int(technology.rawValue)] }
+    }
+
+    /// Performs an exchange, then informs the clock and the observers, outside the lock.
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        let calls = core.state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
+        for call in calls { call() }
+        if Task.isCancelled {
+            throw LinkError(.cancelled, "The task was cancelled.")
+        }
+        let outcome = core.exchange(frame, technology, timeout: timeout)
+        core.onExchange?(
+            ExchangeRecord(technology: technology, request: frame, result: outcome.result, elapsed: outcome.elapsed)
+        )
+        if outcome.elapsed > .zero { core.onElapsed?(outcome.elapsed) }
+        if outcome.changedPresence { core.notifyObservers() }
+        return try outcome.result.get()
     }
 }
 
 /// The state that a virtual field shares with its links.
 final class FieldCore: Sendable {
     let state = Locked(FieldState())
-    private let onElapsed: (@Sendable (Airtime) -> Void)?
-    private let onExchange: (@Sendable (ExchangeRecord) -> Void)?
+    let maximumFrameLength: Int
+    let onElapsed: (@Sendable (Airtime) -> Void)?
+    let onExchange: (@Sendable (ExchangeRecord) -> Void)?
 
-    init(onElapsed: (@Sendable (Airtime) -> Void)?, onExchange: (@Sendable (ExchangeRecord) -> Void)?) {
+    init(
+        maximumFrameLength: Int,
+        onElapsed: (@Sendable (Airtime) -> Void)?,
+        onExchange: (@Sendable (ExchangeRecord) -> Void)?
+    ) {
+        self.maximumFrameLength = maximumFrameLength
         self.onElapsed = onElapsed
         self.onExchange = onExchange
     }
 
-    /// Calls the closures that a fault plan has for the moment before the next exchange.
-    func makeCalls() {
-        let calls = state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
-        for call in calls { call() }
-    }
-
-    /// Performs an exchange, then informs the clock and the observers, outside the lock.
-    func exchange(
-        _ frame: Frame,
-        _ technology: Technology,
-        timeout: Airtime,
-        maximumFrameLength: Int
-    ) throws(LinkError) -> Frame {
-        let outcome = state.withLock {
+    func exchange(_ frame: Frame, _ technology: Technology, timeout: Airtime) -> FieldState.Outcome {
+        state.withLock {
             $0.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
         }
-        onExchange?(
-            ExchangeRecord(technology: technology, request: frame, result: outcome.result, elapsed: outcome.elapsed)
-        )
-        if outcome.elapsed > .zero { onElapsed?(outcome.elapsed) }
-        if outcome.changedPresence { tellObservers() }
-        return try outcome.result.get()
-    }
-
-    /// Performs an exchange, then informs the observers, outside the lock.
-    func exchangeAlone(
-        _ frame: Frame,
-        _ technology: Technology,
-        timeout: Airtime,
-        maximumFrameLength: Int
-    ) -> (result: Result<Frame, LinkError>, elapsed: Airtime) {
-        let outcome = state.withLock {
-            $0.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
-        }
-        if outcome.changedPresence { tellObservers() }
-        return (outcome.result, outcome.elapsed)
     }
 
     /// Changes the tags in the field, and informs the observers if `change` returns true.
     func changePresence(_ change: @Sendable (inout FieldState) -> Bool) {
-        if state.withLock({ change(&$0) }) { tellObservers() }
+        if state.withLock({ change(&$0) }) { notifyObservers() }
     }
 
-    func tellObservers() {
+    func notifyObservers() {
         let handlers = state.withLock { $0.observers.map(\.handler) }
         for handler in handlers { handler() }
-    }
-
-    func addObserver(_ handler: @escaping @Sendable () -> Void) -> UInt64 {
-        state.withLock { state in
-            state.nextObserver += 1
-            state.observers.append((state.nextObserver, handler))
-            return state.nextObserver
-        }
-    }
-
-    func removeObserver(_ id: UInt64) {
-        // Released outside the lock, because a handler may own any object.
-        let released = state.withLock { state in
-            let removed = state.observers.filter { $0.id == id }
-            state.observers.removeAll { $0.id == id }
-            return removed
-        }
-        _ = released
     }
 }

@@ -205,7 +205,7 @@ struct ClassicChip: Sendable {
     private static let checksum: UInt8 = 0x5
 
     let contents: ClassicContents
-    private var listener: NFCAListener?
+    private var listener: NFCAListener
     private var random: SplitMix64
     /// Whether a nonce was sent. The next message would be encrypted.
     private var awaitsReader = false
@@ -217,7 +217,7 @@ struct ClassicChip: Sendable {
     }
 
     mutating func losePower() {
-        listener?.reset()
+        listener.reset()
         awaitsReader = false
     }
 
@@ -225,11 +225,11 @@ struct ClassicChip: Sendable {
         if awaitsReader {
             // No reader has the right answer to the nonce, so the card stays silent.
             awaitsReader = false
-            listener?.deselect()
+            listener.deselect()
             return nil
         }
-        switch listener?.receive(frame) {
-        case nil, .silence: return nil
+        switch listener.receive(frame) {
+        case .silence: return nil
         case .answer(let answer), .woken(let answer): return TagAnswer(answer)
         case .damaged: return refuse(Self.checksum)
         case .command(let command):
@@ -251,7 +251,7 @@ struct ClassicChip: Sendable {
     }
 
     private mutating func refuse(_ code: UInt8) -> TagAnswer {
-        listener?.deselect()
+        listener.deselect()
         return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4))
     }
 }

@@ -37,20 +37,15 @@ struct NFCAListener: Sendable {
     /// Whether the tag was woken from HALT, and returns to it.
     private(set) var wasHalted = false
 
-    /// Creates the layer; nil when the UID does not have 4, 7 or 10 bytes.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID without cascade tags.
-    ///   - atqa: ATQA. The low byte is sent first.
-    ///   - sak: SAK of the last cascade level.
-    init?(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+    /// Creates the layer for a UID of 4, 7 or 10 bytes without cascade tags. The low byte of ATQA is sent first. SAK is that
+    /// of the last cascade level.
+    init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
         var levels: [[UInt8]] = []
         var rest = uid[...]
         while rest.count > 4 {
             levels.append([0x88] + rest.prefix(3))
             rest = rest.dropFirst(3)
         }
-        guard [4, 7, 10].contains(uid.count) else { return nil }
         levels.append(Array(rest))
         self.levels = levels.map { $0 + [$0.reduce(0, ^)] }
         self.atqa = Frame(atqa.littleEndianBytes, checksum: .none)

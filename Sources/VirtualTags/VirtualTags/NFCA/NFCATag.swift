@@ -5,7 +5,7 @@ public import TagLink
 public final class NFCATag: VirtualTag {
     /// The data of the tag.
     public let contents: NFCAContents
-    private let listener: Locked<NFCAListener?>
+    private let listener: Locked<NFCAListener>
 
     /// Creates a tag.
     ///
@@ -22,18 +22,18 @@ public final class NFCATag: VirtualTag {
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         listener.withLock { listener in
-            switch listener?.receive(request) {
+            switch listener.receive(request) {
             case .answer(let answer), .woken(let answer): return TagAnswer(answer)
             case .command, .damaged:
-                listener?.deselect()
+                listener.deselect()
                 return nil
-            case .silence, nil: return nil
+            case .silence: return nil
             }
         }
     }
 
     public func losePower() {
-        listener.withLock { $0?.reset() }
+        listener.withLock { $0.reset() }
     }
 }
 

@@ -11,7 +11,7 @@ import TagLink
 /// answers in every run.
 ///
 /// Not modelled: SET CONFIGURATION and with it LRP, the failed authentication counter, and tamper evidence.
-public struct NTAG424Card: Card {
+public struct NTAG424Card: Card, NativeCard {
     /// The name of the application. It can be selected by this name or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
     /// The name that selects the tag itself, outside of the application.
@@ -19,17 +19,6 @@ public struct NTAG424Card: Card {
     /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
-
-    /// What the next frame of a native command continues.
-    enum Pending: Sendable {
-        case nothing
-        /// The rest of GET VERSION.
-        case frames([[UInt8]])
-        /// The reader's proof. A session that was active before continues with it.
-        case proof(CardAuthentication, after: EV2Messaging?)
-
-        var isNothing: Bool { if case .nothing = self { true } else { false } }
-    }
 
     /// A kind of reading, and the file's index. Repeated reading with the same values is not counted again.
     struct Reading: Sendable, Hashable {
@@ -48,7 +37,7 @@ public struct NTAG424Card: Card {
     private var reading: Reading?
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
-    var pending = Pending.nothing
+    var pending = NativePending.nothing
     /// What remains of the memory of the current command after a power cut.
     var tear: TornWrite?
 
@@ -72,11 +61,6 @@ public struct NTAG424Card: Card {
         forgetAuthentication()
     }
 
-    mutating func forgetAuthentication() {
-        authenticatedKey = nil
-        session = nil
-    }
-
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         self.tear = tear
         defer { self.tear = nil }
@@ -92,14 +76,7 @@ public struct NTAG424Card: Card {
             default: return CardAnswer(status: .unknownInstruction)
             }
         case 0x90:
-            guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-            let reply = native(command.ins, command.data)
-            let units = (reply.programmed + Self.programmingUnit - 1) / Self.programmingUnit
-            return CardAnswer(
-                reply.data + [0x91, reply.status.rawValue],
-                workTime: Self.programmingTime * units,
-                isWrite: units > 0
-            )
+            return processWrapped(command)
         default:
             return CardAnswer(status: .unknownClass)
         }
@@ -171,8 +148,7 @@ public struct NTAG424Card: Card {
         guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
         guard offset + command.data.count <= file.data.count else { return CardAnswer(status: .noRoom) }
         contents.files[index].data.program(command.data, at: offset, tear: tear, unit: Self.programmingUnit)
-        let units = (command.data.count + Self.programmingUnit - 1) / Self.programmingUnit
-        return CardAnswer(status: .success, workTime: Self.programmingTime * units, isWrite: true)
+        return CardAnswer(status: .success, workTime: Self.programming(command.data.count), isWrite: true)
     }
 
     private func missing(_ command: CardCommand) -> CardAnswer {
@@ -235,47 +211,19 @@ extension VirtualType4Tag {
 }
 
 extension NTAG424Card {
-    /// Executes a native command. An error ends everything that was started, including the authentication. So does a
-    /// new command before the last frame of the one before it.
-    mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
-        do throws(DESFireStatus) {
-            guard command != 0xAF else { return try proceed(data) }
-            guard pending.isNothing else { throw .commandAborted }
-            return try execute(command, data)
-        } catch {
-            pending = .nothing
-            forgetAuthentication()
-            return DESFireReply(status: error)
-        }
+    func endsAuthentication(_ error: DESFireStatus) -> Bool { true }
+
+    func frameLimit(of command: UInt8) -> Int { Int.max }
+
+    func key(_ number: UInt8) -> DESFireKey? {
+        Int(number) < contents.keys.count ? contents.keys[Int(number)] : nil
     }
 
-    /// AF: the next frame of GET VERSION, or the second part of an authentication.
-    private mutating func proceed(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        let waiting = pending
-        pending = .nothing
-        switch waiting {
-        case .nothing: throw .illegalCommand
-        case .frames(let frames):
-            guard data.isEmpty else { throw .lengthError }
-            return frame(frames)
-        case .proof(let authentication, let previous):
-            let transaction = random.bytes(4)
-            let (answer, session) = try authentication.finish(data, transaction: transaction, session: previous)
-            self.session = session
-            authenticatedKey = authentication.number
-            return DESFireReply(data: answer)
-        }
-    }
-
-    private mutating func frame(_ frames: [[UInt8]]) -> DESFireReply {
-        guard frames.count > 1 else { return DESFireReply(data: frames.first ?? []) }
-        pending = .frames(Array(frames.dropFirst()))
-        return DESFireReply(data: frames[0], status: .additionalFrame)
-    }
-
-    private mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+    mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         switch command {
-        case 0x71, 0x77: return try authenticate(command, data)
+        case 0x71, 0x77:
+            guard isSelected else { throw .permissionDenied }
+            return try authenticate(command, data)
         case 0xC4: return try changeKey(data)
         default: break
         }
@@ -284,31 +232,7 @@ extension NTAG424Card {
             let expected = header + (session?.protectedLength(length, mode) ?? length)
             guard data.count == expected || length == 0 else { throw .lengthError }
         }
-        let plain = try session?.open(command, data, protection) ?? data
-        var reply = try perform(command, plain)
-        if let sealed = try session?.seal(reply.data, protection, status: reply.status.rawValue) { reply.data = sealed }
-        guard command == 0x60 else { return reply }
-        return frame([Array(reply.data[..<7]), Array(reply.data[7..<14]), Array(reply.data[14...])])
-    }
-
-    /// The first part of AUTHENTICATE EV2 FIRST and NON FIRST (10.4).
-    private mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        guard isSelected else { throw .permissionDenied }
-        let previous = session as? EV2Messaging
-        forgetAuthentication()
-        guard let scheme = CardAuthentication.Scheme(rawValue: command) else { throw .illegalCommand }
-        guard let number = data.first, data.count == scheme.length(of: data) else { throw .lengthError }
-        guard Int(number) < contents.keys.count else { throw .noSuchKey }
-        guard scheme == .ev2First || previous != nil else { throw .permissionDenied }
-        let authentication = CardAuthentication(
-            scheme,
-            number: number,
-            key: contents.keys[Int(number)],
-            challenge: random.bytes(16),
-            capabilities: Array(data.dropFirst(2))
-        )
-        pending = .proof(authentication, after: previous)
-        return DESFireReply(data: authentication.sent, status: .additionalFrame)
+        return try complete(command, data, protection)
     }
 
     /// Returns how a command and its answer are protected (10.2). The header of CHANGE FILE SETTINGS has no length.
@@ -336,23 +260,24 @@ extension NTAG424Card {
         }
     }
 
-    private mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+    mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         switch command {
         case 0x60:
-            guard data.isEmpty else { throw .lengthError }
-            return DESFireReply(data: contents.version)
+            try expect(data, 0)
+            let version = contents.version
+            return DESFireReply(parts: [Array(version[..<7]), Array(version[7..<14]), Array(version[14...])])
         case 0x3C:
             guard data == [0x00] else { throw .formatError }
             return DESFireReply(data: contents.signature, status: .signature)
         case 0x51:
             guard authenticatedKey != nil else { throw .authenticationError }
-            guard data.isEmpty else { throw .lengthError }
+            try expect(data, 0)
             return DESFireReply(data: contents.uid)
         case 0x64:
             guard isSelected else { throw .permissionDenied }
-            guard data.count == 1 else { throw .lengthError }
-            guard Int(data[0]) < contents.keys.count else { throw .noSuchKey }
-            return DESFireReply(data: [contents.keys[Int(data[0])].version])
+            try expect(data, 1)
+            guard let key = key(data[0]) else { throw .noSuchKey }
+            return DESFireReply(data: [key.version])
         case 0xF5: return try fileSettings(data)
         case 0x5F: return try changeFileSettings(data)
         case 0xF6: return try fileCounters(data)
@@ -368,17 +293,10 @@ extension NTAG424Card {
     private mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard authenticatedKey == 0, session != nil else { throw .authenticationError }
         guard let number = data.first else { throw .lengthError }
-        guard Int(number) < contents.keys.count else { throw .noSuchKey }
-        let old = number == 0 ? nil : contents.keys[Int(number)]
-        let key = try session?.openKey(number, Array(data.dropFirst()), .aes, replacing: old)
+        guard let old = key(number) else { throw .noSuchKey }
+        let key = try session?.openKey(number, Array(data.dropFirst()), .aes, replacing: number == 0 ? nil : old)
         if let key, tear != .old { contents.keys[Int(number)] = key }
-        guard number != 0 else {
-            // The key of the session was replaced, so the session ends.
-            forgetAuthentication()
-            return DESFireReply(programmed: Self.programmingUnit)
-        }
-        let code = try session?.seal([], .standard, status: 0x00) ?? []
-        return DESFireReply(data: code, programmed: Self.programmingUnit)
+        return try endKeyChange(ofSession: number == 0)
     }
 
     // MARK: Files
@@ -398,7 +316,7 @@ extension NTAG424Card {
     }
 
     private func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        guard data.count == 1 else { throw .lengthError }
+        try expect(data, 1)
         let file = contents.files[try place(data[0])]
         return DESFireReply(
             data: [0x00] + file.settings[..<3] + [UInt8](littleEndian: file.data.count, count: 3) + file.settings[3...]
@@ -428,7 +346,7 @@ extension NTAG424Card {
 
     /// GET FILE COUNTERS: the read counter and two unused bytes (10.7.3).
     private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        guard data.count == 1 else { throw .lengthError }
+        try expect(data, 1)
         guard let messaging = contents.files[try place(data[0])].dynamicMessaging, messaging.counterKey != 0x0F else {
             throw .permissionDenied
         }
@@ -439,7 +357,7 @@ extension NTAG424Card {
     }
 
     private mutating func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        guard data.count == 7 else { throw .lengthError }
+        try expect(data, 7)
         let index = try place(data[0])
         guard allowsReading(contents.files[index]) else { throw refusal(contents.files[index], .read, .readWrite) }
         let offset = data.littleEndian(at: 1, count: 3)

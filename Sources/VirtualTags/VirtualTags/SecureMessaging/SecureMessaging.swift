@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CardCryptography
 import TagLink
 
 /// The protection of messages after an authentication: the session keys, and the state between messages.
@@ -66,15 +65,6 @@ extension DESFireKey {
         let version = kind == .aes ? sent.dropFirst(kind.length).first ?? 0 : 0
         guard let key = DESFireKey(kind, bytes, version: version) else { throw .integrityError }
         self = key
-    }
-}
-
-/// Uses a cipher. If this fails, or the system's library is missing, throws an integrity error.
-func ciphered<Result>(_ body: () throws(CryptographyError) -> Result) throws(DESFireStatus) -> Result {
-    do throws(CryptographyError) {
-        return try body()
-    } catch {
-        throw .integrityError
     }
 }
 
@@ -205,26 +195,4 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package static let duplicate = DESFireStatus(rawValue: 0xDE)
     /// There is no such file.
     package static let fileNotFound = DESFireStatus(rawValue: 0xF0)
-}
-
-/// The result of a native command.
-struct DESFireReply: Sendable {
-    var data: [UInt8] = []
-    /// The positions where a new frame starts, besides those where a frame is full.
-    var cuts: [Int] = []
-    var status = DESFireStatus.success
-    /// The number of bytes that were programmed; 0 when the memory is unchanged.
-    var programmed = 0
-
-    init(data: [UInt8] = [], status: DESFireStatus = .success, programmed: Int = 0) {
-        self.data = data
-        self.status = status
-        self.programmed = programmed
-    }
-
-    /// Creates an answer with a frame for each part.
-    init(parts: [[UInt8]]) {
-        data = Array(parts.joined())
-        for part in parts.dropLast() { cuts.append((cuts.last ?? 0) + part.count) }
-    }
 }

@@ -39,7 +39,7 @@ struct Type2Chip: Sendable {
     static let programmingTime = Airtime.microseconds(4100)
 
     var contents: Type2Contents
-    var listener: NFCAListener?
+    var listener: NFCAListener
 
     // Volatile state.
     var pending = Pending.nothing
@@ -85,7 +85,7 @@ struct Type2Chip: Sendable {
     var product: Type2Product { contents.product }
 
     mutating func losePower() {
-        listener?.reset()
+        listener.reset()
         beginActivation()
         hasCountedReading = false
         latched.isConfigurationLocked = configurationAccess & 0x40 != 0
@@ -102,8 +102,7 @@ struct Type2Chip: Sendable {
     }
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        guard let outcome = listener?.receive(frame) else { return nil }
-        switch outcome {
+        switch listener.receive(frame) {
         case .silence:
             return nil
         case .answer(let answer):
@@ -157,7 +156,7 @@ struct Type2Chip: Sendable {
 
     private mutating func refuse(_ code: UInt8, isWrite: Bool = false) -> TagAnswer {
         pending = .nothing
-        listener?.deselect()
+        listener.deselect()
         return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4), isWrite: isWrite)
     }
 

@@ -53,16 +53,12 @@ public final class VirtualType3Tag: VirtualTag {
     public var technology: Technology { .nfcF }
 
     public var identifier: [UInt8] {
-        chip.withLock { $0.chip.idm }
+        chip.withLock { $0.felica.idm }
     }
 
     /// The current persistent state of the tag.
     public var contents: Contents {
-        chip.withLock { chip in
-            if let chip = chip.chip as? FeliCaLiteSChip { return .liteS(chip.contents) }
-            if let chip = chip.chip as? FeliCaStandardChip { return .standard(chip.contents) }
-            preconditionFailure("there are two kinds of chips")
-        }
+        chip.withLock { $0.felica.state }
     }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
@@ -76,16 +72,16 @@ public final class VirtualType3Tag: VirtualTag {
 
 /// The state machine of a Type 3 tag: framing, polling with slots, and a chip.
 struct Type3Chip: Sendable {
-    var chip: any FeliCaChip
+    var felica: any FeliCaChip
     private var random: SplitMix64
 
-    init(_ chip: any FeliCaChip) {
-        self.chip = chip
-        random = SplitMix64(identifier: chip.idm)
+    init(_ felica: any FeliCaChip) {
+        self.felica = felica
+        random = SplitMix64(identifier: felica.idm)
     }
 
     mutating func losePower() {
-        chip.losePower()
+        felica.losePower()
     }
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
@@ -98,9 +94,9 @@ struct Type3Chip: Sendable {
         guard bytes.count >= 10, bytes[1] & 0x01 == 0 else { return nil }
         let idm = Array(bytes[2..<10])
         let number = idm[0] >> 4
-        guard chip.systems.contains(where: { $0.number == number }), idm == self.idm(of: number) else { return nil }
+        guard felica.systems.contains(where: { $0.number == number }), idm == self.idm(of: number) else { return nil }
         guard let answer = process(bytes[1], bytes[10...], system: number, injectedFault) else { return nil }
-        let response = [bytes[1] + 1] + idm + answer.payload
+        let response = [bytes[1] + 1] + idm + answer.bytes
         guard response.count < 255 else { return nil }
         return TagAnswer(
             Frame([UInt8(response.count + 1)] + response),
@@ -111,7 +107,7 @@ struct Type3Chip: Sendable {
 
     /// Returns the IDm of a system. The system's number is in the highest four bits.
     private func idm(of number: UInt8) -> [UInt8] {
-        [chip.idm[0] & 0x0F | number << 4] + chip.idm.dropFirst()
+        [felica.idm[0] & 0x0F | number << 4] + felica.idm.dropFirst()
     }
 
     /// Executes a command on the chip, or answers with the memory failure of a fault.
@@ -120,21 +116,21 @@ struct Type3Chip: Sendable {
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
         _ injectedFault: InjectedFault?
-    ) -> FeliCaChipAnswer? {
+    ) -> CardAnswer? {
         let hasStatus = command == 0x06 || command == 0x08
         switch injectedFault {
         case nil:
-            return chip.process(command, payload, system: system, tear: nil)
+            return felica.process(command, payload, system: system, tear: nil)
         case .powerCut(let rest):
-            return chip.process(command, payload, system: system, tear: rest)
+            return felica.process(command, payload, system: system, tear: rest)
         case .refusal:
-            return hasStatus ? FeliCaChipAnswer(.memoryFailure) : nil
+            return hasStatus ? CardAnswer(.memoryFailure) : nil
         case .writeRefusal:
-            let before = chip
-            let answer = chip.process(command, payload, system: system, tear: nil)
+            let before = felica
+            let answer = felica.process(command, payload, system: system, tear: nil)
             guard answer?.isWrite == true else { return answer }
-            chip = before
-            return FeliCaChipAnswer(.memoryFailure, isWrite: true)
+            felica = before
+            return CardAnswer(.memoryFailure, isWrite: true)
         }
     }
 
@@ -142,11 +138,11 @@ struct Type3Chip: Sendable {
     private mutating func poll(_ bytes: [UInt8]) -> TagAnswer? {
         let high = bytes[2]
         let low = bytes[3]
-        let found = chip.systems.first { system in
+        let found = felica.systems.first { system in
             (high == 0xFF || high == UInt8(system.code >> 8)) && (low == 0xFF || low == UInt8(system.code & 0xFF))
         }
         guard let found, [0x00, 0x01, 0x03, 0x07, 0x0F].contains(bytes[5]) else { return nil }
-        var response = [0x01] + idm(of: found.number) + chip.pmm
+        var response = [0x01] + idm(of: found.number) + felica.pmm
         switch bytes[4] {
         case 0x01: response += found.code.bigEndianBytes
         // The rates 212 and 424 kbit/s.
@@ -156,23 +152,19 @@ struct Type3Chip: Sendable {
         let slot = Int(random.next() % (UInt64(bytes[5]) + 1))
         return TagAnswer(
             Frame([UInt8(response.count + 1)] + response),
-            workTime: Self.slotStart(slot),
+            // A slot has 256 times 64 carrier periods (NFC Forum Digital 2.3, 8.6.3).
+            workTime: Airtime(carrierPeriods: 16384 * Int64(slot)),
             slot: slot
         )
-    }
-
-    /// Returns when a slot begins, relative to the first one: 256 times 64 carrier periods per slot (NFC Forum Digital
-    /// 2.3, 8.6.3).
-    private static func slotStart(_ slot: Int) -> Airtime {
-        Airtime(carrierPeriods: 16384 * Int64(slot))
     }
 }
 
 /// The part of a FeliCa tag that differs between chips. Polling and the framing of commands are the same for all.
 protocol FeliCaChip: Sendable {
-    /// The IDm of the first system.
+    /// The persistent state.
+    var state: VirtualType3Tag.Contents { get }
+    /// The IDm of the first system, and the PMm.
     var idm: [UInt8] { get }
-    /// The PMm.
     var pmm: [UInt8] { get }
     /// The system codes that polling finds, and the number of the system that each one is for.
     var systems: [(code: UInt16, number: UInt8)] { get }
@@ -180,34 +172,22 @@ protocol FeliCaChip: Sendable {
     /// Executes a command.
     ///
     /// - Parameters:
-    ///   - command: the command code.
     ///   - payload: the command after the IDm.
     ///   - system: the number of the system, from the IDm.
-    ///   - tear: what remains of the programmed blocks after a power cut; nil without a power cut.
-    /// - Returns: nil when the chip does not answer.
+    /// - Returns: the bytes after the response code and the IDm; nil when the chip does not answer.
     mutating func process(
         _ command: UInt8,
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
         tear: TornWrite?
-    ) -> FeliCaChipAnswer?
+    ) -> CardAnswer?
 
     /// Forgets all volatile state.
     mutating func losePower()
 }
 
-/// A chip's answer: the bytes after the response code and the IDm.
-struct FeliCaChipAnswer: Sendable {
-    var payload: [UInt8]
-    var workTime = Airtime.zero
-    var isWrite = false
-
-    init(_ payload: [UInt8], workTime: Airtime = .zero, isWrite: Bool = false) {
-        self.payload = payload
-        self.workTime = workTime
-        self.isWrite = isWrite
-    }
-
+extension CardAnswer {
+    /// An answer of two status flags.
     init(_ status: FeliCaStatus, workTime: Airtime = .zero, isWrite: Bool = false) {
         self.init(status.bytes, workTime: workTime, isWrite: isWrite)
     }

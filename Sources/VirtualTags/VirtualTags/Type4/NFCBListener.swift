@@ -106,13 +106,12 @@ package struct NFCBListener: Sendable {
     }
 
     private mutating func receiveAttribute(_ bytes: [UInt8]) -> Outcome {
-        let sizeCode = Int(bytes[6] & 0x0F)
         let cid = bytes[8] & 0x0F
         guard cid < 15 else { return .silence }
         state = .active
         return .activated(
             cid: cid,
-            readerFrameSize: Self.frameSizes[min(sizeCode, Self.frameSizes.count - 1)],
+            readerFrameSize: Type4FrontEnd.frameSize(bytes[6] & 0x0F),
             message: Array(bytes[9...])
         )
     }

@@ -3,12 +3,11 @@ import TagLink
 
 /// The state machine of a Type 4 tag: activation, ISO-DEP, and a card above them.
 struct Type4Chip: Sendable {
-    private enum Activation: Sendable {
-        case nfcA(NFCAListener?, ats: [UInt8])
-        case nfcB(NFCBListener)
-    }
-
-    private var activation: Activation
+    /// The activation; one of the two is nil.
+    private var listenerA: NFCAListener?
+    private var listenerB: NFCBListener?
+    /// The answer to RATS.
+    private var ats: [UInt8] = []
     private var parameters: Type4FrontEnd.Parameters
     /// The UID that the tag was created with.
     private let uid: [UInt8]
@@ -32,53 +31,44 @@ struct Type4Chip: Sendable {
         self.card = card
         switch frontEnd {
         case .nfcA(let uid, let atqa, let sak, let ats):
-            activation = .nfcA(NFCAListener(uid: uid, atqa: atqa, sak: sak), ats: ats)
+            listenerA = NFCAListener(uid: uid, atqa: atqa, sak: sak)
+            self.ats = ats
             // A UID of 4 bytes that starts with 08 is random (ISO/IEC 14443-3, 6.5.4).
             if changesRandomUID, uid.count == 4, uid[0] == 0x08 {
                 identifiers = SplitMix64(identifier: uid)
             }
         case .nfcB(let pupi, let data, let info):
-            activation = .nfcB(NFCBListener(pupi: pupi, applicationData: data, protocolInfo: info))
+            listenerB = NFCBListener(pupi: pupi, applicationData: data, protocolInfo: info)
         }
-        if takeOverPresentation() { drawIdentifier() }
+        if applyConfiguration() { drawIdentifier() }
     }
 
-    /// Applies the activation data that the card was configured with.
+    /// Applies the ATS and the random UID that a DESFire was configured with.
     ///
     /// - Returns: whether the card wants a random UID.
     @discardableResult
-    private mutating func takeOverPresentation() -> Bool {
-        guard case .nfcA(let listener, let ats) = activation, let card = card as? any SelfPresentingCard else {
-            return false
-        }
-        let presentation = card.presentation
-        if let answer = presentation.answerToSelect, answer != ats {
-            activation = .nfcA(listener, ats: answer)
+    private mutating func applyConfiguration() -> Bool {
+        guard listenerA != nil, let configuration = (card as? DESFireCard)?.contents.configuration else { return false }
+        if let answer = configuration.answerToSelect, answer != ats {
+            ats = answer
             parameters = Type4FrontEnd.parameters(ats: answer)
         }
         // Random UIDs are derived from the card's own, so that they are the same in every run.
-        if presentation.usesRandomUID, identifiers == nil { identifiers = SplitMix64(identifier: uid) }
-        return presentation.usesRandomUID
+        if configuration.usesRandomUID, identifiers == nil { identifiers = SplitMix64(identifier: uid) }
+        return configuration.usesRandomUID
     }
 
     /// Takes the next random UID, if UIDs are random.
     private mutating func drawIdentifier() {
-        guard case .nfcA(var listener, let ats) = activation, let number = identifiers?.next() else { return }
-        listener?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
-        activation = .nfcA(listener, ats: ats)
+        guard let number = identifiers?.next() else { return }
+        listenerA?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
     }
 
     mutating func losePower() {
-        switch activation {
-        case .nfcA(var listener, let ats):
-            listener?.reset()
-            activation = .nfcA(listener, ats: ats)
-        case .nfcB(var listener):
-            listener.reset()
-            activation = .nfcB(listener)
-        }
+        listenerA?.reset()
+        listenerB?.reset()
         endProtocol()
-        takeOverPresentation()
+        applyConfiguration()
         drawIdentifier()
     }
 
@@ -91,47 +81,34 @@ struct Type4Chip: Sendable {
     }
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        switch activation {
-        case .nfcA(var listener, let ats):
-            defer { activation = .nfcA(listener, ats: ats) }
-            return receiveA(frame, &listener, ats: ats, injectedFault)
-        case .nfcB(var listener):
-            defer { activation = .nfcB(listener) }
-            return receiveB(frame, &listener, injectedFault)
-        }
-    }
-
-    // MARK: NFC-A
-
-    private mutating func receiveA(
-        _ frame: Frame,
-        _ listener: inout NFCAListener?,
-        ats: [UInt8],
-        _ injectedFault: InjectedFault?
-    ) -> TagAnswer? {
-        if blocks != nil {
+        if blocks != nil, listenerA != nil {
             // In the block protocol, only complete blocks count (ISO/IEC 14443-4, 7.5.5).
             guard frame.validBitsInLastByte == 8, let block = frame.payload(checkedBy: .nfcA) else { return nil }
             if allowsSelection {
                 allowsSelection = false
                 if let answer = selectParameters(block) { return answer }
             }
-            let (answer, halts) = exchange(block, injectedFault)
-            if halts { _ = listener?.receive(Frame([0x50, 0x00])) }
-            return answer
+            return exchange(block, injectedFault)
         }
-        guard let outcome = listener?.receive(frame) else { return nil }
+        if let outcome = listenerA?.receive(frame) { return activateA(outcome) }
+        if let outcome = listenerB?.receive(frame) { return activateB(outcome, injectedFault) }
+        return nil
+    }
+
+    // MARK: NFC-A
+
+    private mutating func activateA(_ outcome: NFCAListener.Outcome) -> TagAnswer? {
         switch outcome {
         case .silence:
             return nil
         case .answer(let answer), .woken(let answer):
             return TagAnswer(answer)
         case .command(let command) where command.count == 2 && command[0] == 0xE0 && command[1] & 0x0F != 15:
-            begin(cid: command[1] & 0x0F, readerFrameSize: Self.frameSize(command[1] >> 4))
+            begin(cid: command[1] & 0x0F, readerFrameSize: Type4FrontEnd.frameSize(command[1] >> 4))
             allowsSelection = true
             return TagAnswer(Frame(ats))
         case .command, .damaged:
-            listener?.deselect()
+            listenerA?.deselect()
             return nil
         }
     }
@@ -154,12 +131,8 @@ struct Type4Chip: Sendable {
 
     // MARK: NFC-B
 
-    private mutating func receiveB(
-        _ frame: Frame,
-        _ listener: inout NFCBListener,
-        _ injectedFault: InjectedFault?
-    ) -> TagAnswer? {
-        switch listener.receive(frame) {
+    private mutating func activateB(_ outcome: NFCBListener.Outcome, _ injectedFault: InjectedFault?) -> TagAnswer? {
+        switch outcome {
         case .silence:
             return nil
         case .answer(let answer):
@@ -172,17 +145,11 @@ struct Type4Chip: Sendable {
             let answer = card.process(message, injectedFault: injectedFault)
             return TagAnswer(Frame([own] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
         case .block(let block):
-            let (answer, halts) = exchange(block, injectedFault)
-            if halts { listener.halt() }
-            return answer
+            return exchange(block, injectedFault)
         }
     }
 
     // MARK: Blocks
-
-    private static func frameSize(_ code: UInt8) -> Int {
-        NFCBListener.frameSizes[min(Int(code), NFCBListener.frameSizes.count - 1)]
-    }
 
     private mutating func begin(cid: UInt8, readerFrameSize: Int) {
         self.cid = cid
@@ -195,31 +162,29 @@ struct Type4Chip: Sendable {
     }
 
     /// Passes a block to ISO-DEP, and complete messages to the card.
-    ///
-    /// - Returns: the answer, and whether it deselects the card.
-    private mutating func exchange(_ block: [UInt8], _ injectedFault: InjectedFault?) -> (TagAnswer?, Bool) {
-        guard let action = blocks?.receive(block) else { return (nil, false) }
-        switch action {
-        case .silence:
-            return (nil, false)
+    private mutating func exchange(_ block: [UInt8], _ injectedFault: InjectedFault?) -> TagAnswer? {
+        switch blocks?.receive(block) {
+        case nil, .silence:
+            return nil
         case .send(let block):
             let work = remainingWork
             remainingWork = .zero
-            return (TagAnswer(Frame(block), workTime: work), false)
+            return TagAnswer(Frame(block), workTime: work)
         case .extend(let block, let multiplier):
-            return (extend(block, multiplier, isWrite: false), false)
+            return extend(block, multiplier, isWrite: false)
         case .halt(let block):
             endProtocol()
-            return (TagAnswer(Frame(block)), true)
+            _ = listenerA?.receive(Frame([0x50, 0x00]))
+            listenerB?.halt()
+            return TagAnswer(Frame(block))
         case .process(let message):
-            let answer = card.process(message, injectedFault: injectedFault)
-            return (self.answer(with: answer), false)
+            return answer(with: card.process(message, injectedFault: injectedFault))
         }
     }
 
     /// Starts a card's answer. If the card works for longer than the frame waiting time, it asks for extensions.
     private mutating func answer(with answer: CardAnswer) -> TagAnswer? {
-        let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
+        let waitingTime = parameters.waitingTime
         var extensions = answer.waitingTimeExtensions
         remainingWork = answer.workTime
         allowance = waitingTime
@@ -245,9 +210,8 @@ struct Type4Chip: Sendable {
     /// An S(WTX) request. It is sent at once, unless the work takes longer than the extension: then the card uses the time
     /// that it has before it asks for more.
     private mutating func extend(_ block: [UInt8], _ multiplier: UInt8, isWrite: Bool) -> TagAnswer {
-        let waitingTime = Airtime(carrierPeriods: 4096 << Int64(parameters.waitingTimeInteger))
         var work = Airtime.zero
-        let granted = waitingTime * Int(multiplier)
+        let granted = parameters.waitingTime * Int(multiplier)
         if remainingWork > granted {
             work = min(allowance, remainingWork - granted)
             remainingWork = remainingWork - work

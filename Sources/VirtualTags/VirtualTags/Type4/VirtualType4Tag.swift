@@ -107,13 +107,17 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
     struct Parameters: Sendable {
         /// FSC, the largest frame that the card accepts.
         var frameSize: Int
-        /// FWI, the code of the frame waiting time, 0 to 14.
-        var waitingTimeInteger: Int
+        /// FWI, the code of the frame waiting time, 0 to 15; 15 is reserved and means 4.
+        var waitingTimeInteger: UInt8
         var supportsCID: Bool
         /// The divisor codes that PPS may select, reader to card and card to reader. 0 is always included.
         var receiveDivisors: Set<UInt8> = [0]
         var sendDivisors: Set<UInt8> = [0]
         var needsSameDivisor = false
+
+        var waitingTime: Airtime {
+            Airtime(carrierPeriods: 4096 << (waitingTimeInteger == 15 ? 4 : Int64(waitingTimeInteger)))
+        }
     }
 
     /// The UID, or the PUPI of a Type 4B tag.
@@ -138,7 +142,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         var interface = ats.dropFirst(2)
         guard ats.count > 1 else { return parameters }
         let format = ats[1]
-        parameters.frameSize = size(format & 0x0F)
+        parameters.frameSize = frameSize(format & 0x0F)
         if format & 0x10 != 0, let ta = interface.popFirst() {
             for bit in UInt8(0)..<3 {
                 if ta & (1 << bit) != 0 { parameters.receiveDivisors.insert(bit + 1) }
@@ -147,8 +151,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
             parameters.needsSameDivisor = ta & 0x80 != 0
         }
         if format & 0x20 != 0, let tb = interface.popFirst() {
-            let integer = Int(tb >> 4)
-            parameters.waitingTimeInteger = integer == 15 ? 4 : integer
+            parameters.waitingTimeInteger = tb >> 4
         }
         if format & 0x40 != 0, let tc = interface.popFirst() {
             parameters.supportsCID = tc & 0x02 != 0
@@ -160,15 +163,15 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         guard protocolInfo.count >= 3 else {
             return Parameters(frameSize: 32, waitingTimeInteger: 4, supportsCID: false)
         }
-        let integer = Int(protocolInfo[2] >> 4)
         return Parameters(
-            frameSize: size(protocolInfo[1] >> 4),
-            waitingTimeInteger: integer == 15 ? 4 : integer,
+            frameSize: frameSize(protocolInfo[1] >> 4),
+            waitingTimeInteger: protocolInfo[2] >> 4,
             supportsCID: protocolInfo[2] & 0x01 != 0
         )
     }
 
-    private static func size(_ code: UInt8) -> Int {
+    /// Returns the frame size for a code, FSDI or FSCI.
+    static func frameSize(_ code: UInt8) -> Int {
         NFCBListener.frameSizes[min(Int(code), NFCBListener.frameSizes.count - 1)]
     }
 }

@@ -1,6 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-import CardCryptography
+public import CardCryptography
 import TagLink
+
+/// The persistent state of a FeliCa Lite-S (RC-S966; FeliCa Lite-S User's Manual, 3).
+public struct FeliCaLiteSContents: Sendable, Hashable {
+    /// The chip's blocks, by number.
+    public struct Block: RawRepresentable, Sendable, Hashable {
+        public var rawValue: UInt8
+
+        /// Creates a block number.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// The register, which can only count down.
+        public static let register = Block(rawValue: 0x0E)
+        /// The random challenge, which is volatile and reads as zero.
+        public static let randomChallenge = Block(rawValue: 0x80)
+        /// The message authentication code of FeliCa Lite.
+        public static let mac = Block(rawValue: 0x81)
+        /// The identifier: IDm, data format code, six free bytes.
+        public static let identifier = Block(rawValue: 0x82)
+        /// The IDm and PMm.
+        public static let deviceIdentifier = Block(rawValue: 0x83)
+        /// The service code.
+        public static let serviceCode = Block(rawValue: 0x84)
+        /// The system code.
+        public static let systemCode = Block(rawValue: 0x85)
+        /// The version of the card key.
+        public static let keyVersion = Block(rawValue: 0x86)
+        /// The card key, which reads as zero.
+        public static let cardKey = Block(rawValue: 0x87)
+        /// The memory configuration.
+        public static let memoryConfiguration = Block(rawValue: 0x88)
+        /// The write counter.
+        public static let writeCounter = Block(rawValue: 0x90)
+        /// The message authentication code of FeliCa Lite-S.
+        public static let macA = Block(rawValue: 0x91)
+        /// Whether the reader is authenticated.
+        public static let state = Block(rawValue: 0x92)
+        /// Whether the memory is intact.
+        public static let integrity = Block(rawValue: 0xA0)
+    }
+
+    /// The IDm, 8 bytes.
+    public var idm: [UInt8]
+    /// The PMm, 8 bytes. The second one is the IC code F1.
+    public var pmm: [UInt8]
+    /// Blocks 00 to 0D (S_PAD0 to S_PAD13), 16 bytes each. The first one is the NDEF attribute information.
+    public var userMemory: [UInt8]
+    /// Block 0E.
+    public var register: [UInt8]
+    /// Bytes 8 to 15 of block 82: the data format code and six free bytes.
+    public var identifierExtension: [UInt8]
+    /// Block 83, 16 bytes, if a dump has other data there than the IDm and the PMm; nil otherwise.
+    public var deviceIdentifier: [UInt8]?
+    /// Block 84: the service code.
+    public var serviceCode: [UInt8]
+    /// Block 86: the version of the card key.
+    public var keyVersion: [UInt8]
+    /// Block 87: the card key.
+    @Hidden public var cardKey: [UInt8]
+    /// Block 88: the memory configuration.
+    public var memoryConfiguration: [UInt8]
+    /// Block 90, as a 24-bit number.
+    public var writeCounter: UInt32
+
+    /// Creates a chip with an empty NDEF format.
+    ///
+    /// - Parameters:
+    ///   - idm: the IDm, 8 bytes.
+    ///   - pmm: the PMm, 8 bytes.
+    public init(idm: [UInt8], pmm: [UInt8] = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]) {
+        self.idm = idm
+        self.pmm = pmm
+        let zero = [UInt8](repeating: 0, count: 16)
+        let half = [UInt8](repeating: 0, count: 8)
+        userMemory =
+            FeliCaSystem.attributes(blockCount: 13, maximumRead: 4, maximumWrite: 1)
+            + Array(repeating: 0, count: 13 * 16)
+        // The register counts down from its maximum.
+        register = Array(repeating: 0xFF, count: 8) + half
+        identifierExtension = half
+        serviceCode = zero
+        keyVersion = zero
+        cardKey = zero
+        memoryConfiguration = [0xFF, 0xFF, 0xFF, 0x01, 0x07, 0x00, 0x00, 0x00] + half
+        writeCounter = 0
+    }
+
+    /// Whether the chip answers polling for the NDEF system 12FC: SYS_OP of the memory configuration.
+    public var supportsNDEF: Bool {
+        get { memoryConfiguration[3] & 0x01 != 0 }
+        set { memoryConfiguration[3] = memoryConfiguration[3] & ~0x01 | (newValue ? 0x01 : 0x00) }
+    }
+}
 
 /// A FeliCa Lite-S chip: one service, four blocks per read, one per write (FeliCa Lite-S User's Manual, 3 and 4).
 ///
@@ -26,15 +120,14 @@ struct FeliCaLiteSChip: FeliCaChip {
         random = SplitMix64(seed: contents.idm.reduce(0x5EED) { $0 << 8 ^ UInt64($1) })
     }
 
+    var state: VirtualType3Tag.Contents { .liteS(contents) }
     var idm: [UInt8] { contents.idm }
     var pmm: [UInt8] { contents.pmm }
 
     var systems: [(code: UInt16, number: UInt8)] {
         // Both system codes name the same system, whose number is already in the IDm.
-        let number = contents.idm[0] >> 4
-        let lite: (code: UInt16, number: UInt8) = (0x88B4, number)
-        let ndef: (code: UInt16, number: UInt8) = (0x12FC, number)
-        return contents.supportsNDEF ? [lite, ndef] : [lite]
+        let codes: [UInt16] = contents.supportsNDEF ? [0x88B4, 0x12FC] : [0x88B4]
+        return codes.map { ($0, contents.idm[0] >> 4) }
     }
 
     mutating func losePower() {
@@ -48,7 +141,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
         tear: TornWrite?
-    ) -> FeliCaChipAnswer? {
+    ) -> CardAnswer? {
         switch command {
         case 0x06: return read(payload)
         case 0x08: return write(payload, tear)
@@ -58,31 +151,31 @@ struct FeliCaLiteSChip: FeliCaChip {
 
     // MARK: Reading
 
-    private mutating func read(_ payload: ArraySlice<UInt8>) -> FeliCaChipAnswer? {
+    private mutating func read(_ payload: ArraySlice<UInt8>) -> CardAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.isEmpty else { return nil }
-        if let status = Self.check(list, services: [0x0009, 0x000B], limit: 4) { return FeliCaChipAnswer(status) }
+        if let status = Self.check(list, services: [0x0009, 0x000B], limit: 4) { return CardAnswer(status) }
         var data: [UInt8] = []
         var numbers: [UInt8] = []
         let wanted = list.elements.map(\.block)
         let position = wanted.firstIndex(of: Int(Block.macA.rawValue))
         if let position {
             guard !wanted.contains(Int(Block.mac.rawValue)) else {
-                return FeliCaChipAnswer(.block(position, .codeCombination))
+                return CardAnswer(.block(position, .codeCombination))
             }
-            guard hasChallenge else { return FeliCaChipAnswer(.block(position, .wrongCode)) }
+            guard hasChallenge else { return CardAnswer(.block(position, .wrongCode)) }
         }
         for (position, element) in list.elements.enumerated() {
             let block = Block(rawValue: UInt8(truncatingIfNeeded: element.block))
             guard element.block <= 0xFF, let bytes = bytes(of: block, after: numbers, data) else {
-                return FeliCaChipAnswer(.block(position, .blockNumber))
+                return CardAnswer(.block(position, .blockNumber))
             }
             if block.rawValue <= 0x0E, !isAuthenticated, restricts(6, block) {
-                return FeliCaChipAnswer(.block(position, .authenticationNeeded))
+                return CardAnswer(.block(position, .authenticationNeeded))
             }
             numbers.append(block.rawValue)
             data += bytes
         }
-        return FeliCaChipAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
+        return CardAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
     /// Returns what a block reads as; nil when the chip has no such block.
@@ -120,29 +213,29 @@ struct FeliCaLiteSChip: FeliCaChip {
 
     // MARK: Writing
 
-    private mutating func write(_ payload: ArraySlice<UInt8>, _ tear: TornWrite?) -> FeliCaChipAnswer? {
+    private mutating func write(_ payload: ArraySlice<UInt8>, _ tear: TornWrite?) -> CardAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
-        if let status = Self.check(list, services: [0x0009], limit: 2) { return FeliCaChipAnswer(status) }
+        if let status = Self.check(list, services: [0x0009], limit: 2) { return CardAnswer(status) }
         let hasCode = list.elements.count == 2
         guard !hasCode || list.elements[1].block == Int(Block.macA.rawValue) else {
-            return FeliCaChipAnswer(.blockCount)
+            return CardAnswer(.blockCount)
         }
-        guard list.elements[0].block <= 0xFF else { return FeliCaChipAnswer(.block(0, .blockNumber)) }
+        guard list.elements[0].block <= 0xFF else { return CardAnswer(.block(0, .blockNumber)) }
         let block = Block(rawValue: UInt8(list.elements[0].block))
         let data = Array(list.data[0..<16])
-        if hasCode, !proves(list, block, data) { return FeliCaChipAnswer(.block(1, .wrongCode)) }
+        if hasCode, !proves(list, block, data) { return CardAnswer(.block(1, .wrongCode)) }
         if block == .randomChallenge {
             hasChallenge = true
             codes = try? FeliCaLiteCodes(cardKey: contents.cardKey, challenge: data)
             isAuthenticated = false
-            return FeliCaChipAnswer(.success)
+            return CardAnswer(.success)
         }
-        if let error = refusal(block, data, hasCode: hasCode) { return FeliCaChipAnswer(.block(0, error)) }
+        if let error = refusal(block, data, hasCode: hasCode) { return CardAnswer(.block(0, error)) }
         if tear.map(Self.keepsNew) ?? true {
             store(data, in: block)
             count(block, data)
         }
-        return FeliCaChipAnswer(.success, workTime: Self.programmingTime, isWrite: true)
+        return CardAnswer(.success, workTime: Self.programmingTime, isWrite: true)
     }
 
     /// Returns whether block MAC_A of a write has the right MAC and write counter.
