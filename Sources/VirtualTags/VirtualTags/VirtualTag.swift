@@ -21,8 +21,6 @@ public protocol VirtualTag: AnyObject, Sendable {
     ///
     /// By default, it has to be equal to ``identifier``. A tag that sends only a part of it in some commands also
     /// accepts that part.
-    ///
-    /// - Parameter identifier: the identifier that the reader received.
     func answers(to identifier: [UInt8]) -> Bool
 
     /// Handles a frame from the reader.
@@ -44,9 +42,7 @@ extension VirtualTag {
 }
 
 extension [UInt8] {
-    /// Programs bytes at an offset, or the part of them that a power cut allows.
-    ///
-    /// The range must be inside the memory.
+    /// Programs bytes at an offset inside the memory, or the part of them that a power cut allows.
     package mutating func program(
         _ bytes: [UInt8],
         at offset: Int,
@@ -90,12 +86,6 @@ public struct TagAnswer: Sendable, Hashable {
     public var slot: Int?
 
     /// Creates an answer.
-    ///
-    /// - Parameters:
-    ///   - frame: the frame to send; nil for no answer.
-    ///   - workTime: how long the tag works first.
-    ///   - isWrite: whether the command programmed its memory.
-    ///   - slot: the time slot of an answer to NFC-F polling.
     @inlinable
     public init(_ frame: Frame?, workTime: Airtime = .zero, isWrite: Bool = false, slot: Int? = nil) {
         self.frame = frame
@@ -117,14 +107,8 @@ public enum TornWrite: Sendable, Hashable {
 }
 
 extension TornWrite {
-    /// Returns the memory after a power cut while bytes were being programmed, one unit after the other.
-    ///
-    /// - Parameters:
-    ///   - old: the bytes from before.
-    ///   - new: the new bytes, the same number.
-    ///   - unit: the number of bytes that are programmed at a time.
-    ///   - isProtected: whether the memory makes sure that a unit is never a mixture.
-    /// - Returns: units of `new`, one unit with bits of both, and units of `old`.
+    /// Returns the memory after a power cut while bytes were being programmed, one unit after the other: units of
+    /// `new`, one unit with bits of both, and units of `old`. If the memory protects its units, none is a mixture.
     package func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {
         switch self {
         case .old: return old

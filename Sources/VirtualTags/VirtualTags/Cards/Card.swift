@@ -6,12 +6,9 @@ public import TagLink
 /// Most cards speak ISO/IEC 7816-4 and are an ``ApplicationCard``; MIFARE DESFire has its own commands. A card is a
 /// value: a copy of it has a copy of its memory.
 public protocol Card: Sendable {
-    /// Executes a message.
+    /// Executes a message, combined from all blocks of a chain, and returns the answer with its status.
     ///
-    /// - Parameters:
-    ///   - message: the reader's message, combined from all blocks of a chain.
-    ///   - tear: what remains of the programmed memory after a power cut; nil without a power cut.
-    /// - Returns: the answer, including the status.
+    /// - Parameter tear: what remains of the programmed memory after a power cut; nil without a power cut.
     mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer
 
     /// Resets all volatile state: the selection and the authentication.
@@ -55,10 +52,7 @@ public struct CardCommand: Sendable, Hashable {
     /// Whether the length fields are extended.
     public var isExtended: Bool
 
-    /// Parses a command APDU.
-    ///
-    /// - Parameter bytes: the whole command.
-    /// - Returns: nil when the bytes are not a command APDU, because they are too short or have inconsistent lengths.
+    /// Parses a command APDU; nil when the bytes are too short or have inconsistent lengths.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 4 else { return nil }
         cla = bytes[0]

@@ -46,8 +46,6 @@ public struct DESFireCard: Card, NativeCard {
     var tear: TornWrite?
 
     /// Creates a card.
-    ///
-    /// - Parameter contents: its state.
     public init(_ contents: DESFireContents) {
         self.contents = contents
         random = SplitMix64(identifier: contents.uid)
@@ -91,11 +89,7 @@ public struct DESFireCard: Card, NativeCard {
 }
 
 extension VirtualType4Tag {
-    /// Creates a MIFARE DESFire EV1, EV2 or EV3.
-    ///
-    /// - Parameters:
-    ///   - contents: the card's state.
-    ///   - ats: its answer to RATS.
+    /// Creates a MIFARE DESFire EV1, EV2 or EV3 with its answer to RATS.
     public convenience init(_ contents: DESFireContents, ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]) {
         self.init(card: DESFireCard(contents), frontEnd: .nfcA(uid: contents.uid, ats: ats))
     }
@@ -206,10 +200,6 @@ extension DESFireCard {
     // MARK: Rights
 
     /// Returns whether one of the keys for a file's rights is free or was authenticated.
-    ///
-    /// - Parameters:
-    ///   - accessRights: the file's rights.
-    ///   - rights: the requested rights.
     func allows(_ accessRights: FileAccessRights, _ rights: FileAccessRights.Right...) -> Bool {
         accessRights.allow(authenticatedKey, rights)
     }

@@ -37,13 +37,7 @@ public struct DESFireContents: Sendable, Hashable {
     /// also needs memory for applications and keys, by unpublished rules.
     public var reservedMemory = 0
 
-    /// Creates the contents of a MIFARE DESFire.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID.
-    ///   - generation: the product's generation.
-    ///   - size: the size of the memory.
-    ///   - applications: the applications; a new card has none.
+    /// Creates a MIFARE DESFire; a new one has no applications.
     public init(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -82,12 +76,8 @@ public struct DESFireContents: Sendable, Hashable {
 }
 
 extension DESFireContents {
-    /// Creates a card with an empty NDEF application, like NXP's tools.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID.
-    ///   - generation: the product's generation.
-    ///   - size: the size of the memory; the NDEF file has 0800, 1000 or 1E00 bytes.
+    /// Creates a card with an empty NDEF application, like NXP's tools. The NDEF file has 0800, 1000 or 1E00 bytes, by
+    /// the size of the memory.
     public static func ndef(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -198,17 +188,7 @@ public struct DESFireApplication: Sendable, Hashable {
     /// The files.
     public var files: [DESFireFile]
 
-    /// Creates an application.
-    ///
-    /// - Parameters:
-    ///   - identifier: the AID.
-    ///   - keySettings: the key settings.
-    ///   - keyCount: the number of keys and their kind: bit 6 triple DES with three keys, bit 7 AES.
-    ///   - keyVersions: the versions of keys that are zero otherwise.
-    ///   - keys: the keys; by default zero.
-    ///   - isoIdentifier: the ISO/IEC 7816-4 file identifier.
-    ///   - name: the name of the dedicated file.
-    ///   - files: the files.
+    /// Creates an application. Its keys are zero by default, with the given versions.
     public init(
         identifier: UInt32,
         keySettings: UInt8 = 0x0F,
@@ -249,11 +229,8 @@ public struct DESFireApplication: Sendable, Hashable {
         keys[Int(number)] = key
     }
 
-    /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file in file 02.
-    ///
-    /// - Parameters:
-    ///   - container: the capability container.
-    ///   - ndef: the NDEF file with its length field.
+    /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file with its length field in
+    /// file 02.
     public static func ndef(container: [UInt8], ndef: [UInt8]) -> DESFireApplication {
         DESFireApplication(
             identifier: 0x00_0001,

@@ -38,10 +38,8 @@ public struct EMRTDCard: Card {
 
     /// Creates a document. Nothing is selected.
     ///
-    /// - Parameters:
-    ///   - contents: the document's contents.
-    ///   - randomBytes: the first bytes that its random number generator returns: 8 bytes for a challenge, then 16 for
-    ///     its part of the session keys. All later bytes are the same in every run.
+    /// - Parameter randomBytes: the first bytes of its random number generator: 8 for a challenge, then 16 for its part
+    ///   of the session keys. All later bytes are the same in every run.
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
         givenBytes = randomBytes[...]
@@ -86,12 +84,8 @@ public struct EMRTDCard: Card {
         static func refusal(_ status: CardStatus) -> Reply { Reply(status: status) }
     }
 
-    /// Executes a command whose protection was removed.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - capacity: the maximum number of data bytes in its answer.
-    ///   - isOpen: whether the command came by secure messaging, so that the reader has proved that it knows the zone.
+    /// Executes a command whose protection was removed. `capacity` is the maximum number of data bytes in its answer.
+    /// `isOpen` means that it came by secure messaging, so that the reader has proved that it knows the zone.
     private mutating func carryOut(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
         let challenge = pendingChallenge
         pendingChallenge = nil
@@ -270,10 +264,7 @@ struct EMRTDSecureMessaging: Sendable {
         self.counter = counter
     }
 
-    /// Checks a protected command, and removes the protection.
-    ///
-    /// - Parameter command: a command whose data field contains data objects: 87 or 85, 97, and 8E, in this order.
-    /// - Returns: the command without protection, of class 00.
+    /// Checks a protected command and removes the protection: its data objects are 87 or 85, 97, and 8E, in this order.
     mutating func open(_ command: CardCommand) throws(Refusal) -> CardCommand {
         guard let objects = DataObject.sequence(command.data) else { throw .incorrect }
         guard let code = objects.last, code.tag == 0x8E else { throw .missing }
@@ -320,12 +311,8 @@ struct EMRTDSecureMessaging: Sendable {
         return data
     }
 
-    /// Protects the data and the status of an answer.
-    ///
-    /// - Parameters:
-    ///   - data: the answer's data; may be empty.
-    ///   - status: the status. It is sent both in the protected part and after it.
-    ///   - instruction: the command's instruction. For an odd one the data are in object 85, otherwise in object 87.
+    /// Protects the data and the status of an answer. For an odd instruction the data are in object 85, otherwise in
+    /// 87. The status is sent both in the protected part and after it.
     mutating func seal(_ data: [UInt8], _ status: CardStatus, to instruction: UInt8) throws(Refusal) -> [UInt8] {
         counter &+= 1
         var objects: [UInt8] = []
@@ -344,9 +331,7 @@ struct EMRTDSecureMessaging: Sendable {
         return code
     }
 
-    /// Returns the maximum number of data bytes in a protected answer.
-    ///
-    /// - Parameter length: the number of bytes that the reader accepts, without the status.
+    /// Returns the maximum number of data bytes in a protected answer of a length without the status.
     static func capacity(_ length: Int) -> Int {
         // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. Then there is the padding.
         let head = length > 256 ? 5 : 4
@@ -411,9 +396,7 @@ extension Type4FrontEnd {
     /// frames of 256 bytes and announces extended lengths (ISO/IEC 14443-3, 6.5.4).
     public static let randomEMRTD = Type4FrontEnd.emrtd(uid: [0x08, 0x5A, 0x1C, 0xE7])
 
-    /// Returns the activation of a travel document over NFC-A.
-    ///
-    /// - Parameter uid: the UID, 4, 7 or 10 bytes. One of 4 bytes that starts with 08 is random.
+    /// Returns the activation of a travel document over NFC-A. A UID of 4 bytes that starts with 08 is random.
     public static func emrtd(uid: [UInt8]) -> Type4FrontEnd {
         // The historical bytes announce the same capabilities as EF.ATR/INFO.
         let ats: [UInt8] = [0x0A, 0x78, 0x77, 0x90, 0x02, 0x80, 0x73, 0x94, 0x01, 0x60]
@@ -422,19 +405,13 @@ extension Type4FrontEnd {
 
     /// Returns the activation of a travel document over NFC-B: family E1, the CRC_B of the application's name, and a
     /// single application (ISO/IEC 14443-3, 7.9.3).
-    ///
-    /// - Parameter pupi: the pseudo-unique identifier, 4 bytes.
     public static func emrtd(pupi: [UInt8]) -> Type4FrontEnd {
         .nfcB(pupi: pupi, applicationData: [0xE1, 0xF3, 0x5E, 0x11], protocolInfo: [0x77, 0x81, 0x95])
     }
 }
 
 extension VirtualType4Tag {
-    /// Creates an electronic travel document.
-    ///
-    /// - Parameters:
-    ///   - contents: the document's contents.
-    ///   - frontEnd: its activation; by default over NFC-A with a random UID.
+    /// Creates an electronic travel document; by default over NFC-A with a random UID.
     public convenience init(_ contents: EMRTDContents, frontEnd: Type4FrontEnd = .randomEMRTD) {
         self.init(card: EMRTDCard(contents), frontEnd: frontEnd)
     }

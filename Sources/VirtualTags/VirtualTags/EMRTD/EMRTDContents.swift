@@ -24,27 +24,19 @@ public struct EMRTDContents: Sendable, Hashable {
     public static let sodIdentifier: UInt16 = 0x011D
 
     /// Creates contents from existing files, such as those that were read from a document.
-    ///
-    /// - Parameters:
-    ///   - zone: the printed zone.
-    ///   - files: the files by identifier.
-    ///   - cardAccess: EF.CardAccess, or nil.
     public init(_ zone: MachineReadableZone, files: [UInt16: [UInt8]], cardAccess: [UInt8]? = nil) {
         self.zone = zone
         self.files = files
         self.cardAccess = cardAccess
     }
 
-    /// Creates contents with data group 1 from the zone, data group 2 from a portrait, EF.COM and EF.SOD.
-    ///
-    /// The same arguments result in the same bytes.
+    /// Creates contents with data group 1 from the zone, data group 2 from a portrait, EF.COM and EF.SOD. The same
+    /// arguments result in the same bytes.
     ///
     /// - Parameters:
-    ///   - zone: the printed zone.
-    ///   - portrait: a portrait, a JPEG file; by default a drawing of an invented face.
-    ///   - otherGroups: the complete files of data groups 3 to 16 by number, each starting with its tag.
-    ///   - signer: the signer of the data groups' hashes; ``EMRTDSigner/test`` for a document that nobody needs to
-    ///     trust.
+    ///     - portrait: a JPEG file; by default a drawing of an invented face.
+    ///     - otherGroups: the complete files of data groups 3 to 16 by number, each starting with its tag.
+    ///     - signer: ``EMRTDSigner/test`` for a document that nobody needs to trust.
     /// - Throws: ``EMRTDError`` with `unsuitableContents`, or `cryptography` when the system has no libcrypto.
     public init(
         _ zone: MachineReadableZone,
@@ -133,10 +125,7 @@ extension EMRTDContents {
         DataObject(0x61, [DataObject(0x5F1F, zone.characters)]).bytes
     }
 
-    /// Data group 2: one facial image.
-    ///
-    /// - Parameter portrait: the picture, a JPEG file.
-    /// - Returns: nil when the picture is not a JPEG file.
+    /// Data group 2: one facial image; nil when the portrait is not a JPEG file.
     static func faceGroup(_ portrait: [UInt8]) -> [UInt8]? {
         guard let record = faceRecord(portrait) else { return nil }
         // The header of ISO/IEC 7816-11: facial features, in format 8 of ISO/IEC JTC 1/SC 37.

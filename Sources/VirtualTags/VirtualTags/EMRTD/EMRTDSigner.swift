@@ -9,10 +9,6 @@ public struct EMRTDSigner: Sendable, Hashable {
     @Hidden public var privateKey: [UInt8]
 
     /// Creates a signer.
-    ///
-    /// - Parameters:
-    ///   - certificate: the certificate (X.509, DER) of the key.
-    ///   - privateKey: the private RSA key (DER, PKCS #8 without encryption or PKCS #1).
     public init(certificate: [UInt8], privateKey: [UInt8]) {
         self.certificate = certificate
         self.privateKey = privateKey
@@ -35,12 +31,7 @@ public struct EMRTDSigner: Sendable, Hashable {
 }
 
 extension EMRTDContents {
-    /// EF.SOD: the signed hashes of the data groups (ICAO 9303-10, 4.6.2; RFC 5652). The same data result in the same
-    /// bytes.
-    ///
-    /// - Parameters:
-    ///   - groups: the data groups' files by number.
-    ///   - signer: the signer.
+    /// EF.SOD: the signed hashes of the data groups' files by number (ICAO 9303-10, 4.6.2; RFC 5652).
     static func securityObject(of groups: [Int: [UInt8]], signer: EMRTDSigner) throws(EMRTDError) -> [UInt8] {
         guard let signerIdentifier = signer.issuerAndSerialNumber else {
             throw EMRTDError(.unsuitableContents, "The signer's certificate is not a certificate in DER.")

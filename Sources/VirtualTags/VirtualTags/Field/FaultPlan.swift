@@ -12,10 +12,6 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     public var seed: UInt64
 
     /// Creates a plan.
-    ///
-    /// - Parameters:
-    ///   - faults: the faults.
-    ///   - seed: the seed for random choices.
     public init(_ faults: [Fault] = [], seed: UInt64 = 0) {
         self.faults = faults
         self.seed = seed
@@ -83,13 +79,8 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         (0..<count).flatMap { exchange in effects.map { effect($0, atExchange: exchange) } }
     }
 
-    /// Faults at random exchanges, like in a noisy field. They are the same for the same seed.
-    ///
-    /// - Parameters:
-    ///   - seed: the seed for the choices.
-    ///   - effects: the possible effects.
-    ///   - exchanges: the number of exchanges to choose from.
-    ///   - count: the number of faults.
+    /// `count` faults at random ones of the first exchanges, like in a noisy field. They are the same for the same
+    /// seed.
     public static func random(seed: UInt64, of effects: [Fault.Effect], inExchanges exchanges: Int, count: Int)
         -> FaultPlan
     {
@@ -152,11 +143,8 @@ public struct Fault: Sendable, CustomStringConvertible {
 
     /// Creates a fault.
     ///
-    /// - Parameters:
-    ///   - effect: the effect of the fault.
-    ///   - trigger: when it happens. At an exchange that programs nothing, `powerCut` and `brownOut` have no effect. At
-    ///     a write, a `loss` happens right after it; `deaf`, `swap` and `call` have no effect, because they happen
-    ///     before a request.
+    /// At an exchange that programs nothing, `powerCut` and `brownOut` have no effect. At a write, a `loss` happens
+    /// right after it; `deaf`, `swap` and `call` have no effect, because they happen before a request.
     public init(_ effect: Effect, at trigger: Trigger) {
         self.effect = effect
         self.trigger = trigger

@@ -121,15 +121,11 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Exchanges
 
-    /// Sends a frame and returns the answer, without a task: for a program that passes on the frames of another one.
+    /// Sends a frame without a task, for a program that passes on the frames of another one. Unlike the link of the
+    /// technology, it does not call `onExchange` and `onElapsed`, and makes no calls of a fault plan.
     ///
-    /// It does what the link of the technology does, except that `onExchange` and `onElapsed` are not called and calls
-    /// of a fault plan are not made.
-    ///
-    /// - Parameters:
-    ///   - frame: the frame to send, as for `FrameLink.transceive(_:timeout:)`.
-    ///   - technology: the technology to send it in.
-    ///   - timeout: how long to wait for the start of the answer, in addition to the technology's minimum delay.
+    /// - Parameter timeout: how long to wait for the start of the answer, in addition to the technology's minimum
+    ///   delay.
     /// - Returns: the answer, or why there is none; and the simulated time of the exchange.
     public func exchange(
         _ frame: Frame,
@@ -149,9 +145,8 @@ public final class VirtualField: FieldDriver {
     /// The number of commands that have programmed a tag's memory so far.
     public var writeCount: Int { core.state.withLock { $0.writes } }
 
-    /// Activates a plan of faults, replacing an earlier one. Exchanges and writes are counted from now on.
-    ///
-    /// - Parameter plan: the faults; an empty plan deactivates them.
+    /// Activates a plan of faults, replacing an earlier one; an empty plan deactivates it. Exchanges and writes are
+    /// counted from now on.
     public func arm(_ plan: FaultPlan) {
         core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
     }
@@ -161,9 +156,7 @@ public final class VirtualField: FieldDriver {
         core.state.withLock { $0.faults.map { ($0.exchanges, $0.writes) } }
     }
 
-    /// Starts to record exchanges, replacing an earlier recording.
-    ///
-    /// - Parameter limit: the maximum number of exchanges; later ones are not recorded.
+    /// Starts to record up to `limit` exchanges, replacing an earlier recording.
     public func startRecording(limit: Int = 100_000) {
         core.state.withLock { state in
             state.recording = []
@@ -171,9 +164,7 @@ public final class VirtualField: FieldDriver {
         }
     }
 
-    /// Ends the recording.
-    ///
-    /// - Returns: the exchanges since ``startRecording(limit:)``, oldest first; empty when nothing was recorded.
+    /// Ends the recording, and returns the exchanges since ``startRecording(limit:)``, oldest first.
     @discardableResult
     public func stopRecording() -> [ExchangeRecord] {
         core.state.withLock { state in

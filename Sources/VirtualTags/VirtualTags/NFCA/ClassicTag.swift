@@ -86,12 +86,8 @@ public struct ClassicContents: Sendable, Hashable {
     /// The originality signature of MIFARE Classic EV1, 32 bytes; empty when there is none.
     public var signature: [UInt8] = []
 
-    /// Creates contents from an image of the memory.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - memory: the memory from block 0 on. Missing bytes at the end are zero.
-    ///   - uid: the UID; nil for the one at the start of the memory.
+    /// Creates contents from an image of the memory. Missing bytes at the end are zero. Without a UID, that at the
+    /// start of the memory is used.
     public init(_ product: ClassicProduct, memory: [UInt8], uid: [UInt8]? = nil) {
         let missing = max(0, product.memorySize - memory.count)
         self.product = product
@@ -102,10 +98,6 @@ public struct ClassicContents: Sendable, Hashable {
     }
 
     /// Creates a new card: every sector has the transport keys FFFFFFFFFFFF (MF1S50yyX data sheet, 8.6).
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID, 4 or 7 bytes.
     public init(blank product: ClassicProduct, uid: [UInt8]) {
         var memory = [UInt8](repeating: 0, count: product.memorySize)
         let key = [UInt8](repeating: 0xFF, count: 6)
@@ -120,10 +112,8 @@ public struct ClassicContents: Sendable, Hashable {
         self.init(product, memory: memory, uid: uid)
     }
 
-    /// Returns the UID at the start of the memory. After a 7-byte UID, ATQA shows its length. A 4-byte UID is followed
-    /// by the exclusive or of its bytes.
-    ///
-    /// - Parameter memory: the memory of a whole card.
+    /// Returns the UID at the start of the memory of a whole card. After a 7-byte UID, ATQA shows its length. A 4-byte
+    /// UID is followed by the exclusive or of its bytes.
     package static func uid(inBlock0 memory: [UInt8]) -> [UInt8] {
         let short = Array(memory.prefix(4))
         let isDouble = memory[0] == 0x04 && memory[8] & 0xC0 == 0x40 && memory[9] == 0x00
@@ -174,9 +164,7 @@ public final class ClassicTag: VirtualTag {
     public let contents: ClassicContents
     private let chip: Locked<ClassicChip>
 
-    /// Creates a card.
-    ///
-    /// - Parameter contents: its state. The UID must have 4, 7 or 10 bytes.
+    /// Creates a card. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: ClassicContents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents

@@ -7,9 +7,7 @@ public final class NFCATag: VirtualTag {
     public let contents: NFCAContents
     private let listener: Locked<NFCAListener>
 
-    /// Creates a tag.
-    ///
-    /// - Parameter contents: the data of the tag. Its UID must have 4, 7 or 10 bytes.
+    /// Creates a tag. Its UID must have 4, 7 or 10 bytes.
     public init(_ contents: NFCAContents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents

@@ -42,8 +42,6 @@ public struct NTAG424Card: Card, NativeCard {
     var tear: TornWrite?
 
     /// Creates a tag.
-    ///
-    /// - Parameter contents: its state.
     public init(_ contents: NTAG424Contents = NTAG424Contents()) {
         self.contents = contents
         random = SplitMix64(identifier: contents.uid)
@@ -200,8 +198,6 @@ public struct NTAG424Card: Card, NativeCard {
 
 extension VirtualType4Tag {
     /// Creates an NTAG 424 DNA.
-    ///
-    /// - Parameter contents: the tag's state.
     public convenience init(_ contents: NTAG424Contents) {
         self.init(
             card: NTAG424Card(contents),

@@ -46,14 +46,8 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     /// The maximum number of readings of the file.
     public var counterLimit: UInt32?
 
-    /// Creates settings with the encrypted UID and counter, and a MAC.
-    ///
-    /// - Parameters:
-    ///   - piccDataOffset: the place of UID and counter.
-    ///   - codeOffset: the place of the MAC.
-    ///   - codeInputOffset: the start of the part of the file that the MAC covers; nil for no part.
-    ///   - metaReadKey: the key for UID and counter.
-    ///   - fileReadKey: the key of the MAC.
+    /// Creates settings with the encrypted UID and counter, and a MAC; without `codeInputOffset` it covers no part of
+    /// the file.
     public init(
         piccDataOffset: Int,
         codeOffset: Int,
@@ -71,9 +65,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     }
 
     /// Parses settings in the format of CHANGE FILE SETTINGS: SDMOptions, SDMAccessRights, and the fields that these
-    /// require.
-    ///
-    /// - Returns: nil when there are too few or too many bytes, or the product does not support the settings.
+    /// require. Nil when the length is wrong, or the product does not support the settings.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 3 else { return nil }
         options = bytes[0]
@@ -147,15 +139,10 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
 }
 
 extension SecureDynamicMessaging {
-    /// Returns the NDEF file as a reader without a key sees it (NT4H2421Gx data sheet, 9.3.3 to 9.3.9).
+    /// Returns the NDEF file as a reader without a key sees it, by the same number of bytes (NT4H2421Gx data sheet,
+    /// 9.3.3 to 9.3.9). The counter includes this reading. The padding is random: 15 bytes at most, after the encrypted
+    /// UID and counter.
     ///
-    /// - Parameters:
-    ///   - file: the file as it was written.
-    ///   - uid: the tag's UID.
-    ///   - counter: how often the file was read, including this time.
-    ///   - keys: the tag's five keys.
-    ///   - padding: the random bytes after the encrypted UID and counter, 15 at most.
-    /// - Returns: the same number of bytes.
     /// - Throws: `CryptographyError` when the system's library is missing.
     package func mirrored(
         _ file: [UInt8],

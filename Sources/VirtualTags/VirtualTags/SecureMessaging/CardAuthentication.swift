@@ -69,11 +69,10 @@ package struct CardAuthentication: Sendable {
     /// Checks the reader's proof.
     ///
     /// - Parameters:
-    ///   - proof: the bytes that the reader sent.
-    ///   - transaction: the identifier of the transaction that ``Scheme/ev2First`` starts.
-    ///   - session: the previous session, which ``Scheme/ev2NonFirst`` continues.
+    ///     - transaction: the identifier of the transaction that ``Scheme/ev2First`` starts.
+    ///     - session: the previous session, which ``Scheme/ev2NonFirst`` continues.
     /// - Returns: the card's own proof, and the protection of later messages.
-    /// - Throws: `authenticationError` when the proof is wrong, or `lengthError`.
+    /// - Throws: `authenticationError` or `lengthError`.
     package func finish(
         _ proof: [UInt8],
         transaction: [UInt8] = [],

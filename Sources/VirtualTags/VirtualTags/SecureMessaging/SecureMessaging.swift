@@ -6,9 +6,8 @@ package protocol SecureMessaging: Sendable {
     /// Returns the length of data when they are protected.
     func protectedLength(_ length: Int, _ mode: CommunicationMode) -> Int
 
-    /// Removes the protection from a command.
+    /// Removes the protection from a command's data.
     ///
-    /// - Returns: the unprotected data of the command.
     /// - Throws: `integrityError` or `lengthError`.
     mutating func open(
         _ command: UInt8,
@@ -16,14 +15,10 @@ package protocol SecureMessaging: Sendable {
         _ protection: Protection
     ) throws(DESFireStatus) -> [UInt8]
 
-    /// Removes the protection from the data of CHANGE KEY. They have their own checksums.
+    /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums.
     ///
-    /// - Parameters:
-    ///   - number: the key's number in the command.
-    ///   - cryptogram: the bytes after the number.
-    ///   - kind: the kind of the new key.
-    ///   - old: the key that is replaced. nil when the session uses this key: then the reader has proved that it knows
-    ///     it.
+    /// - Parameter old: the key that is replaced; nil when the session uses it, so that the reader has proved that it
+    ///   knows it.
     mutating func openKey(
         _ number: UInt8,
         _ cryptogram: [UInt8],
@@ -31,9 +26,7 @@ package protocol SecureMessaging: Sendable {
         replacing old: DESFireKey?
     ) throws(DESFireStatus) -> DESFireKey
 
-    /// Protects the data of an answer.
-    ///
-    /// - Parameter status: the status of the answer, which is protected too.
+    /// Protects the data of an answer. The status is protected too.
     mutating func seal(
         _ data: [UInt8],
         _ protection: Protection,
@@ -43,14 +36,8 @@ package protocol SecureMessaging: Sendable {
 
 extension DESFireKey {
     /// Creates a new key from the data of CHANGE KEY: the key's bytes, combined with those of the replaced key if it is
-    /// another one, and the version of an AES key.
-    ///
-    /// - Parameters:
-    ///   - kind: the kind of the key.
-    ///   - sent: the data. Bytes after the version are ignored.
-    ///   - old: the key that is replaced; nil when it is the session's own.
-    ///   - isChecked: returns whether the checksum of the new key's bytes is right. A right checksum proves that the
-    ///     reader knows the replaced key.
+    /// another one than the session's, and the version of an AES key. A right checksum of the new bytes proves that the
+    /// reader knows the replaced key.
     init(
         _ kind: Kind,
         sent: [UInt8],

@@ -25,11 +25,7 @@ public final class VirtualType1Tag: VirtualTag {
         chip = Locked(Type1Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID, 7 bytes.
+    /// Creates a new tag with an empty NDEF format and a UID of 7 bytes.
     public convenience init(_ product: Type1Product, uid: [UInt8] = VirtualType1Tag.defaultUID) {
         precondition(uid.count == 7, "a UID of Type 1 tags has 7 bytes")
         self.init(Type1Contents(blank: product, uid: uid))
@@ -69,23 +65,14 @@ public struct Type1Contents: Sendable, Hashable {
     /// All bytes from block 0 on. The first seven are the UID.
     public var memory: [UInt8]
 
-    /// Creates contents from an image of the memory.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - memory: the memory from block 0 on. Missing bytes at the end are zero.
-    ///   - header: HR0 and HR1; nil for the product's.
+    /// Creates contents from an image of the memory. Missing bytes at the end are zero.
     public init(_ product: Type1Product, memory: [UInt8], header: [UInt8]? = nil) {
         self.product = product
         self.header = header ?? product.header
         self.memory = Array((memory + Array(repeating: 0, count: product.memorySize)).prefix(product.memorySize))
     }
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID, 7 bytes.
+    /// Creates a new tag with an empty NDEF format and a UID of 7 bytes.
     public init(blank product: Type1Product, uid: [UInt8]) {
         self.init(product, memory: uid + [0x00] + product.factoryData)
         // Blocks 0, D and E are locked.

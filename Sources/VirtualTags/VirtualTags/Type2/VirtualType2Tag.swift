@@ -14,20 +14,14 @@ public final class VirtualType2Tag: VirtualTag {
     public let product: Type2Product
     private let chip: Locked<Type2Chip>
 
-    /// Creates a tag with the given contents.
-    ///
-    /// - Parameter contents: the contents. The UID must have 4, 7 or 10 bytes.
+    /// Creates a tag with the given contents. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: Type2Contents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
         chip = Locked(Type2Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID; nil for a random one.
+    /// Creates a new tag with an empty NDEF format; without a UID, it has a random one.
     public convenience init(_ product: Type2Product, uid: [UInt8]? = nil) {
         var generator = SystemRandomNumberGenerator()
         self.init(Type2Contents(blank: product, uid: uid ?? Type2Contents.randomUID(using: &generator)))
@@ -77,11 +71,7 @@ public struct Type2Contents: Sendable, Hashable {
     /// How many times in a row the password was wrong.
     public var failedAuthentications = 0
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID, 7 bytes for all these products. The check bytes are computed.
+    /// Creates a new tag with an empty NDEF format. The UID has 7 bytes; its check bytes are computed.
     public init(blank product: Type2Product, uid: [UInt8]) {
         self.product = product
         self.uid = uid

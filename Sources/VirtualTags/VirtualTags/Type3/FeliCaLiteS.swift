@@ -67,10 +67,6 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
     public var writeCounter: UInt32
 
     /// Creates a chip with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - idm: the IDm, 8 bytes.
-    ///   - pmm: the PMm, 8 bytes.
     public init(idm: [UInt8], pmm: [UInt8] = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]) {
         self.idm = idm
         self.pmm = pmm

@@ -22,13 +22,9 @@ public struct FeliCaStandardContents: Sendable, Hashable {
         self.systems = systems
     }
 
-    /// Creates a card like those of transit companies, with invented data: system 0003 with the balance in service 008B
-    /// and the journeys in service 090F. Both are readable without encryption.
-    ///
-    /// - Parameters:
-    ///   - idm: the IDm.
-    ///   - balance: the balance in yen. It is in bytes 11 and 12 of block 0 of 008B, least significant byte first.
-    ///   - history: the records of 090F, 16 bytes each, newest first; 20 at most.
+    /// Creates a card like those of transit companies, with invented data that are readable without encryption: in
+    /// system 0003, the balance in yen in bytes 11 and 12 of block 0 of service 008B, least significant byte first, and
+    /// up to 20 journeys of 16 bytes in service 090F, newest first.
     public static func transitCard(idm: [UInt8], balance: UInt16, history: [[UInt8]] = []) -> FeliCaStandardContents {
         var attributes = [UInt8](repeating: 0, count: 16)
         attributes[8] = 0x20
@@ -84,10 +80,8 @@ public struct FeliCaSystem: Sendable, Hashable {
         self.maximumWrite = maximumWrite
     }
 
-    /// Creates the NDEF system of a Type 3 tag: system 12FC, services 0009 and 000B.
-    ///
-    /// - Parameter memory: all blocks, starting with the attribute information block. Its Nbr and Nbw are the system's
-    ///   limits, unless they are 0.
+    /// Creates the NDEF system of a Type 3 tag: system 12FC, services 0009 and 000B. Nbr and Nbw of the attribute
+    /// information block are the system's limits, unless they are 0.
     public init(ndef memory: [UInt8]) {
         let read = memory.count > 1 ? Int(memory[1]) : 0
         let write = memory.count > 2 ? Int(memory[2]) : 0
@@ -125,12 +119,7 @@ public struct FeliCaSystem: Sendable, Hashable {
         return nodes.sorted { $0.code < $1.code }
     }
 
-    /// Creates an empty NDEF system (NFC Forum T3T 1.0, 6.1).
-    ///
-    /// - Parameters:
-    ///   - blockCount: Nmaxb, the number of blocks for the message.
-    ///   - maximumRead: Nbr.
-    ///   - maximumWrite: Nbw.
+    /// Creates an empty NDEF system with Nmaxb, Nbr and Nbw (NFC Forum T3T 1.0, 6.1).
     public init(ndefBlocks blockCount: Int, maximumRead: UInt8 = 12, maximumWrite: UInt8 = 8) {
         self.init(
             ndef: Self.attributes(blockCount: blockCount, maximumRead: maximumRead, maximumWrite: maximumWrite)

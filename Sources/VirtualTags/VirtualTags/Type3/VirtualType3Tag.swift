@@ -23,8 +23,6 @@ public final class VirtualType3Tag: VirtualTag {
     private let chip: Locked<Type3Chip>
 
     /// Creates a FeliCa Lite-S.
-    ///
-    /// - Parameter contents: its state.
     public init(_ contents: FeliCaLiteSContents) {
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition(
@@ -169,12 +167,8 @@ protocol FeliCaChip: Sendable {
     /// The system codes that polling finds, and the number of the system that each one is for.
     var systems: [(code: UInt16, number: UInt8)] { get }
 
-    /// Executes a command.
-    ///
-    /// - Parameters:
-    ///   - payload: the command after the IDm.
-    ///   - system: the number of the system, from the IDm.
-    /// - Returns: the bytes after the response code and the IDm; nil when the chip does not answer.
+    /// Executes a command, given as the bytes after the IDm, on the system with the number in the IDm. Returns the
+    /// bytes after the response code and the IDm; nil when the chip does not answer.
     mutating func process(
         _ command: UInt8,
         _ payload: ArraySlice<UInt8>,
@@ -251,10 +245,7 @@ struct FeliCaBlockList: Sendable {
     /// The bytes after the lists: the data of a write.
     var data: [UInt8]
 
-    /// Parses the lists.
-    ///
-    /// - Parameter payload: the command after the IDm.
-    /// - Returns: nil when the payload is too short. A card does not answer it.
+    /// Parses the command after the IDm; nil when it is too short. A card does not answer it.
     init?(_ payload: ArraySlice<UInt8>) {
         var rest = payload
         guard let serviceCount = rest.popFirst() else { return nil }

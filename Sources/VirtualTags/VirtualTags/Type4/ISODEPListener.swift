@@ -39,13 +39,8 @@ package struct ISODEPListener: Sendable {
     /// Whether the current block has a CID. Then the answers have one too.
     private var usesCID = false
 
-    /// Creates the layer for a card that was just activated.
-    ///
-    /// - Parameters:
-    ///   - cardFrameSize: FSC, the largest frame that the card takes.
-    ///   - readerFrameSize: FSD, the largest frame that the reader takes.
-    ///   - cid: the identifier that the reader has assigned to the card.
-    ///   - supportsCID: whether the card reports that it supports CIDs.
+    /// Creates the layer for a card that was just activated with a CID: FSC and FSD, and whether the card supports
+    /// CIDs.
     package init(cardFrameSize: Int, readerFrameSize: Int, cid: UInt8, supportsCID: Bool) {
         self.cardFrameSize = cardFrameSize
         self.readerFrameSize = readerFrameSize
@@ -80,11 +75,8 @@ package struct ISODEPListener: Sendable {
         }
     }
 
-    /// Returns the first block of the answer to a complete message.
-    ///
-    /// - Parameters:
-    ///   - message: the whole answer.
-    ///   - extensions: the multipliers of the waiting time extensions to request first, 1 to 59.
+    /// Returns the first block of the answer to a complete message, or of the waiting time extensions (1 to 59) to
+    /// request first.
     package mutating func answer(_ message: [UInt8], extensions: [UInt8] = []) -> Action {
         answer = message
         sent = 0

@@ -33,23 +33,13 @@ public struct NDEFApplication: CardApplication {
     private var current: UInt16?
     private var container: VirtualCapabilityContainer?
 
-    /// Creates an application with the given files.
-    ///
-    /// - Parameters:
-    ///   - files: all files, including the capability container E103.
-    ///   - isCapabilityContainerWritable: whether the capability container may be updated.
+    /// Creates an application with the given files, including the capability container E103.
     public init(files: [UInt16: [UInt8]], isCapabilityContainerWritable: Bool = true) {
         self.files = files
         self.isCapabilityContainerWritable = isCapabilityContainerWritable
     }
 
-    /// Creates an empty application.
-    ///
-    /// - Parameters:
-    ///   - mapping: the mapping version.
-    ///   - size: the size of the NDEF file, including its length field.
-    ///   - maximumRead: MLe.
-    ///   - maximumWrite: MLc.
+    /// Creates an empty application. The size of the NDEF file includes its length field. The limits are MLe and MLc.
     public init(
         mapping: Mapping = .version2,
         size: Int = 2048,

@@ -35,12 +35,9 @@ package struct NFCBListener: Sendable {
     private var random: SplitMix64
     package private(set) var state = State.idle
 
-    /// Creates the layer.
-    ///
-    /// - Parameters:
-    ///   - pupi: the pseudo-unique identifier, 4 bytes.
-    ///   - applicationData: 4 bytes. The first one is the application family, if `protocolInfo` says so.
-    ///   - protocolInfo: 3 bytes: bit rates, frame size and protocol type, FWI and options.
+    /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information: bit rates,
+    /// frame size and protocol type, FWI and options, which say whether the first byte of the application data is the
+    /// family.
     package init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
         self.pupi = pupi
         atqb = [0x50] + pupi + applicationData + protocolInfo

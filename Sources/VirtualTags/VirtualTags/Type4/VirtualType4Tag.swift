@@ -22,9 +22,8 @@ public final class VirtualType4Tag: VirtualTag {
     /// Creates a tag.
     ///
     /// - Parameters:
-    ///   - card: answers the messages.
-    ///   - frontEnd: the activation data; nil for an NXP Type 4A tag with 256-byte frames and no special options.
-    ///   - changesRandomUID: whether a random UID (4 bytes that start with 08) changes at each power-up.
+    ///     - frontEnd: the activation data; nil for an NXP Type 4A tag with 256-byte frames and no special options.
+    ///     - changesRandomUID: whether a random UID (4 bytes that start with 08) changes at each power-up.
     public init(card: some Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
         let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
         self.frontEnd = frontEnd
@@ -66,8 +65,6 @@ public final class VirtualType4Tag: VirtualTag {
 extension Type4FrontEnd {
     /// Returns NFC-A activation data with a random UID: 4 bytes that start with 08, without a manufacturer (ISO/IEC
     /// 14443-3, 6.5.4). The UID changes at each power-up.
-    ///
-    /// - Parameter generator: chooses the first UID.
     public static func randomUID(using generator: inout some RandomNumberGenerator) -> Type4FrontEnd {
         let uid = [0x08] + (0..<3).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         return .nfcA(uid: uid, atqa: 0x0004, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
@@ -77,8 +74,6 @@ extension Type4FrontEnd {
 extension VirtualType4Tag {
     /// Creates a tag with a scripted card. It has a random UID, so that readers don't take it for a known
     /// manufacturer's card.
-    ///
-    /// - Parameter card: the card.
     public convenience init(card: ScriptedCard) {
         var generator = SystemRandomNumberGenerator()
         self.init(card: card, frontEnd: .randomUID(using: &generator))
@@ -87,20 +82,10 @@ extension VirtualType4Tag {
 
 /// The activation data of a Type 4 tag, for NFC-A or NFC-B.
 public indirect enum Type4FrontEnd: Sendable, Hashable {
-    /// A Type 4A tag.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID, 4, 7 or 10 bytes.
-    ///   - atqa: ATQA. The low byte is sent first.
-    ///   - sak: SAK. Bit 5 means ISO/IEC 14443-4.
-    ///   - ats: the whole answer to RATS with its length byte, without the checksum.
+    /// A Type 4A tag with a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. Bit 5 of SAK means ISO/IEC
+    /// 14443-4. The ATS is the whole answer to RATS with its length byte, without the checksum.
     case nfcA(uid: [UInt8], atqa: UInt16 = 0x0344, sak: UInt8 = 0x20, ats: [UInt8])
-    /// A Type 4B tag.
-    ///
-    /// - Parameters:
-    ///   - pupi: the pseudo-unique identifier, 4 bytes.
-    ///   - applicationData: 4 bytes of ATQB.
-    ///   - protocolInfo: 3 bytes of ATQB.
+    /// A Type 4B tag with a PUPI of 4 bytes, and 4 bytes of application data and 3 of protocol information in ATQB.
     case nfcB(pupi: [UInt8], applicationData: [UInt8] = [0, 0, 0, 0], protocolInfo: [UInt8] = [0x00, 0x81, 0x71])
 
     /// Frame sizes, waiting time and options, as the activation announces them.

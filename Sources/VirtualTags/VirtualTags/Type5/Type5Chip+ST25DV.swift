@@ -182,9 +182,7 @@ struct ST25Mailbox: Sendable {
         self.isEnabled = isEnabled
     }
 
-    /// Stores a message, unless another one was not read yet.
-    ///
-    /// - Returns: whether it was stored.
+    /// Stores a message, unless another one was not read yet. Returns whether it was stored.
     mutating func put(_ message: [UInt8], from sender: Sender) -> Bool {
         guard isEnabled, !isWaiting, (1...256).contains(message.count) else { return false }
         self.message = message
@@ -193,10 +191,8 @@ struct ST25Mailbox: Sendable {
         return true
     }
 
-    /// Reads a part of the message, from either side. When the receiver has read the last byte, the message counts as
-    /// read.
-    ///
-    /// - Returns: the bytes; nil when there is no such part.
+    /// Reads a part of the message, from either side; nil when there is no such part. When the receiver has read the
+    /// last byte, the message counts as read.
     mutating func read(_ range: Range<Int>, by reader: Sender) -> [UInt8]? {
         guard isEnabled, sender != nil, !range.isEmpty, range.upperBound <= message.count else { return nil }
         if range.upperBound == message.count, sender != reader { isWaiting = false }

@@ -21,9 +21,7 @@ public final class VirtualType5Tag: VirtualTag {
     public let product: Type5Product
     private let chip: Locked<Type5Chip>
 
-    /// Creates a tag with the given contents.
-    ///
-    /// - Parameter contents: the contents. The UID must have 8 bytes, and the memory must fit into the product.
+    /// Creates a tag with the given contents. The UID must have 8 bytes, and the memory must fit into the product.
     public init(_ contents: Type5Contents) {
         let product = contents.product
         precondition(contents.uid.count == 8, "a UID of NFC-V has 8 bytes")
@@ -46,11 +44,7 @@ public final class VirtualType5Tag: VirtualTag {
         chip = Locked(Type5Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID, E0 first; nil for a default one with the product's prefix.
+    /// Creates a new tag with an empty NDEF format; without a UID, it has a default one with the product's prefix.
     public convenience init(_ product: Type5Product, uid: [UInt8]? = nil) {
         self.init(Type5Contents(blank: product, uid: uid))
     }
@@ -66,18 +60,14 @@ public final class VirtualType5Tag: VirtualTag {
         chip.withLock { $0.contents }
     }
 
-    /// Puts a message into the mailbox of an ST25DV, like its host over I2C.
-    ///
-    /// - Parameter message: 1 to 256 bytes.
-    /// - Returns: whether it was stored. It is not stored while the mailbox is off, or while another message was not
-    ///   read yet.
+    /// Puts a message of 1 to 256 bytes into the mailbox of an ST25DV, like its host over I2C. Returns false while the
+    /// mailbox is off, or while another message was not read yet.
     public func putMessage(_ message: [UInt8]) -> Bool {
         chip.withLock { $0.mailbox.put(message, from: .host) }
     }
 
-    /// Takes the message that a reader put into the mailbox of an ST25DV, like its host over I2C.
-    ///
-    /// - Returns: the message; nil when there is none for the host.
+    /// Takes the message that a reader put into the mailbox of an ST25DV, like its host over I2C; nil when there is
+    /// none.
     public func takeMessage() -> [UInt8]? {
         chip.withLock { chip in
             guard chip.mailbox.holdsMessageForHost else { return nil }
@@ -128,11 +118,7 @@ public struct Type5Contents: Sendable, Hashable {
     /// The registers, passwords and modes of an ST25TV or ST25DV.
     public var settings: ST25Settings
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID, 8 bytes; nil for a default one with the product's prefix.
+    /// Creates a new tag with an empty NDEF format; without a UID, it has a default one with the product's prefix.
     public init(blank product: Type5Product, uid: [UInt8]? = nil) {
         self.product = product
         self.uid = uid ?? Self.defaultUID(product)
