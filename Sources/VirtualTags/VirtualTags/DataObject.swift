@@ -3,7 +3,6 @@ import TagLink
 
 /// A BER-TLV data object: a tag, a length and a value (ISO/IEC 7816-4, annex E). Lengths follow the rules of DER.
 struct DataObject: Sendable, Hashable {
-    /// The tag, one or two bytes.
     var tag: UInt16
     var value: [UInt8]
 
@@ -12,7 +11,6 @@ struct DataObject: Sendable, Hashable {
         self.value = value
     }
 
-    /// Creates a constructed object.
     init(_ tag: UInt16, _ objects: [DataObject]) {
         self.init(tag, objects.flatMap(\.bytes))
     }
@@ -55,7 +53,6 @@ struct DataObject: Sendable, Hashable {
         bytes = rest.dropFirst(length)
     }
 
-    /// Parses consecutive objects; returns nil when the bytes contain anything else.
     static func sequence(_ bytes: [UInt8]) -> [DataObject]? {
         var rest = bytes[...]
         var objects: [DataObject] = []
@@ -95,6 +92,5 @@ enum DER {
 
     private static func identifier(_ bytes: [UInt8]) -> DataObject { DataObject(0x06, bytes) }
 
-    /// A number from 0 to 127.
     static func number(_ value: UInt8) -> DataObject { DataObject(integer, [value]) }
 }

@@ -93,7 +93,6 @@ public struct EMVCard: Card {
     }
 }
 
-/// The directory of contactless applications.
 private struct EMVDirectory: CardApplication {
     private let contents: EMVContents
 
@@ -121,7 +120,6 @@ private struct EMVDirectory: CardApplication {
     mutating func deselect() {}
 }
 
-/// The payment application.
 private struct EMVApplication: CardApplication {
     private let contents: EMVContents
     /// Whether the processing options were requested. Before that, no record can be read.

@@ -96,7 +96,6 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The size when none is chosen, for products of any size.
     private static let defaultSize = 1024
 
     /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message.

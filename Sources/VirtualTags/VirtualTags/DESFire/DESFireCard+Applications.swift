@@ -12,7 +12,6 @@ extension DESFireCard {
         return DESFireReply()
     }
 
-    /// GET APPLICATION IDS and GET DF NAMES.
     func listApplications(names: Bool, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard selected == nil else { throw .permissionDenied }
@@ -110,7 +109,6 @@ extension DESFireCard {
 
     // MARK: Keys
 
-    /// GET KEY VERSION.
     func keyVersion(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         guard let key = key(data[0]) else { throw .noSuchKey }
@@ -152,7 +150,6 @@ extension DESFireCard {
 
     // MARK: Key settings
 
-    /// GET KEY SETTINGS.
     func keySettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard let selected else {

@@ -2,7 +2,6 @@
 import TagLink
 
 extension DESFireCard {
-    /// Returns the index of a file in the selected application.
     func place(of number: UInt8) throws(DESFireStatus) -> Int {
         let application = try selectedApplication()
         guard let index = application.files.firstIndex(where: { $0.number == number }) else { throw .fileNotFound }
@@ -114,7 +113,6 @@ extension DESFireCard {
         application.keySettings & 0x02 != 0 || authenticatedKey == 0
     }
 
-    /// GET FILE IDS and GET ISO FILE IDS.
     func listFiles(isoIdentifiers: Bool, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         let application = try selectedApplication()
@@ -124,7 +122,6 @@ extension DESFireCard {
         return DESFireReply(data: identifiers.flatMap { $0.littleEndianBytes })
     }
 
-    /// GET FILE SETTINGS.
     func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         let application = try selectedApplication()
@@ -238,7 +235,6 @@ extension DESFireCard {
 extension DESFireCard {
     // MARK: Values
 
-    /// GET VALUE.
     func value(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         let file = try file(data[0])
@@ -341,7 +337,6 @@ extension DESFireFile.Kind {
         }
     }
 
-    /// Returns the same file with other records.
     func with(records: [UInt8]) -> DESFireFile.Kind {
         switch self {
         case .linearRecords(let size, let maximum, _): .linearRecords(size: size, maximum: maximum, records: records)

@@ -2,7 +2,6 @@
 import TagLink
 
 extension DESFireCard {
-    /// Executes an ISO/IEC 7816-4 command (MF3ICD81 data sheet, 9.8).
     mutating func processISO(_ command: CardCommand) -> CardAnswer {
         switch command.ins {
         case 0xA4: return selectISO(command)

@@ -32,7 +32,6 @@ public struct DESFireCard: Card, NativeCard {
     // Volatile state.
     /// The index of the selected application; nil for the card itself.
     var selected: Int?
-    /// The index of the file that SELECT chose in the application.
     var currentFile: Int?
     /// The number of the authenticated key, and the protection of messages since then.
     var authenticatedKey: UInt8?

@@ -61,7 +61,6 @@ public struct DESFireContents: Sendable, Hashable {
         set { reservedMemory = size.bytes - fileMemory - newValue }
     }
 
-    /// The number of bytes that the files use.
     private var fileMemory: Int {
         applications.flatMap(\.files).reduce(0) { sum, file in
             switch file.kind {
@@ -157,7 +156,6 @@ public struct DESFireConfiguration: Sendable, Hashable {
     /// Creates the configuration of a new card.
     public init() {}
 
-    /// Returns the key for each key of a new application.
     func key(for kind: DESFireKey.Kind) -> DESFireKey {
         guard let defaultKey else { return .zero(kind) }
         var bytes = Array(defaultKey.prefix(kind.length))
@@ -217,7 +215,6 @@ public struct DESFireApplication: Sendable, Hashable {
     /// The cipher of the keys.
     public var keyKind: DESFireKey.Kind { DESFireKey.Kind(code: keyCount) ?? .des }
 
-    /// Returns a key; nil when the application has no such key.
     func key(_ number: UInt8) -> DESFireKey? {
         guard number < keyCount & 0x0F else { return nil }
         return Int(number) < keys.count ? keys[Int(number)] : .zero(keyKind)

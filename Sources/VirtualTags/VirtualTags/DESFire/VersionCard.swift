@@ -52,7 +52,6 @@ public struct VersionCardContents: Sendable, Hashable {
 public struct VersionCard: Card {
     /// The card's known data.
     public let contents: VersionCardContents
-    /// The frames that follow with AF.
     private var pending: [[UInt8]] = []
 
     /// Creates a card.

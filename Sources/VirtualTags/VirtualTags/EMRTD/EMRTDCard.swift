@@ -76,7 +76,6 @@ public struct EMRTDCard: Card {
         }
     }
 
-    /// The result of a command, before it is protected.
     struct Reply {
         var data: [UInt8] = []
         var status = CardStatus.success
@@ -191,7 +190,6 @@ public struct EMRTDCard: Card {
 
     // MARK: Basic access control
 
-    /// Returns bytes from the document's random number generator.
     private mutating func randomBytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in givenBytes.popFirst() ?? UInt8(truncatingIfNeeded: random.next() >> 32) }
     }
@@ -247,11 +245,8 @@ struct EMRTDSecureMessaging: Sendable {
     struct Refusal: Error {
         var status: CardStatus
 
-        /// A required data object is missing.
         static let missing = Refusal(status: CardStatus(rawValue: 0x6987))
-        /// A data object is invalid.
         static let incorrect = Refusal(status: CardStatus(rawValue: 0x6988))
-        /// The cryptography failed.
         static let failed = Refusal(status: .executionError)
     }
 
@@ -349,7 +344,6 @@ struct EMRTDKeys: Sendable, Hashable {
         try self.init(seed: Array(try MessageDigest.sha1.hash(zone.accessInformation).prefix(16)))
     }
 
-    /// Derives both keys from a seed of 16 bytes.
     init(seed: [UInt8]) throws(CryptographyError) {
         encryption = SecretBytes(try Self.derive(seed, 1))
         authentication = SecretBytes(try Self.derive(seed, 2))

@@ -57,7 +57,6 @@ struct ArmedFaults: Sendable {
     }
 }
 
-/// The faults of one exchange.
 struct FaultyExchange {
     private let random: UInt64
     private var effects: [Fault.Effect] = []
@@ -109,12 +108,10 @@ struct FaultyExchange {
         }
     }
 
-    /// Whether the tags do not receive the request.
     var isDeaf: Bool {
         effects.contains { if case .deaf = $0 { true } else { false } }
     }
 
-    /// Changes the answer on its way to the reader.
     mutating func changeAnswer(_ answer: inout FieldAnswer, _ technology: Technology) {
         for effect in answer.isWrite ? effects + effectsOfWrite : effects {
             if case .delay(let time) = effect { answer.workTime += time }

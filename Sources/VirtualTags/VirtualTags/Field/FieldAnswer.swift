@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The combined answer of all tags in a field.
 struct FieldAnswer {
     /// The signal at the reader's antenna.
     enum Reply {
@@ -59,7 +58,6 @@ struct FieldAnswer {
         longest = joined
     }
 
-    /// Returns the result for the link's caller.
     func result(for request: Frame, _ technology: Technology, maximumFrameLength: Int) -> Result<Frame, LinkError> {
         switch reply {
         case .silence:

@@ -3,7 +3,6 @@ import TagLink
 
 /// The state of a virtual field: it takes a frame and returns what the reader receives.
 struct FieldState: Sendable {
-    /// The result of an exchange.
     struct Outcome {
         var result: Result<Frame, LinkError>
         var elapsed = Airtime.zero
@@ -31,13 +30,11 @@ struct FieldState: Sendable {
         arrivals.append(lastArrival)
     }
 
-    /// Removes a tag.
     mutating func removeTag(at index: Int) {
         arrivals.remove(at: index)
         tags.remove(at: index).losePower()
     }
 
-    /// Removes all tags.
     mutating func removeAllTags() {
         for tag in tags { tag.losePower() }
         tags.removeAll()

@@ -212,7 +212,6 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A virtual field's link for one technology.
 final class VirtualLink: FrameLink {
     let technology: Technology
     private let core: FieldCore

@@ -54,7 +54,6 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
         return block % 16 == 15 ? 32 + (block - 128) / 16 : nil
     }
 
-    /// SAK.
     var sak: UInt8 {
         switch self {
         case .mini: 0x09
@@ -63,7 +62,6 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
         }
     }
 
-    /// Returns ATQA for a UID of 4 or 7 bytes.
     func atqa(uidLength: Int) -> UInt16 {
         (self == .classic4K ? 0x0002 : 0x0004) | (uidLength == 7 ? 0x0040 : 0x0000)
     }
@@ -189,7 +187,6 @@ public final class ClassicTag: VirtualTag {
 struct ClassicChip: Sendable {
     /// The 4-bit code of a refusal: not allowed.
     private static let notAllowed: UInt8 = 0x4
-    /// The 4-bit code of a refusal: parity or checksum.
     private static let checksum: UInt8 = 0x5
 
     let contents: ClassicContents

@@ -6,7 +6,6 @@ import TagLink
 /// The states are those of ISO/IEC 14443-3, 6.3: IDLE, READY, ACTIVE and HALT. READY* and ACTIVE* are for a tag that
 /// was woken from HALT and returns to it.
 struct NFCAListener: Sendable {
-    /// The state of the activation.
     enum State: Sendable, Hashable {
         case idle
         /// Waits for anticollision or SELECT of a cascade level, starting at 0.
@@ -15,10 +14,8 @@ struct NFCAListener: Sendable {
         case halt
     }
 
-    /// What to do with a frame.
     enum Outcome: Sendable, Hashable {
         case silence
-        /// The answer of the activation.
         case answer(Frame)
         /// The answer to REQA or WUPA, which starts an activation.
         case woken(Frame)
@@ -59,7 +56,6 @@ struct NFCAListener: Sendable {
         atqa.bytes[0] &= 0x3F
     }
 
-    /// Resets the state, like a loss of power.
     mutating func reset() {
         state = .idle
         wasHalted = false
@@ -70,7 +66,6 @@ struct NFCAListener: Sendable {
         state = wasHalted ? .halt : .idle
     }
 
-    /// Handles a frame.
     mutating func receive(_ frame: Frame) -> Outcome {
         if frame.checksum == .none, frame.bytes.count == 1, frame.validBitsInLastByte == 7 {
             return receiveShortFrame(frame.bytes[0] & 0x7F)

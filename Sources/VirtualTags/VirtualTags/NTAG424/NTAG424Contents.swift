@@ -169,6 +169,5 @@ extension NTAG424Contents {
         return true
     }
 
-    /// The number of digits for each name.
     private static let placeLengths = ["picc": 32, "uid": 14, "counter": 6, "cmac": 16]
 }

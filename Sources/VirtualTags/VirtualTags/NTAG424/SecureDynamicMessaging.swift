@@ -176,7 +176,6 @@ extension SecureDynamicMessaging {
         return result
     }
 
-    /// Returns the input for deriving a session key.
     private static func vector(_ label: [UInt8], _ identity: [UInt8]) -> [UInt8] {
         (label + [0x00, 0x01, 0x00, 0x80] + identity).padded(to: 16)
     }

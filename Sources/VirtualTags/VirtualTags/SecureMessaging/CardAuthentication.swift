@@ -23,7 +23,6 @@ package struct CardAuthentication: Sendable {
             return 2 + Int(data[1])
         }
 
-        /// Returns whether the command accepts this kind of key.
         func takes(_ kind: DESFireKey.Kind) -> Bool {
             switch self {
             case .legacy: kind == .des
@@ -36,7 +35,6 @@ package struct CardAuthentication: Sendable {
     let scheme: Scheme
     let number: UInt8
     private let key: DESFireKey
-    /// RndB.
     @Hidden private var challenge: [UInt8]
     /// PCDcap2, 6 bytes: the reader's capabilities, which ``Scheme/ev2First`` sends back.
     private let capabilities: [UInt8]

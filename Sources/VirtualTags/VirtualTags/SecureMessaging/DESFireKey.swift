@@ -64,7 +64,6 @@ public struct DESFireKey: Sendable, Hashable {
         self.version = version
     }
 
-    /// Returns the cipher with this key.
     func cipher() throws(CryptographyError) -> BlockCipher {
         kind == .aes ? try .aes(bytes) : try .des(bytes)
     }

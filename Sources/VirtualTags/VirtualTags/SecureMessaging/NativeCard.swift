@@ -4,9 +4,7 @@ import TagLink
 /// What the next frame of a native command continues.
 enum NativePending: Sendable {
     case nothing
-    /// The remaining frames of an answer.
     case frames([[UInt8]])
-    /// The remaining data of a command.
     case command(UInt8, data: [UInt8], length: Int, Protection)
     /// The reader's proof. A session that was active before continues with it.
     case proof(CardAuthentication, after: EV2Messaging?)
@@ -33,7 +31,6 @@ protocol NativeCard: Card {
     /// Returns a key for an authentication; nil when there is none.
     func key(_ number: UInt8) -> DESFireKey?
 
-    /// Returns whether an error ends the authentication.
     func endsAuthentication(_ error: DESFireStatus) -> Bool
 
     /// Returns the maximum number of data bytes in a frame of a command's answer.
@@ -46,7 +43,6 @@ extension NativeCard {
         session = nil
     }
 
-    /// Returns the time for programming some bytes.
     static func programming(_ count: Int) -> Airtime {
         programmingTime * ((count + programmingUnit - 1) / programmingUnit)
     }
@@ -127,7 +123,6 @@ extension NativeCard {
         return answer
     }
 
-    /// Splits an answer into frames.
     private func frames(of data: [UInt8], cuts: [Int], limit: Int) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         var start = 0
@@ -186,7 +181,6 @@ extension NativeCard {
     }
 }
 
-/// The result of a native command.
 struct DESFireReply: Sendable {
     var data: [UInt8] = []
     /// The positions where a new frame starts, besides those where a frame is full.
@@ -201,7 +195,6 @@ struct DESFireReply: Sendable {
         self.programmed = programmed
     }
 
-    /// Creates an answer with a frame for each part.
     init(parts: [[UInt8]]) {
         data = Array(parts.joined())
         for part in parts.dropLast() { cuts.append((cuts.last ?? 0) + part.count) }

@@ -56,7 +56,6 @@ extension DESFireKey {
 }
 
 extension [UInt8] {
-    /// The bytes, with zeros up to whole blocks.
     func padded(to block: Int) -> [UInt8] {
         self + [UInt8](repeating: 0, count: (block - count % block) % block)
     }
@@ -72,7 +71,6 @@ extension [UInt8] {
         return Array(self[..<end])
     }
 
-    /// Combines each byte with the other's by exclusive or.
     func combined(with other: some Sequence<UInt8>) -> [UInt8] {
         zip(self, other).map { $0 ^ $1 }
     }

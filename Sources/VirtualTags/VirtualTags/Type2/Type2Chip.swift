@@ -5,7 +5,6 @@ import TagProducts
 
 /// The state machine of a Type 2 tag: it takes a frame and returns the answer.
 struct Type2Chip: Sendable {
-    /// The result of a command.
     enum Reply {
         case data([UInt8])
         case acknowledge
@@ -27,7 +26,6 @@ struct Type2Chip: Sendable {
         case programming = 0x5
     }
 
-    /// The command whose second part the tag waits for.
     enum Pending: Sendable {
         case nothing
         case compatibilityWrite(page: UInt8)
@@ -160,7 +158,6 @@ struct Type2Chip: Sendable {
         return TagAnswer(Frame(bits: [code & 0x0F], validBitsInLastByte: 4), isWrite: isWrite)
     }
 
-    /// Executes a command of an activated tag.
     private mutating func reply(to command: [UInt8]) -> Reply {
         let waiting = pending
         pending = .nothing
@@ -468,12 +465,10 @@ extension Type2Chip {
 }
 
 extension LockField {
-    /// The existing bits.
     private var known: UInt32 {
         locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy }
     }
 
-    /// Returns the bits in the memory of a whole tag.
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
         return UInt32(bytes: memory[start..<(start + bytes)].reversed())
@@ -487,7 +482,6 @@ extension LockField {
         return old | (new & known & ~frozen)
     }
 
-    /// Returns whether the bits lock a page.
     func locks(_ page: Int, bits: UInt32) -> Bool {
         bits != 0 && locks.contains { bits >> $0.bit & 1 == 1 && $0.pages.contains(page) }
     }

@@ -105,7 +105,6 @@ public struct Type2Contents: Sendable, Hashable {
         return first + [first.reduce(0x88, ^)] + second + [second.reduce(0, ^)]
     }
 
-    /// Returns all pages of a new tag, without the UID.
     static func factoryMemory(_ product: Type2Product) -> [UInt8] {
         var memory = [UInt8](repeating: 0, count: product.pageCount * 4)
         // Byte 1 of page 2 is called "internal" and reads 48.

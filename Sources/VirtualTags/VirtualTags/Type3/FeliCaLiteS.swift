@@ -99,7 +99,6 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
 struct FeliCaLiteSChip: FeliCaChip {
     typealias Block = FeliCaLiteSContents.Block
 
-    /// The time for programming a block.
     static let programmingTime = Airtime.milliseconds(3)
 
     var contents: FeliCaLiteSContents
@@ -174,7 +173,6 @@ struct FeliCaLiteSChip: FeliCaChip {
         return CardAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
-    /// Returns what a block reads as; nil when the chip has no such block.
     private mutating func bytes(of block: Block, after numbers: [UInt8], _ data: [UInt8]) -> [UInt8]? {
         let zero = [UInt8](repeating: 0, count: 16)
         switch block {
@@ -319,7 +317,6 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    /// Returns the error in the lists, if any.
     private static func check(_ list: FeliCaBlockList, services: [UInt16], limit: Int) -> FeliCaStatus? {
         guard list.services.count == 1 else { return .serviceCount }
         guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }

@@ -127,7 +127,6 @@ public struct FeliCaSystem: Sendable, Hashable {
         )
     }
 
-    /// Returns the attribute information block of an empty tag.
     static func attributes(blockCount: Int, maximumRead: UInt8, maximumWrite: UInt8) -> [UInt8] {
         var block: [UInt8] = [0x10, maximumRead, maximumWrite, UInt8(blockCount >> 8), UInt8(blockCount & 0xFF)]
         block += [0, 0, 0, 0, 0x00, 0x01, 0, 0, 0]
@@ -180,7 +179,6 @@ public struct FeliCaArea: Sendable, Hashable {
 
 /// A FeliCa Standard chip without cryptography. Services that need a key refuse access.
 struct FeliCaStandardChip: FeliCaChip {
-    /// The time for programming a block.
     static let programmingTime = Airtime.milliseconds(2)
 
     var contents: FeliCaStandardContents
@@ -302,7 +300,6 @@ struct FeliCaStandardChip: FeliCaChip {
         (0x0C...0x0F).contains(code & 0x3F)
     }
 
-    /// Returns the error in the lists, if any.
     private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) -> FeliCaStatus? {
         guard (1...16).contains(list.services.count) else { return .serviceCount }
         guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }

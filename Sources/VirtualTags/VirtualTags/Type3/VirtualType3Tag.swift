@@ -159,7 +159,6 @@ struct Type3Chip: Sendable {
 
 /// The part of a FeliCa tag that differs between chips. Polling and the framing of commands are the same for all.
 protocol FeliCaChip: Sendable {
-    /// The persistent state.
     var state: VirtualType3Tag.Contents { get }
     /// The IDm of the first system, and the PMm.
     var idm: [UInt8] { get }
@@ -176,12 +175,10 @@ protocol FeliCaChip: Sendable {
         tear: TornWrite?
     ) -> CardAnswer?
 
-    /// Forgets all volatile state.
     mutating func losePower()
 }
 
 extension CardAnswer {
-    /// An answer of two status flags.
     init(_ status: FeliCaStatus, workTime: Airtime = .zero, isWrite: Bool = false) {
         self.init(status.bytes, workTime: workTime, isWrite: isWrite)
     }
@@ -192,32 +189,23 @@ struct FeliCaStatus: Sendable, Hashable {
     var flag1: UInt8
     var flag2: UInt8
 
-    /// Success.
     static let success = FeliCaStatus(flag1: 0x00, flag2: 0x00)
-    /// The memory failed.
     static let memoryFailure = whole(0x70)
-    /// The number of services is not allowed.
     static let serviceCount = whole(0xA1)
-    /// The number of blocks is not allowed.
     static let blockCount = whole(0xA2)
-    /// The system has no service with this code.
     static let unknownService = whole(0xA6)
 
-    /// An error of one block in the list.
     enum BlockError: UInt8 {
         case serviceOrder = 0xA3
         case accessDenied = 0xA5
         case accessMode = 0xA7
         case blockNumber = 0xA8
-        /// MAC and MAC_A were requested together.
         case codeCombination = 0xB0
-        /// The reader has to authenticate first.
         case authenticationNeeded = 0xB1
         /// The MAC or its write counter is wrong, or there was no challenge.
         case wrongCode = 0xB2
     }
 
-    /// An error that is not about one block.
     static func whole(_ code: UInt8) -> FeliCaStatus {
         FeliCaStatus(flag1: 0xFF, flag2: code)
     }
@@ -232,9 +220,7 @@ struct FeliCaStatus: Sendable, Hashable {
 
 /// The services and blocks of a Read or Write Without Encryption (JIS X 6319-4, 7.4).
 struct FeliCaBlockList: Sendable {
-    /// An element of the list.
     struct Element: Sendable, Hashable {
-        /// The index of the block's service in the list of services.
         var service: Int
         var accessMode: UInt8
         var block: Int

@@ -8,7 +8,6 @@ package struct ISODEPListener: Sendable {
     /// What to do with a block.
     package enum Action: Sendable, Hashable {
         case silence
-        /// Send this block.
         case send([UInt8])
         /// Send this S(WTX) request: the card needs more time, by this multiple of the frame waiting time.
         case extend([UInt8], multiplier: UInt8)

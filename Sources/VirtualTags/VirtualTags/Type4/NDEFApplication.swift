@@ -171,7 +171,6 @@ public struct NDEFApplication: CardApplication {
         return length > 0 && rest.count == length ? Array(rest) : nil
     }
 
-    /// Encodes a length in BER-TLV.
     private static func length(_ count: Int) -> [UInt8] {
         if count < 0x80 { return [UInt8(count)] }
         if count < 0x100 { return [0x81, UInt8(count)] }
@@ -215,13 +214,11 @@ public struct NDEFApplication: CardApplication {
 
 /// The content of a Type 4 tag's capability container (NFC Forum T4T 1.2, 4.7.3), as far as the tag itself uses it.
 struct VirtualCapabilityContainer: Sendable, Hashable {
-    /// The access rights of a file.
     struct Rights: Sendable, Hashable {
         var read: UInt8
         var write: UInt8
     }
 
-    /// The major mapping version.
     var majorVersion: UInt8
     /// MLe, the maximum number of bytes in an answer to READ BINARY.
     var maximumRead: Int

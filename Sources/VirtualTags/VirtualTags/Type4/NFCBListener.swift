@@ -21,7 +21,6 @@ package struct NFCBListener: Sendable {
         case answer([UInt8])
         /// ATTRIB: the tag is active now. The answer still lacks the higher layer's response to `message`.
         case activated(cid: UInt8, readerFrameSize: Int, message: [UInt8])
-        /// A block for the layer above.
         case block([UInt8])
     }
 

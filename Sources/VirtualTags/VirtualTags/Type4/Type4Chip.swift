@@ -6,10 +6,8 @@ struct Type4Chip: Sendable {
     /// The activation; one of the two is nil.
     private var listenerA: NFCAListener?
     private var listenerB: NFCBListener?
-    /// The answer to RATS.
     private var ats: [UInt8] = []
     private var parameters: Type4FrontEnd.Parameters
-    /// The UID that the tag was created with.
     private let uid: [UInt8]
     /// The generator of further UIDs, if the UID is random.
     private var identifiers: SplitMix64?

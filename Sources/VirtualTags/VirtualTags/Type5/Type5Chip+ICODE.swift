@@ -139,7 +139,6 @@ extension Type5Chip {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// ENABLE PRIVACY.
     private mutating func enablePrivacy(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.count == 4 else { throw .notRecognised }
         try accepts(request.parameters, Self.privacyPassword)
@@ -251,7 +250,6 @@ extension Type5Chip {
         return reply
     }
 
-    /// WRITE EAS ID.
     private mutating func writeSurveillanceIdentifier(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.count == 2 else { throw .notRecognised }
         guard !contents.isSurveillanceLocked else { throw .locked }

@@ -6,7 +6,6 @@ import TagLink
 /// A real chip answers the fast commands at twice the data rate. In a virtual field they take as much airtime as the
 /// others.
 extension Type5Chip {
-    /// The content of the tags' answers.
     private enum Kind {
         case identifier
         /// Blocks; with the option flag, after the part of the UID that is not in the mask.

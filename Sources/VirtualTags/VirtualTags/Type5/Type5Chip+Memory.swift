@@ -178,7 +178,6 @@ extension Type5Chip {
 
     // MARK: ST25
 
-    /// The current rights in an area.
     private struct Access {
         var isReadable = true
         var isWritable = true

@@ -151,7 +151,6 @@ extension Type5Chip {
 /// The mailbox of ST25DV: one message of up to 256 bytes, from the reader to the host or the other way (DS10925, fast
 /// transfer mode). The watchdog, which deletes messages that nobody reads, needs a clock and is not modelled.
 struct ST25Mailbox: Sendable {
-    /// The writer of the message.
     enum Sender: Sendable {
         case host
         case reader
@@ -159,9 +158,7 @@ struct ST25Mailbox: Sendable {
 
     private(set) var isEnabled = false
     private(set) var message: [UInt8] = []
-    /// The writer of the current message.
     private var sender: Sender?
-    /// Whether the message was not read yet.
     private var isWaiting = false
 
     /// The control register MB_CTRL_Dyn.
@@ -199,6 +196,5 @@ struct ST25Mailbox: Sendable {
         return Array(message[range])
     }
 
-    /// Whether a message waits for the host.
     var holdsMessageForHost: Bool { isWaiting && sender == .reader }
 }

@@ -40,7 +40,6 @@ extension Type5Chip {
 
     // MARK: Registers
 
-    /// READ CONFIGURATION.
     private func tagRegister(_ pointer: UInt8) throws(Type5Error) -> [UInt8] {
         switch pointer {
         case 0x04: return contents.counter.littleEndianBytes
@@ -136,7 +135,6 @@ extension Type5Chip {
         return Type5Reply(programmedBlocks: 1)
     }
 
-    /// ENABLE UNTRACEABLE MODE.
     private mutating func becomeUntraceable(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard parameters.count == 5, parameters[0] == 0 else { throw .notRecognised }
         guard matches(parameters[1...], Self.killPassword) else { throw .unknown }

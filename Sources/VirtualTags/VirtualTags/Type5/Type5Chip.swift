@@ -29,11 +29,9 @@ struct Type5Chip: Sendable {
     var hasCounted = false
     /// Whether energy harvesting of ST25DV is switched on.
     var harvestsEnergy = false
-    /// The mailbox of ST25DV.
     var mailbox = ST25Mailbox()
     /// Whether a wrong password has silenced the tag until it loses its power.
     var isMute = false
-    /// What remains of the blocks of the current command after a power cut.
     var tear: TornWrite?
     var random: SplitMix64
 
@@ -230,7 +228,6 @@ struct Type5Chip: Sendable {
 }
 
 extension Type5Chip {
-    /// Executes a manufacturer's command.
     mutating func custom(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let features = product.features
         if features.contains(.surveillance), (0xA2...0xA7).contains(request.command) {
@@ -242,7 +239,6 @@ extension Type5Chip {
         throw .notSupported
     }
 
-    /// Returns a number from bytes, least significant byte first.
     static func word(_ bytes: some BidirectionalCollection<UInt8>) -> UInt32 {
         UInt32(bytes: bytes.reversed())
     }
@@ -253,7 +249,6 @@ extension Type5Chip {
         return zip(0..., bytes).map { $0.1 ^ mask[$0.0 & 1] }
     }
 
-    /// GET RANDOM NUMBER.
     mutating func nextChallenge() -> Type5Reply {
         challenge = UInt16(truncatingIfNeeded: random.next())
         return Type5Reply(challenge.littleEndianBytes)
@@ -266,7 +261,6 @@ struct Type5Request: Sendable {
     var command: UInt8
     /// The UID that the request is for, least significant byte first; nil when it has none.
     var address: [UInt8]?
-    /// The manufacturer code of a custom command.
     var manufacturer: UInt8?
     var parameters: [UInt8]
 
@@ -299,7 +293,6 @@ struct Type5Request: Sendable {
     }
 }
 
-/// The result of a command.
 struct Type5Reply: Sendable {
     var data: [UInt8]
     /// The number of programmed blocks; 0 when the memory has not changed.
@@ -307,10 +300,8 @@ struct Type5Reply: Sendable {
     /// Whether the answer is sent at once even if the option flag is set, because the flag has another meaning for this
     /// command.
     var ignoresOption = false
-    /// Whether the tag does not answer.
     var isSilent = false
 
-    /// No answer.
     static let silence: Type5Reply = {
         var reply = Type5Reply()
         reply.isSilent = true
@@ -325,23 +316,16 @@ struct Type5Reply: Sendable {
 
 /// The error codes of ISO/IEC 15693-3, 7.4.2.
 enum Type5Error: UInt8, Error {
-    /// The command is not supported.
     case notSupported = 0x01
     /// The command is not recognised, for example because its length is wrong.
     case notRecognised = 0x02
-    /// The option is not supported.
     case optionNotSupported = 0x03
-    /// An error without further information.
     case unknown = 0x0F
-    /// The block does not exist.
     case notAvailable = 0x10
-    /// The block is already locked.
     case alreadyLocked = 0x11
     /// The block is locked, and its content can't be changed.
     case locked = 0x12
-    /// The block was not programmed.
     case notProgrammed = 0x13
-    /// The block was not locked.
     case notLocked = 0x14
     /// Reading the block is not allowed. Only ST's products use this code.
     case readProtected = 0x15
