@@ -42,6 +42,9 @@ extension VirtualTag {
 }
 
 extension [UInt8] {
+    /// The capital hexadecimal digits of the bytes, as chips insert them into their memory.
+    var hexadecimalDigits: [UInt8] { Array(hexText().uppercased().utf8) }
+
     /// Programs bytes at an offset inside the memory, or the part of them that a power cut allows.
     package mutating func program(
         _ bytes: [UInt8],

@@ -2,14 +2,11 @@
 import TagLink
 
 extension DESFireCard {
-    func place(of number: UInt8) throws(DESFireStatus) -> Int {
-        let application = try selectedApplication()
-        guard let index = application.files.firstIndex(where: { $0.number == number }) else { throw .fileNotFound }
-        return index
-    }
-
-    func file(_ number: UInt8) throws(DESFireStatus) -> DESFireFile {
-        try selectedApplication().files[place(of: number)]
+    /// Returns a file of the selected application, and its index.
+    func file(_ number: UInt8) throws(DESFireStatus) -> (index: Int, file: DESFireFile) {
+        let files = try selectedApplication().files
+        guard let index = files.firstIndex(where: { $0.number == number }) else { throw .fileNotFound }
+        return (index, files[index])
     }
 
     // MARK: Creating
@@ -18,14 +15,12 @@ extension DESFireCard {
     /// protection, rights, size.
     mutating func createDataFile(_ data: [UInt8], isBackup: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 7 || data.count == 9 else { throw .lengthError }
-        let hasIdentifier = data.count == 9
-        let rest = Array(data.dropFirst(hasIdentifier ? 3 : 1))
-        let size = rest.littleEndian(at: 3, count: 3)
+        let size = data.littleEndian(at: data.count - 3, count: 3)
         guard size > 0 else { throw .parameterError }
         let needed = (size + 31) / 32 * (isBackup ? 64 : 32)
         let bytes = [UInt8](repeating: 0, count: min(size, contents.freeMemory))
         let kind: DESFireFile.Kind = isBackup ? .backup(bytes) : .standard(bytes)
-        return try create(data, hasIdentifier: hasIdentifier, kind, needed: needed, programmed: size)
+        return try create(data, hasIdentifier: data.count == 9, kind, needed: needed, programmed: size)
     }
 
     /// CREATE VALUE FILE: number, protection, rights, both limits, the value, limited credit.
@@ -47,9 +42,8 @@ extension DESFireCard {
     mutating func createRecordFile(_ data: [UInt8], isCyclic: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 10 || data.count == 12 else { throw .lengthError }
         let hasIdentifier = data.count == 12
-        let rest = Array(data.dropFirst(hasIdentifier ? 3 : 1))
-        let size = rest.littleEndian(at: 3, count: 3)
-        let maximum = rest.littleEndian(at: 6, count: 3)
+        let size = data.littleEndian(at: data.count - 6, count: 3)
+        let maximum = data.littleEndian(at: data.count - 3, count: 3)
         guard size > 0, maximum > (isCyclic ? 1 : 0) else { throw .parameterError }
         let kind: DESFireFile.Kind =
             isCyclic
@@ -96,7 +90,7 @@ extension DESFireCard {
     mutating func deleteFile(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         guard let selected else { throw .permissionDenied }
-        let index = try place(of: data[0])
+        let (index, _) = try file(data[0])
         let settings = contents.applications[selected].keySettings
         guard settings & 0x04 != 0 || authenticatedKey == 0 else { throw .authenticationError }
         if tear != .old { contents.applications[selected].files.remove(at: index) }
@@ -126,7 +120,7 @@ extension DESFireCard {
         try expect(data, 1)
         let application = try selectedApplication()
         guard mayList(application) else { throw .authenticationError }
-        let file = try file(data[0])
+        let file = try file(data[0]).file
         let head = [file.communication.rawValue] + file.accessRights.rawValue.littleEndianBytes
         switch file.kind {
         case .standard(let data): return DESFireReply(data: [0x00] + head + [UInt8](littleEndian: data.count, count: 3))
@@ -150,8 +144,8 @@ extension DESFireCard {
     mutating func changeFileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 4)
         guard let selected else { throw .permissionDenied }
-        let index = try place(of: data[0])
-        let rights = contents.applications[selected].files[index].accessRights
+        let (index, file) = try file(data[0])
+        let rights = file.accessRights
         guard rights.holder(of: .change) != .nobody else { throw .permissionDenied }
         guard allows(rights, .change) else { throw .authenticationError }
         guard data[1] < 0x04 else { throw .parameterError }
@@ -168,7 +162,7 @@ extension DESFireCard {
     /// READ DATA: file, offset, length. A length of 0 reads to the end.
     func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 7)
-        let file = try file(data[0])
+        let file = try file(data[0]).file
         guard let bytes = file.data else { throw .permissionDenied }
         guard allows(file.accessRights, .read, .readWrite) else { throw .authenticationError }
         let offset = data.littleEndian(at: 1, count: 3)
@@ -181,8 +175,7 @@ extension DESFireCard {
 
     /// WRITE DATA: file, offset, length, and the bytes.
     mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        let index = try place(of: data[0])
-        let file = try file(data[0])
+        let (index, file) = try file(data[0])
         guard let selected, let bytes = file.data else { throw .permissionDenied }
         guard allows(file.accessRights, .write, .readWrite) else { throw .authenticationError }
         let offset = data.littleEndian(at: 1, count: 3)
@@ -237,7 +230,7 @@ extension DESFireCard {
 
     func value(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
-        let file = try file(data[0])
+        let file = try file(data[0]).file
         guard case .value(_, _, let current, _) = file.kind else { throw .permissionDenied }
         guard allows(file.accessRights, .read, .write, .readWrite) else { throw .authenticationError }
         return DESFireReply(data: [UInt8](littleEndian: Int(current), count: 4))
@@ -246,8 +239,7 @@ extension DESFireCard {
     /// CREDIT and DEBIT, within the limits of the file.
     mutating func changeValue(_ data: [UInt8], isCredit: Bool) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 5)
-        let index = try place(of: data[0])
-        let file = try file(data[0])
+        let (index, file) = try file(data[0])
         guard case .value(let lower, let upper, let committed, let limited) = file.kind else {
             throw .permissionDenied
         }
@@ -269,7 +261,7 @@ extension DESFireCard {
     /// READ RECORDS: file, how many records back from the newest, and their number; 0 reads all records, oldest first.
     func readRecords(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 7)
-        let file = try file(data[0])
+        let file = try file(data[0]).file
         guard let (size, _, records) = file.kind.records else { throw .permissionDenied }
         guard allows(file.accessRights, .read, .readWrite) else { throw .authenticationError }
         let back = data.littleEndian(at: 1, count: 3)
@@ -286,8 +278,7 @@ extension DESFireCard {
     /// of zeros; later ones write to the same record. After CLEAR RECORD FILE it is refused until the commit; which
     /// status a card has for this was in none of the available sources.
     mutating func writeRecord(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        let index = try place(of: data[0])
-        let file = try file(data[0])
+        let (index, file) = try file(data[0])
         guard let (size, maximum, committed) = file.kind.records else { throw .permissionDenied }
         guard allows(file.accessRights, .write, .readWrite) else { throw .authenticationError }
         guard !clearedRecords.contains(index) else { throw .permissionDenied }
@@ -317,8 +308,7 @@ extension DESFireCard {
     /// CLEAR RECORD FILE. Until the commit, the old records are read.
     mutating func clearRecords(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
-        let index = try place(of: data[0])
-        let file = try file(data[0])
+        let (index, file) = try file(data[0])
         guard file.kind.records != nil else { throw .permissionDenied }
         guard allows(file.accessRights, .readWrite) else { throw .authenticationError }
         transaction[index] = file.kind.with(records: [])

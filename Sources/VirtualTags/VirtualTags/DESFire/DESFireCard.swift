@@ -122,22 +122,22 @@ extension DESFireCard {
         case 0x51, 0x3C: return .answer(.enciphered)
         case 0x5F:
             guard let number = data.first else { throw .lengthError }
-            let isFree = try file(number).accessRights.holder(of: .change) == .everybody
+            let isFree = try file(number).file.accessRights.holder(of: .change) == .everybody
             return .command(isFree ? .plain : .enciphered, header: 1, length: 3)
         case 0xBD, 0xBB, 0xAD, 0xAB:
             guard data.count >= 7 else { throw .lengthError }
-            let mode = try granted(try file(data[0]), .read, .readWrite)
+            let mode = try granted(try file(data[0]).file, .read, .readWrite)
             return .answer(mode, isOpenEnded: data.littleEndian(at: 4, count: 3) == 0)
         case 0x3D, 0x3B, 0x8D, 0x8B:
             guard data.count >= 7 else { throw .lengthError }
-            let mode = try granted(try file(data[0]), .write, .readWrite)
+            let mode = try granted(try file(data[0]).file, .write, .readWrite)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         case 0x6C:
             guard let number = data.first else { throw .lengthError }
-            return .answer(try granted(try file(number), .read, .write, .readWrite))
+            return .answer(try granted(try file(number).file, .read, .write, .readWrite))
         case 0x0C, 0xDC:
             guard let number = data.first else { throw .lengthError }
-            let file = try file(number)
+            let file = try file(number).file
             let mode = try command == 0x0C ? granted(file, .readWrite) : granted(file, .read, .write, .readWrite)
             return .command(mode, header: 1, length: 4)
         default: return .standard

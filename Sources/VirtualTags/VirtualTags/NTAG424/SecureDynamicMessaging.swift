@@ -185,13 +185,6 @@ extension [UInt8] {
     /// Writes bytes as capital hexadecimal digits at a place; does nothing if they do not fit there.
     fileprivate mutating func show(_ bytes: [UInt8], at offset: Int?) {
         guard let offset, offset + bytes.count * 2 <= count else { return }
-        for (index, byte) in bytes.enumerated() {
-            self[offset + 2 * index] = Self.digit(byte >> 4)
-            self[offset + 2 * index + 1] = Self.digit(byte & 0x0F)
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : 0x37 + value
+        replaceSubrange(offset..<(offset + bytes.count * 2), with: bytes.hexadecimalDigits)
     }
 }

@@ -342,22 +342,14 @@ extension Type2Chip {
 
     /// The 14 digits of the UID, the 6 of the counter, or both with an `x` between them.
     private func mirrorText(_ mode: UInt8) -> [UInt8] {
-        let counter = Self.hexadecimal([UInt8](littleEndian: Int(contents.counters[2]), count: 3).reversed())
+        let counter = [UInt8](bigEndian: Int(contents.counters[2]), count: 3).hexadecimalDigits
         let hasCounter = product.features.contains(.readingCounter)
         return switch (mode, hasCounter) {
-        case (1, _), (3, false): Self.hexadecimal(contents.uid)
+        case (1, _), (3, false): contents.uid.hexadecimalDigits
         case (2, true): counter
-        case (3, true): Self.hexadecimal(contents.uid) + [UInt8(ascii: "x")] + counter
+        case (3, true): contents.uid.hexadecimalDigits + [UInt8(ascii: "x")] + counter
         default: []
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { (byte: UInt8) -> [UInt8] in [digit(byte >> 4), digit(byte & 0x0F)] }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : 0x37 + value
     }
 }
 

@@ -135,7 +135,7 @@ public struct NDEFApplication: CardApplication {
         var answer = read(at: offset, room - header, takesAll: takesAll)
         let count = answer.bytes.count - 2
         guard count > 0 else { return answer }
-        answer.bytes = [0x53] + Self.length(count) + answer.bytes
+        answer.bytes = DataObject(0x53, Array(answer.bytes.dropLast(2))).bytes + answer.bytes.suffix(2)
         return answer
     }
 
@@ -158,23 +158,8 @@ public struct NDEFApplication: CardApplication {
     /// Returns the value of a data object 53 that fills `data`; nil when it does not, or is empty.
     private static func discretionaryData(_ data: ArraySlice<UInt8>) -> [UInt8]? {
         var rest = data
-        guard rest.popFirst() == 0x53, let first = rest.popFirst() else { return nil }
-        var length = Int(first)
-        if first >= 0x80 {
-            guard (0x81...0x82).contains(first) else { return nil }
-            length = 0
-            for _ in 0x80..<first {
-                guard let byte = rest.popFirst() else { return nil }
-                length = length << 8 | Int(byte)
-            }
-        }
-        return length > 0 && rest.count == length ? Array(rest) : nil
-    }
-
-    private static func length(_ count: Int) -> [UInt8] {
-        if count < 0x80 { return [UInt8(count)] }
-        if count < 0x100 { return [0x81, UInt8(count)] }
-        return [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
+        let object = DataObject(takingFrom: &rest)
+        return rest.isEmpty && object?.tag == 0x53 && object?.value != [] ? object?.value : nil
     }
 
     // MARK: Memory

@@ -49,22 +49,17 @@ public struct Type4Contents: Sendable, Hashable {
 extension VirtualType4Tag {
     /// Creates a tag with contents from an image.
     public convenience init(_ contents: Type4Contents) {
-        switch contents.kind {
-        case .ndef(let files):
-            self.init(card: ApplicationCard([NDEFApplication(files: files)]), frontEnd: contents.frontEnd)
-        case .desfire(let desfire):
-            self.init(card: DESFireCard(desfire), frontEnd: contents.frontEnd)
-        case .ntag424(let ntag424):
-            self.init(card: NTAG424Card(ntag424), frontEnd: contents.frontEnd)
-        case .emrtd(let emrtd):
-            self.init(card: EMRTDCard(emrtd), frontEnd: contents.frontEnd)
-        case .emv(let emv):
-            self.init(card: EMVCard(emv), frontEnd: contents.frontEnd)
-        case .version(let version):
-            self.init(card: VersionCard(version), frontEnd: contents.frontEnd)
-        case .unspecified:
-            self.init(card: ApplicationCard([]), frontEnd: contents.frontEnd)
-        }
+        let card: any Card =
+            switch contents.kind {
+            case .ndef(let files): ApplicationCard([NDEFApplication(files: files)])
+            case .desfire(let desfire): DESFireCard(desfire)
+            case .ntag424(let ntag424): NTAG424Card(ntag424)
+            case .emrtd(let emrtd): EMRTDCard(emrtd)
+            case .emv(let emv): EMVCard(emv)
+            case .version(let version): VersionCard(version)
+            case .unspecified: ApplicationCard([])
+            }
+        self.init(card: card, frontEnd: contents.frontEnd)
     }
 
     /// The tag's current persistent state; nil for a card that can't be stored in an image, such as a scripted one.
