@@ -8,29 +8,27 @@ extension Type5Chip {
     private static let privacyPassword: UInt8 = 0x04
     private static let destroyPassword: UInt8 = 0x08
 
+    /// The commands, and the number of bytes that each takes.
+    private static let icodeCommands: [UInt8: Int] = [
+        0xAB: 0, 0xB2: 0, 0xB3: 5, 0xB4: 5, 0xB5: 1, 0xB6: 2, 0xB7: 1, 0xB9: 4, 0xBA: 4, 0xBB: 0, 0xBD: 0,
+    ]
+
     mutating func icode(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        let parameters = request.parameters
-        let hasPages = product.features.contains(.pages)
+        guard product.features.contains(.pages) || (0xB2...0xB5).contains(request.command) else { throw .notSupported }
+        if request.command == 0xBC { return stayQuietPersistently(request) }
+        try expect(request, Self.icodeCommands)
         switch request.command {
-        case 0xB2:
-            guard parameters.isEmpty else { throw .notRecognised }
-            return nextChallenge()
+        case 0xAB: return productInformation()
+        case 0xB2: return nextChallenge()
         case 0xB3: return try setPassword(request)
         case 0xB4: return try writePassword(request)
         case 0xB5: return try lockPassword(request)
-        case 0xAB where hasPages:
-            guard parameters.isEmpty else { throw .notRecognised }
-            return productInformation()
-        case 0xB6 where hasPages: return try protectPages(request)
-        case 0xB7 where hasPages: return try lockPages(request)
-        case 0xB9 where hasPages: return try destroy(request)
-        case 0xBA where hasPages: return try enablePrivacy(request)
-        case 0xBB where hasPages: return try joinPasswords(request)
-        case 0xBC where hasPages: return stayQuietForGood(request)
-        case 0xBD where hasPages:
-            guard parameters.isEmpty else { throw .notRecognised }
-            return Type5Reply(contents.signature)
-        default: throw .notSupported
+        case 0xB6: return try protectPages(request)
+        case 0xB7: return try lockPages(request)
+        case 0xB9: return try destroy(request)
+        case 0xBA: return try enablePrivacy(request)
+        case 0xBB: return try joinPasswords(request)
+        default: return Type5Reply(contents.signature)
         }
     }
 
@@ -55,7 +53,6 @@ extension Type5Chip {
     /// SET PASSWORD. The password for privacy needs no address, and ends privacy.
     private mutating func setPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
-        guard parameters.count == 5 else { throw .notRecognised }
         let identifier = parameters[0]
         guard contents.passwords[identifier] != nil else { throw .unknown }
         if identifier != Self.privacyPassword { try checkDirected(request) }
@@ -68,7 +65,6 @@ extension Type5Chip {
     /// WRITE PASSWORD, after the old one was given. The new one has to be given before it gives access.
     private mutating func writePassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
-        guard parameters.count == 5 else { throw .notRecognised }
         try checkDirected(request)
         guard presentedPasswords.contains(parameters[0]) else { throw .unknown }
         guard !contents.protection.lockedPasswords.contains(parameters[0]) else { throw .locked }
@@ -79,7 +75,7 @@ extension Type5Chip {
 
     /// LOCK PASSWORD, after the password was given.
     private mutating func lockPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        guard request.parameters.count == 1, let identifier = request.parameters.first else { throw .notRecognised }
+        let identifier = request.parameters[0]
         try checkDirected(request)
         guard presentedPasswords.contains(identifier) else { throw .unknown }
         guard !contents.protection.lockedPasswords.contains(identifier) else { throw .alreadyLocked }
@@ -99,7 +95,6 @@ extension Type5Chip {
     /// PROTECT PAGE: the start of the higher page, and the protection of both pages.
     private mutating func protectPages(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
-        guard parameters.count == 2 else { throw .notRecognised }
         try checkPages(request)
         guard !contents.protection.isConditionLocked else { throw .locked }
         guard Int(parameters[0]) < product.dataBlockCount else { throw .notAvailable }
@@ -112,7 +107,6 @@ extension Type5Chip {
 
     /// LOCK PAGE PROTECTION CONDITION. Its parameter is the pointer; that it must be the current one is a guess.
     private mutating func lockPages(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        guard request.parameters.count == 1 else { throw .notRecognised }
         try checkPages(request)
         guard request.parameters[0] == contents.protection.pointer else { throw .unknown }
         guard !contents.protection.isConditionLocked else { throw .alreadyLocked }
@@ -122,7 +116,6 @@ extension Type5Chip {
 
     /// 64 BIT PASSWORD PROTECTION: from now on, the read and the write password are needed together.
     private mutating func joinPasswords(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        guard request.parameters.isEmpty else { throw .notRecognised }
         try checkPages(request)
         if tear != .old { contents.protection.needsBothPasswords = true }
         return Type5Reply(programmedBlocks: 1)
@@ -132,7 +125,6 @@ extension Type5Chip {
 
     /// DESTROY: the tag never answers again.
     private mutating func destroy(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        guard request.parameters.count == 4 else { throw .notRecognised }
         try checkDirected(request)
         try accepts(request.parameters, Self.destroyPassword)
         if tear != .old { contents.protection.isDestroyed = true }
@@ -140,7 +132,6 @@ extension Type5Chip {
     }
 
     private mutating func enablePrivacy(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
-        guard request.parameters.count == 4 else { throw .notRecognised }
         try accepts(request.parameters, Self.privacyPassword)
         if tear != .old { contents.protection.isPrivate = true }
         return Type5Reply(programmedBlocks: 1)
@@ -148,7 +139,7 @@ extension Type5Chip {
 
     /// STAY QUIET PERSISTENT: like STAY QUIET, but it stays after a loss of power, until RESET TO READY. That it ends
     /// after some time without power is not modelled.
-    private mutating func stayQuietForGood(_ request: Type5Request) -> Type5Reply {
+    private mutating func stayQuietPersistently(_ request: Type5Request) -> Type5Reply {
         if request.address != nil, request.parameters.isEmpty {
             state = .quiet
             contents.protection.isPersistentlyQuiet = true
@@ -245,9 +236,7 @@ extension Type5Chip {
                 contents.protection.isSurveillanceProtected = true
             }
         }
-        var reply = Type5Reply(programmedBlocks: 1)
-        reply.ignoresOption = true
-        return reply
+        return Type5Reply(programmedBlocks: 1, ignoresOption: true)
     }
 
     private mutating func writeSurveillanceIdentifier(_ request: Type5Request) throws(Type5Error) -> Type5Reply {

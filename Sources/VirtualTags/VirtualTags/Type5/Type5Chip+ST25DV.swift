@@ -8,33 +8,31 @@
 extension Type5Chip {
     private static let configurationPassword: UInt8 = 0
 
+    /// The commands with a fixed number of bytes.
+    private static let dynamicCommands: [UInt8: Int] = [
+        0xA0: 1, 0xA1: 2, 0xA9: 1, 0xAB: 0, 0xCB: 0, 0xAC: 2, 0xCC: 2, 0xAD: 1, 0xCD: 1, 0xAE: 2, 0xCE: 2, 0xB1: 9,
+        0xB3: 9,
+    ]
+
     mutating func dynamicTag(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         switch request.command {
-        case 0xA0:
-            guard parameters.count == 1 else { throw .notRecognised }
-            return Type5Reply([try register(parameters[0])])
-        case 0xA1:
-            guard parameters.count == 2 else { throw .notRecognised }
-            return try writeRegister(parameters[0], parameters[1])
-        case 0xA9:
-            guard parameters.count == 1 else { throw .notRecognised }
-            return Type5Reply()
         case 0xAA, 0xCA: return try writeMessage(parameters)
+        case 0xC0, 0xC3, 0xC4, 0xC5: return try fastRead(request)
+        default: try expect(request, Self.dynamicCommands)
+        }
+        switch request.command {
+        case 0xA0: return Type5Reply([try register(parameters[0])])
+        case 0xA1: return try writeRegister(parameters[0], parameters[1])
+        // MANAGE GPO.
+        case 0xA9: return Type5Reply()
         case 0xAB, 0xCB:
-            guard parameters.isEmpty else { throw .notRecognised }
             guard mailbox.isEnabled, !mailbox.message.isEmpty else { throw .unknown }
             return Type5Reply([UInt8(truncatingIfNeeded: mailbox.message.count - 1)])
         case 0xAC, 0xCC: return try readMessage(parameters)
-        case 0xAD, 0xCD:
-            guard parameters.count == 1 else { throw .notRecognised }
-            return Type5Reply([try dynamicRegister(parameters[0])])
-        case 0xAE, 0xCE:
-            guard parameters.count == 2 else { throw .notRecognised }
-            return try writeDynamicRegister(parameters[0], parameters[1])
-        case 0xB1, 0xB3: return try password(request)
-        case 0xC0, 0xC3, 0xC4, 0xC5: return try fastRead(request)
-        default: throw .notSupported
+        case 0xAD, 0xCD: return Type5Reply([try dynamicRegister(parameters[0])])
+        case 0xAE, 0xCE: return try writeDynamicRegister(parameters[0], parameters[1])
+        default: return try password(request)
         }
     }
 
@@ -91,7 +89,6 @@ extension Type5Chip {
     /// password ends it. A password is changed in its own session.
     private mutating func password(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
-        guard parameters.count == 9 else { throw .notRecognised }
         let number = parameters[0]
         guard number < 4 else { throw .notAvailable }
         let bytes = Array(parameters[1...])
@@ -141,7 +138,6 @@ extension Type5Chip {
 
     /// READ MESSAGE: the start, and the number of bytes minus one.
     private mutating func readMessage(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
-        guard parameters.count == 2 else { throw .notRecognised }
         let first = Int(parameters[0])
         guard let bytes = mailbox.read(first..<(first + Int(parameters[1]) + 1), by: .reader) else { throw .unknown }
         return Type5Reply(bytes)

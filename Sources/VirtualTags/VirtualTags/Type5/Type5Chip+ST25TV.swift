@@ -11,30 +11,30 @@ extension Type5Chip {
     private static let killPassword: UInt8 = 0
     private static let configurationPassword: UInt8 = 3
 
+    /// The commands with a fixed number of bytes.
+    private static let plainCommands: [UInt8: Int] = [
+        0xA0: 1, 0xA1: 2, 0xA2: 0, 0xA3: 0, 0xA4: 0, 0xA5: 0, 0xA7: 2, 0xA8: 1, 0xB1: 5, 0xB4: 0, 0xC2: 0, 0xD2: 0,
+    ]
+
     mutating func plainTag(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         switch request.command {
-        case 0xA0:
-            guard parameters.count == 1 else { throw .notRecognised }
-            return Type5Reply(try tagRegister(parameters[0]))
-        case 0xA1:
-            guard parameters.count == 2 else { throw .notRecognised }
-            return try writeTagRegister(parameters[0], parameters[1])
-        case 0xA2...0xA5, 0xA7, 0xA8: return try tagSurveillance(request)
         case 0xA6: return try kill(request)
-        case 0xB1: return try writeTagPassword(parameters)
         case 0xB2: return try lockKill(parameters)
         case 0xB3: return try presentTagPassword(parameters)
-        case 0xB4:
-            guard parameters.isEmpty else { throw .notRecognised }
-            return nextChallenge()
         case 0xBA: return try becomeUntraceable(parameters)
         case 0xC0, 0xC3: return try fastRead(request)
+        default: try expect(request, Self.plainCommands)
+        }
+        switch request.command {
+        case 0xA0: return Type5Reply(try tagRegister(parameters[0]))
+        case 0xA1: return try writeTagRegister(parameters[0], parameters[1])
+        case 0xB1: return try writeTagPassword(parameters)
+        case 0xB4: return nextChallenge()
         case 0xC2, 0xD2:
-            guard parameters.isEmpty else { throw .notRecognised }
             isInitiated = true
             return Type5Reply([contents.dsfid] + address)
-        default: throw .notSupported
+        default: return try tagSurveillance(request)
         }
     }
 
@@ -103,7 +103,6 @@ extension Type5Chip {
 
     /// WRITE PASSWORD, in a session of the old one: four bytes, not covered.
     private mutating func writeTagPassword(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
-        guard parameters.count == 5 else { throw .notRecognised }
         let identifier = parameters[0]
         guard identifier < 4 else { throw .notAvailable }
         // In an undivided memory, the session of area 1 is for both halves of its password.
@@ -147,8 +146,6 @@ extension Type5Chip {
     /// SET, RESET, LOCK and ENABLE EAS, WRITE EAS ID and WRITE EAS CONFIGURATION.
     private mutating func tagSurveillance(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
-        let expected = request.command == 0xA7 ? 2 : request.command == 0xA8 ? 1 : 0
-        guard parameters.count == expected else { throw .notRecognised }
         if request.command == 0xA5 { return tagAlarm(withIdentifier: request.option) }
         try checkTagSurveillance()
         guard tear != .old else { return Type5Reply(programmedBlocks: 1) }

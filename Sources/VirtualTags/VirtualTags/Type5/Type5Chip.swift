@@ -239,6 +239,12 @@ extension Type5Chip {
         throw .notSupported
     }
 
+    /// Throws if a command is not among some, or has another number of bytes.
+    func expect(_ request: Type5Request, _ commands: [UInt8: Int]) throws(Type5Error) {
+        guard let count = commands[request.command] else { throw .notSupported }
+        guard request.parameters.count == count else { throw .notRecognised }
+    }
+
     static func word(_ bytes: some BidirectionalCollection<UInt8>) -> UInt32 {
         UInt32(bytes: bytes.reversed())
     }
@@ -299,18 +305,16 @@ struct Type5Reply: Sendable {
     var programmedBlocks: Int
     /// Whether the answer is sent at once even if the option flag is set, because the flag has another meaning for this
     /// command.
-    var ignoresOption = false
-    var isSilent = false
+    var ignoresOption: Bool
+    var isSilent: Bool
 
-    static let silence: Type5Reply = {
-        var reply = Type5Reply()
-        reply.isSilent = true
-        return reply
-    }()
+    static let silence = Type5Reply(isSilent: true)
 
-    init(_ data: [UInt8] = [], programmedBlocks: Int = 0) {
+    init(_ data: [UInt8] = [], programmedBlocks: Int = 0, ignoresOption: Bool = false, isSilent: Bool = false) {
         self.data = data
         self.programmedBlocks = programmedBlocks
+        self.ignoresOption = ignoresOption
+        self.isSilent = isSilent
     }
 }
 
