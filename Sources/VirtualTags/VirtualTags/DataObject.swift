@@ -83,14 +83,16 @@ enum DER {
     /// 1.2.840.113549.1.9.4 (RFC 5652, 11.2).
     static let messageDigest = identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x04])
     /// 2.16.840.1.101.3.4.2.1, without parameters (RFC 5754, 2).
-    static let sha256 = DataObject(sequence, [identifier([0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01])])
+    static let sha256 = sequence(of: identifier([0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01]))
     /// 1.2.840.113549.1.1.11, with its empty parameters (RFC 5754, 3.2).
-    static let sha256WithRSA = DataObject(
-        sequence,
-        [identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]), DataObject(0x05, [UInt8]())]
+    static let sha256WithRSA = sequence(
+        of: identifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]),
+        DataObject(0x05, [UInt8]())
     )
 
     private static func identifier(_ bytes: [UInt8]) -> DataObject { DataObject(0x06, bytes) }
+
+    static func sequence(of objects: DataObject...) -> DataObject { DataObject(sequence, objects) }
 
     static func number(_ value: UInt8) -> DataObject { DataObject(integer, [value]) }
 }

@@ -60,14 +60,14 @@ public struct EMRTDCard: Card {
         guard command.cla == 0x0C else {
             guard command.cla == 0x00 else { return CardAnswer(status: .unknownClass) }
             let length = min(command.expectedLength ?? 0, Self.maximumLength)
-            let reply = carryOut(command, capacity: length, isOpen: false)
+            let reply = execute(command, capacity: length, isOpen: false)
             return CardAnswer(reply.data, status: reply.status)
         }
         guard session != nil else { return CardAnswer(status: .securityNotSatisfied) }
         do {
             guard let plain = try session?.open(command) else { return CardAnswer(status: .securityNotSatisfied) }
             let length = min(command.expectedLength ?? 256, Self.maximumLength)
-            let reply = carryOut(plain, capacity: EMRTDSecureMessaging.capacity(length), isOpen: true)
+            let reply = execute(plain, capacity: EMRTDSecureMessaging.capacity(length), isOpen: true)
             let answer = try session?.seal(reply.data, reply.status, to: command.ins)
             messaging = session
             return CardAnswer(answer ?? [])
@@ -85,7 +85,7 @@ public struct EMRTDCard: Card {
 
     /// Executes a command whose protection was removed. `capacity` is the maximum number of data bytes in its answer.
     /// `isOpen` means that it came by secure messaging, so that the reader has proved that it knows the zone.
-    private mutating func carryOut(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
+    private mutating func execute(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
         let challenge = pendingChallenge
         pendingChallenge = nil
         switch command.ins {
@@ -245,9 +245,9 @@ struct EMRTDSecureMessaging: Sendable {
     struct Refusal: Error {
         var status: CardStatus
 
-        static let missing = Refusal(status: CardStatus(rawValue: 0x6987))
-        static let incorrect = Refusal(status: CardStatus(rawValue: 0x6988))
-        static let failed = Refusal(status: .executionError)
+        static let missingObject = Refusal(status: CardStatus(rawValue: 0x6987))
+        static let incorrectObject = Refusal(status: CardStatus(rawValue: 0x6988))
+        static let failedCipher = Refusal(status: .executionError)
     }
 
     private let keys: EMRTDKeys
@@ -261,10 +261,10 @@ struct EMRTDSecureMessaging: Sendable {
 
     /// Checks a protected command and removes the protection: its data objects are 87 or 85, 97, and 8E, in this order.
     mutating func open(_ command: CardCommand) throws(Refusal) -> CardCommand {
-        guard let objects = DataObject.sequence(command.data) else { throw .incorrect }
-        guard let code = objects.last, code.tag == 0x8E else { throw .missing }
+        guard let objects = DataObject.sequence(command.data) else { throw .incorrectObject }
+        guard let code = objects.last, code.tag == 0x8E else { throw .missingObject }
         // The MAC's object must take exactly 10 bytes. Otherwise it is not certain which bytes the MAC covers.
-        guard command.data.suffix(10).starts(with: [0x8E, 0x08]) else { throw .incorrect }
+        guard command.data.suffix(10).starts(with: [0x8E, 0x08]) else { throw .incorrectObject }
         var rest = objects.dropLast()[...]
         var plain = command
         plain.cla = 0x00
@@ -280,29 +280,29 @@ struct EMRTDSecureMessaging: Sendable {
             plain.isExtended = object.value.count == 2
             rest = rest.dropFirst()
         }
-        guard rest.isEmpty else { throw .incorrect }
+        guard rest.isEmpty else { throw .incorrectObject }
 
         counter &+= 1
-        let header = EMRTDKeys.padded([command.cla, command.ins, command.p1, command.p2])
+        let header = [command.cla, command.ins, command.p1, command.p2].paddedWithMark(to: 8)
         guard ConstantTime.areEqual(try self.code(header + command.data.dropLast(10)), code.value) else {
-            throw .incorrect
+            throw .incorrectObject
         }
         if let enciphered { plain.data = try decipher(enciphered) }
         return plain
     }
 
     private static func expectedLength(_ value: [UInt8]) throws(Refusal) -> Int {
-        guard (1...2).contains(value.count) else { throw .incorrect }
+        guard (1...2).contains(value.count) else { throw .incorrectObject }
         let length = Int(bytes: value)
         return length == 0 ? 1 << (8 * value.count) : length
     }
 
     private func decipher(_ object: DataObject) throws(Refusal) -> [UInt8] {
         var value = object.value[...]
-        if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrect }
-        guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrect }
-        guard let padded = try? keys.decrypt(Array(value)) else { throw .failed }
-        guard let data = EMRTDKeys.unpadded(padded) else { throw .incorrect }
+        if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrectObject }
+        guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrectObject }
+        guard let padded = try? keys.decrypt(Array(value)) else { throw .failedCipher }
+        guard let data = EMRTDKeys.unpadded(padded) else { throw .incorrectObject }
         return data
     }
 
@@ -312,7 +312,7 @@ struct EMRTDSecureMessaging: Sendable {
         counter &+= 1
         var objects: [UInt8] = []
         if !data.isEmpty {
-            guard let enciphered = try? keys.encrypt(EMRTDKeys.padded(data)) else { throw .failed }
+            guard let enciphered = try? keys.encrypt(data.paddedWithMark(to: 8)) else { throw .failedCipher }
             let isEven = instruction & 1 == 0
             objects += DataObject(isEven ? 0x87 : 0x85, (isEven ? [0x01] : []) + enciphered).bytes
         }
@@ -321,8 +321,9 @@ struct EMRTDSecureMessaging: Sendable {
     }
 
     private func code(_ data: [UInt8]) throws(Refusal) -> [UInt8] {
-        let bytes: [UInt8] = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: counter >> $0) }
-        guard let code = try? keys.code(bytes + data) else { throw .failed }
+        guard let code = try? keys.code([UInt8](bigEndian: Int(truncatingIfNeeded: counter), count: 8) + data) else {
+            throw .failedCipher
+        }
         return code
     }
 
@@ -356,24 +357,20 @@ struct EMRTDKeys: Sendable, Hashable {
         }
     }
 
+    private static let zero = BlockCipher.Mode.blockChaining(vector: [UInt8](repeating: 0, count: 8))
+
     /// Encrypts whole blocks (CBC with a zero initialisation vector).
     func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.des(encryption.bytes).encrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
+        try BlockCipher.des(encryption.bytes).encrypt(data, Self.zero)
     }
 
-    /// Decrypts whole blocks (CBC with a zero initialisation vector).
     func decrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.des(encryption.bytes).decrypt(data, .blockChaining(vector: Array(repeating: 0, count: 8)))
+        try BlockCipher.des(encryption.bytes).decrypt(data, Self.zero)
     }
 
     /// Returns the MAC of some bytes. They are padded first.
     func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try BlockCipher.retailMAC(Self.padded(data), key: authentication.bytes)
-    }
-
-    /// Pads to whole blocks of 8 bytes (ISO/IEC 9797-1, padding method 2).
-    static func padded(_ data: [UInt8]) -> [UInt8] {
-        data.paddedWithMark(to: 8)
+        try BlockCipher.retailMAC(data.paddedWithMark(to: 8), key: authentication.bytes)
     }
 
     /// Removes the padding; returns nil when there is none.

@@ -144,17 +144,15 @@ extension EMRTDContents {
     private static func faceRecord(_ portrait: [UInt8]) -> [UInt8]? {
         guard let picture = JPEGSize(portrait) else { return nil }
         let length = 20 + 12 + portrait.count
-        var record = Array("FAC\0010\0".utf8) + number(14 + length, bytes: 4) + number(1, bytes: 2)
+        var record =
+            Array("FAC\0010\0".utf8) + [UInt8](bigEndian: 14 + length, count: 4) + [UInt8](bigEndian: 1, count: 2)
         // Facial information: no feature points; sex, eyes, hair, properties, expression and pose are unspecified.
-        record += number(length, bytes: 4) + Array(repeating: 0, count: 16)
+        record += [UInt8](bigEndian: length, count: 4) + Array(repeating: 0, count: 16)
         // Image information: full frontal, JPEG; the source, the camera and the quality are unspecified.
-        record += [0x01, 0x00] + number(picture.width, bytes: 2) + number(picture.height, bytes: 2)
+        record +=
+            [0x01, 0x00] + [UInt8](bigEndian: picture.width, count: 2) + [UInt8](bigEndian: picture.height, count: 2)
         record += [picture.components == 1 ? 0x03 : 0x01, 0x00, 0x00, 0x00, 0x00, 0x00]
         return record + portrait
-    }
-
-    private static func number(_ value: Int, bytes: Int) -> [UInt8] {
-        (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * (bytes - 1 - $0))) }
     }
 }
 
