@@ -50,18 +50,16 @@ extension DESFireCard {
         }
         guard !isTaken else { throw .duplicate }
         guard contents.applications.count < Self.applicationLimit else { throw .countError }
-        if tear != .old {
-            contents.applications.append(
-                DESFireApplication(
-                    identifier: identifier,
-                    keySettings: data[3],
-                    keyCount: data[4],
-                    keys: Array(repeating: contents.configuration.key(for: kind), count: Int(data[4] & 0x0F)),
-                    isoIdentifier: isoIdentifier,
-                    name: name.isEmpty ? nil : name
-                )
+        contents.applications.append(
+            DESFireApplication(
+                identifier: identifier,
+                keySettings: data[3],
+                keyCount: data[4],
+                keys: Array(repeating: contents.configuration.key(for: kind), count: Int(data[4] & 0x0F)),
+                isoIdentifier: isoIdentifier,
+                name: name.isEmpty ? nil : name
             )
-        }
+        )
         return DESFireReply(programmed: Self.programmingUnit)
     }
 
@@ -78,10 +76,8 @@ extension DESFireCard {
         guard selected == nil || selected == index else { throw .permissionDenied }
         let takesOwnKey = contents.keySettings & 0x04 != 0
         guard authenticatedKey == 0, selected == nil || takesOwnKey else { throw .authenticationError }
-        if tear != .old {
-            contents.applications.remove(at: index)
-            if selected != nil { select(nil) }
-        }
+        contents.applications.remove(at: index)
+        if selected != nil { select(nil) }
         return DESFireReply(programmed: Self.programmingUnit)
     }
 
@@ -90,7 +86,7 @@ extension DESFireCard {
         try expect(data, 0)
         guard selected == nil, !contents.configuration.isFormatDisabled else { throw .permissionDenied }
         guard authenticatedKey == 0 else { throw .authenticationError }
-        if tear != .old { contents.applications = [] }
+        contents.applications = []
         return DESFireReply(programmed: Self.programmingUnit)
     }
 
@@ -125,7 +121,7 @@ extension DESFireCard {
         guard let kind = selected == nil ? DESFireKey.Kind(code: first) : old.kind else { throw .parameterError }
         let isOwn = number == authenticatedKey
         let key = try session?.openKey(first, Array(data.dropFirst()), kind, replacing: isOwn ? nil : old)
-        if let key, tear != .old {
+        if let key {
             if let selected {
                 contents.applications[selected].setKey(number, key)
             } else {
@@ -168,12 +164,10 @@ extension DESFireCard {
         let settings = selected.map { contents.applications[$0].keySettings } ?? contents.keySettings
         guard settings & 0x08 != 0 else { throw .permissionDenied }
         try expect(data, 1)
-        if tear != .old {
-            if let selected {
-                contents.applications[selected].keySettings = data[0]
-            } else {
-                contents.keySettings = data[0]
-            }
+        if let selected {
+            contents.applications[selected].keySettings = data[0]
+        } else {
+            contents.keySettings = data[0]
         }
         return DESFireReply(programmed: 1)
     }
@@ -223,7 +217,7 @@ extension DESFireCard {
             else { throw .parameterError }
             configuration.answerToSelect = value
         }
-        if tear != .old { contents.configuration = configuration }
+        contents.configuration = configuration
         return DESFireReply(programmed: Self.programmingUnit)
     }
 }

@@ -73,17 +73,15 @@ extension DESFireCard {
         }
         guard !isTaken else { throw .duplicate }
         guard needed <= contents.freeMemory else { throw .outOfMemory }
-        if tear != .old {
-            contents.applications[selected].files.append(
-                DESFireFile(
-                    number: data[0],
-                    isoIdentifier: identifier,
-                    communication: CommunicationSettings(rawValue: rest[0]),
-                    accessRights: FileAccessRights(rawValue: UInt16(rest.littleEndian(at: 1, count: 2))),
-                    kind: kind
-                )
+        contents.applications[selected].files.append(
+            DESFireFile(
+                number: data[0],
+                isoIdentifier: identifier,
+                communication: CommunicationSettings(rawValue: rest[0]),
+                accessRights: FileAccessRights(rawValue: UInt16(rest.littleEndian(at: 1, count: 2))),
+                kind: kind
             )
-        }
+        )
         return DESFireReply(programmed: programmed)
     }
 
@@ -93,7 +91,7 @@ extension DESFireCard {
         let (index, _) = try file(data[0])
         let settings = contents.applications[selected].keySettings
         guard settings & 0x04 != 0 || authenticatedKey == 0 else { throw .authenticationError }
-        if tear != .old { contents.applications[selected].files.remove(at: index) }
+        contents.applications[selected].files.remove(at: index)
         currentFile = nil
         forgetTransaction()
         return DESFireReply(programmed: Self.programmingUnit)
@@ -149,11 +147,9 @@ extension DESFireCard {
         guard rights.holder(of: .change) != .nobody else { throw .permissionDenied }
         guard allows(rights, .change) else { throw .authenticationError }
         guard data[1] < 0x04 else { throw .parameterError }
-        if tear != .old {
-            let changed = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
-            contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
-            contents.applications[selected].files[index].accessRights = changed
-        }
+        let changed = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
+        contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
+        contents.applications[selected].files[index].accessRights = changed
         return DESFireReply(programmed: 3)
     }
 }

@@ -64,8 +64,16 @@ public struct DESFireCard: Card, NativeCard {
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        let before = self
         self.tear = tear
-        defer { self.tear = nil }
+        let answer = answer(to: message)
+        self.tear = nil
+        // Nothing of a write remains.
+        if tear == .old, answer.isWrite { self = before }
+        return answer
+    }
+
+    private mutating func answer(to message: [UInt8]) -> CardAnswer {
         guard let code = message.first else { return CardAnswer([DESFireStatus.lengthError.rawValue]) }
         switch code {
         case 0x00 where message.count >= 4:

@@ -60,8 +60,16 @@ public struct NTAG424Card: Card, NativeCard {
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        let before = self
         self.tear = tear
-        defer { self.tear = nil }
+        let answer = answer(to: message)
+        self.tear = nil
+        // Nothing of a write remains.
+        if tear == .old, answer.isWrite { self = before }
+        return answer
+    }
+
+    private mutating func answer(to message: [UInt8]) -> CardAnswer {
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
         if (command.cla, command.ins) != (0x00, 0xB0), (command.cla, command.ins) != (0x90, 0xAD) { reading = nil }
         switch command.cla {
@@ -291,7 +299,7 @@ extension NTAG424Card {
         guard let number = data.first else { throw .lengthError }
         guard let old = key(number) else { throw .noSuchKey }
         let key = try session?.openKey(number, Array(data.dropFirst()), .aes, replacing: number == 0 ? nil : old)
-        if let key, tear != .old { contents.keys[Int(number)] = key }
+        if let key { contents.keys[Int(number)] = key }
         return try endKeyChange(ofSession: number == 0)
     }
 
@@ -333,10 +341,8 @@ extension NTAG424Card {
         guard file.hasPossibleSettings(readCounter: old.dynamicMessaging == nil ? 0 : contents.readCounter) else {
             throw .parameterError
         }
-        if tear != .old {
-            contents.files[index] = file
-            if old.dynamicMessaging == nil, file.dynamicMessaging != nil { contents.readCounter = 0 }
-        }
+        contents.files[index] = file
+        if old.dynamicMessaging == nil, file.dynamicMessaging != nil { contents.readCounter = 0 }
         return DESFireReply(programmed: Self.programmingUnit)
     }
 

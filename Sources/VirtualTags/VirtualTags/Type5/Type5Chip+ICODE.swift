@@ -68,9 +68,9 @@ extension Type5Chip {
         try checkDirected(request)
         guard presentedPasswords.contains(parameters[0]) else { throw .unknown }
         guard !contents.protection.lockedPasswords.contains(parameters[0]) else { throw .locked }
-        if tear != .old { contents.passwords[parameters[0]] = Self.word(parameters[1...]) }
+        contents.passwords[parameters[0]] = Self.word(parameters[1...])
         presentedPasswords.remove(parameters[0])
-        return Type5Reply(programmedBlocks: 1)
+        return .programmed
     }
 
     /// LOCK PASSWORD, after the password was given.
@@ -79,8 +79,8 @@ extension Type5Chip {
         try checkDirected(request)
         guard presentedPasswords.contains(identifier) else { throw .unknown }
         guard !contents.protection.lockedPasswords.contains(identifier) else { throw .alreadyLocked }
-        if tear != .old { contents.protection.lockedPasswords.insert(identifier) }
-        return Type5Reply(programmedBlocks: 1)
+        contents.protection.lockedPasswords.insert(identifier)
+        return .programmed
     }
 
     // MARK: Pages
@@ -98,11 +98,9 @@ extension Type5Chip {
         try checkPages(request)
         guard !contents.protection.isConditionLocked else { throw .locked }
         guard Int(parameters[0]) < product.dataBlockCount else { throw .notAvailable }
-        if tear != .old {
-            contents.protection.pointer = parameters[0]
-            contents.protection.condition = ICODEProtection.Condition(rawValue: parameters[1] & 0x33)
-        }
-        return Type5Reply(programmedBlocks: 1)
+        contents.protection.pointer = parameters[0]
+        contents.protection.condition = ICODEProtection.Condition(rawValue: parameters[1] & 0x33)
+        return .programmed
     }
 
     /// LOCK PAGE PROTECTION CONDITION. Its parameter is the pointer; that it must be the current one is a guess.
@@ -110,15 +108,15 @@ extension Type5Chip {
         try checkPages(request)
         guard request.parameters[0] == contents.protection.pointer else { throw .unknown }
         guard !contents.protection.isConditionLocked else { throw .alreadyLocked }
-        if tear != .old { contents.protection.isConditionLocked = true }
-        return Type5Reply(programmedBlocks: 1)
+        contents.protection.isConditionLocked = true
+        return .programmed
     }
 
     /// 64 BIT PASSWORD PROTECTION: from now on, the read and the write password are needed together.
     private mutating func joinPasswords(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         try checkPages(request)
-        if tear != .old { contents.protection.needsBothPasswords = true }
-        return Type5Reply(programmedBlocks: 1)
+        contents.protection.needsBothPasswords = true
+        return .programmed
     }
 
     // MARK: Privacy
@@ -127,14 +125,14 @@ extension Type5Chip {
     private mutating func destroy(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         try checkDirected(request)
         try accepts(request.parameters, Self.destroyPassword)
-        if tear != .old { contents.protection.isDestroyed = true }
-        return Type5Reply(programmedBlocks: 1)
+        contents.protection.isDestroyed = true
+        return .programmed
     }
 
     private mutating func enablePrivacy(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         try accepts(request.parameters, Self.privacyPassword)
-        if tear != .old { contents.protection.isPrivate = true }
-        return Type5Reply(programmedBlocks: 1)
+        contents.protection.isPrivate = true
+        return .programmed
     }
 
     /// STAY QUIET PERSISTENT: like STAY QUIET, but it stays after a loss of power, until RESET TO READY. That it ends
@@ -184,14 +182,12 @@ extension Type5Chip {
         guard request.parameters.isEmpty else { throw .notRecognised }
         if contents.isSurveillanceLocked { throw request.command == 0xA4 ? .alreadyLocked : .locked }
         try checkSurveillance()
-        if tear != .old {
-            switch request.command {
-            case 0xA2: contents.isSurveillanceSet = true
-            case 0xA3: contents.isSurveillanceSet = false
-            default: contents.isSurveillanceLocked = true
-            }
+        switch request.command {
+        case 0xA2: contents.isSurveillanceSet = true
+        case 0xA3: contents.isSurveillanceSet = false
+        default: contents.isSurveillanceLocked = true
         }
-        return Type5Reply(programmedBlocks: 1)
+        return .programmed
     }
 
     private func checkSurveillance() throws(Type5Error) {
@@ -229,12 +225,10 @@ extension Type5Chip {
     private mutating func protectSurveillance(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.isEmpty else { throw .notRecognised }
         guard presentedPasswords.contains(Self.password) else { throw .unknown }
-        if tear != .old {
-            if request.option {
-                contents.protection.isFamilyProtected = true
-            } else {
-                contents.protection.isSurveillanceProtected = true
-            }
+        if request.option {
+            contents.protection.isFamilyProtected = true
+        } else {
+            contents.protection.isSurveillanceProtected = true
         }
         return Type5Reply(programmedBlocks: 1, ignoresOption: true)
     }
@@ -243,7 +237,7 @@ extension Type5Chip {
         guard request.parameters.count == 2 else { throw .notRecognised }
         guard !contents.isSurveillanceLocked else { throw .locked }
         try checkSurveillance()
-        if tear != .old { contents.protection.surveillanceIdentifier = UInt16(Self.word(request.parameters)) }
-        return Type5Reply(programmedBlocks: 1)
+        contents.protection.surveillanceIdentifier = UInt16(Self.word(request.parameters))
+        return .programmed
     }
 }

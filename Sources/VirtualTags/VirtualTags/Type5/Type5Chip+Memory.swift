@@ -47,15 +47,13 @@ extension Type5Chip {
         if value == 1 {
             guard !contents.protection.isCounterProtected || presentedPasswords.contains(0x01) else { throw .unknown }
             guard contents.counter < 0xFFFF else { throw .unknown }
-            if tear != .old { contents.counter += 1 }
+            contents.counter += 1
         } else {
             guard presentedPasswords.contains(0x02) else { throw .unknown }
-            if tear != .old {
-                contents.counter = value
-                contents.protection.isCounterProtected = data[3] & 0x01 != 0
-            }
+            contents.counter = value
+            contents.protection.isCounterProtected = data[3] & 0x01 != 0
         }
-        return Type5Reply(programmedBlocks: 1)
+        return .programmed
     }
 
     /// LOCK BLOCK. ST25DV products only lock the capability container.
@@ -64,8 +62,8 @@ extension Type5Chip {
         guard block < limit else { throw .notAvailable }
         guard !contents.lockedBlocks.contains(block) else { throw .alreadyLocked }
         try checkWriting(block..<(block + 1))
-        if tear != .old { contents.lockedBlocks.insert(block) }
-        return Type5Reply(programmedBlocks: 1)
+        contents.lockedBlocks.insert(block)
+        return .programmed
     }
 
     /// GET MULTIPLE BLOCK SECURITY STATUS.
@@ -80,20 +78,16 @@ extension Type5Chip {
     mutating func writeIdentifier(_ value: UInt8, isFamily: Bool) throws(Type5Error) -> Type5Reply {
         guard !(isFamily ? contents.isAFILocked : contents.isDSFIDLocked) else { throw .locked }
         if isFamily { try checkFamily() }
-        if tear != .old {
-            if isFamily { contents.afi = value } else { contents.dsfid = value }
-        }
-        return Type5Reply(programmedBlocks: 1)
+        if isFamily { contents.afi = value } else { contents.dsfid = value }
+        return .programmed
     }
 
     /// LOCK AFI and LOCK DSFID.
     mutating func lockIdentifier(isFamily: Bool) throws(Type5Error) -> Type5Reply {
         guard !(isFamily ? contents.isAFILocked : contents.isDSFIDLocked) else { throw .alreadyLocked }
         if isFamily { try checkFamily() }
-        if tear != .old {
-            if isFamily { contents.isAFILocked = true } else { contents.isDSFIDLocked = true }
-        }
-        return Type5Reply(programmedBlocks: 1)
+        if isFamily { contents.isAFILocked = true } else { contents.isDSFIDLocked = true }
+        return .programmed
     }
 
     /// GET SYSTEM INFORMATION. The size is left out if it does not fit into one byte.

@@ -68,8 +68,8 @@ extension Type5Chip {
         }
         if [0x05, 0x07, 0x09].contains(pointer) { try checkEnd(pointer, value) }
         let masks: [UInt8] = [0xFF, 0x07, 0x01, 0x03, 0x0F, 0xFF, 0x0F, 0xFF, 0x0F, 0xFF, 0x0F, 0, 0, 0x01, 0x07, 0x01]
-        if tear != .old { contents.settings.registers[Int(pointer)] = value & masks[Int(pointer)] }
-        return Type5Reply(programmedBlocks: 1)
+        contents.settings.registers[Int(pointer)] = value & masks[Int(pointer)]
+        return .programmed
     }
 
     /// An area must end after the previous one and within the memory. It can only be changed while the later ones end
@@ -99,8 +99,8 @@ extension Type5Chip {
             return Type5Reply()
         }
         guard session == number else { throw .locked }
-        if tear != .old { contents.settings.passwords[Int(number)] = bytes }
-        return Type5Reply(programmedBlocks: 1)
+        contents.settings.passwords[Int(number)] = bytes
+        return .programmed
     }
 
     // MARK: Dynamic registers and mailbox

@@ -54,7 +54,6 @@ extension Type5Chip {
     private mutating func writeTagRegister(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) -> Type5Reply {
         guard [0x00, 0x01, 0x02, 0x03, 0x06].contains(pointer) else { throw .notAvailable }
         guard session == Self.configurationPassword, contents.settings.registers[6] & 0x01 == 0 else { throw .locked }
-        guard tear != .old else { return Type5Reply(programmedBlocks: 1) }
         if pointer == 0x03, value & 0x02 != 0 {
             contents.counter = 0
             contents.settings.registers[3] = 0
@@ -62,14 +61,13 @@ extension Type5Chip {
             let mask: UInt8 = pointer == 0x00 ? 0x07 : pointer == 0x01 ? 0x03 : 0x01
             contents.settings.registers[Int(pointer)] = value & mask
         }
-        return Type5Reply(programmedBlocks: 1)
+        return .programmed
     }
 
     /// Counts the first write to the memory since the tag was powered, if the counter is on. That it counts writes is a
     /// guess from ST's name for its register.
     mutating func countWrite() {
-        guard product.features.contains(.tagConfiguration), contents.settings.registers[3] & 0x01 != 0, !hasCounted,
-            tear != .old
+        guard product.features.contains(.tagConfiguration), contents.settings.registers[3] & 0x01 != 0, !hasCounted
         else { return }
         hasCounted = true
         contents.counter = min(contents.counter, 0xFFFE) + 1
@@ -110,8 +108,8 @@ extension Type5Chip {
         guard session == owner, identifier != Self.killPassword || !contents.settings.isKillLocked else {
             throw .locked
         }
-        if tear != .old { contents.settings.passwords[Int(identifier)] = Array(parameters[1...]) }
-        return Type5Reply(programmedBlocks: 1)
+        contents.settings.passwords[Int(identifier)] = Array(parameters[1...])
+        return .programmed
     }
 
     // MARK: Kill and untraceable mode
@@ -122,23 +120,23 @@ extension Type5Chip {
         guard !request.option else { throw .optionNotSupported }
         guard parameters.count == 5, parameters[0] == 0 else { throw .notRecognised }
         guard matches(parameters[1...], Self.killPassword) else { throw .unknown }
-        if tear != .old { contents.settings.isKilled = true }
-        return Type5Reply(programmedBlocks: 1)
+        contents.settings.isKilled = true
+        return .programmed
     }
 
     /// LOCK KILL: the password can't be changed any more.
     private mutating func lockKill(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard parameters == [0x00, 0x01] else { throw .notRecognised }
         guard !contents.settings.isKillLocked else { throw .alreadyLocked }
-        if tear != .old { contents.settings.isKillLocked = true }
-        return Type5Reply(programmedBlocks: 1)
+        contents.settings.isKillLocked = true
+        return .programmed
     }
 
     private mutating func becomeUntraceable(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard parameters.count == 5, parameters[0] == 0 else { throw .notRecognised }
         guard matches(parameters[1...], Self.killPassword) else { throw .unknown }
-        if tear != .old { contents.settings.isUntraceable = true }
-        return Type5Reply(programmedBlocks: 1)
+        contents.settings.isUntraceable = true
+        return .programmed
     }
 
     // MARK: Surveillance
@@ -148,7 +146,6 @@ extension Type5Chip {
         let parameters = request.parameters
         if request.command == 0xA5 { return tagAlarm(withIdentifier: request.option) }
         try checkTagSurveillance()
-        guard tear != .old else { return Type5Reply(programmedBlocks: 1) }
         switch request.command {
         case 0xA2: contents.settings.isSurveillanceSet = true
         case 0xA3: contents.settings.isSurveillanceSet = false
@@ -156,7 +153,7 @@ extension Type5Chip {
         case 0xA7: contents.settings.surveillanceIdentifier = UInt16(Self.word(parameters))
         default: contents.settings.telegramLength = parameters[0] & 0x03
         }
-        return Type5Reply(programmedBlocks: 1)
+        return .programmed
     }
 
     /// Returns the telegram or the identifier; no answer when the bit is not set.
@@ -182,6 +179,6 @@ extension Type5Chip {
         }
         try checkTagSurveillance()
         contents.settings.telegram.program(data, at: (block - 0xF8) * 4, tear: tear, unit: 4)
-        return Type5Reply(programmedBlocks: 1)
+        return .programmed
     }
 }

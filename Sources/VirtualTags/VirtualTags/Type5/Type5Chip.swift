@@ -136,8 +136,8 @@ struct Type5Chip: Sendable {
         let before = self
         switch injectedFault {
         case .refusal(let code): return TagAnswer(Frame([0x01, code]))
-        case .powerCut(let rest): tear = rest
-        case .writeRefusal, nil: break
+        case .powerCut(let rest) where rest != .old: tear = rest
+        case .powerCut, .writeRefusal, nil: break
         }
         let reply = Result { () throws(Type5Error) in try self.reply(to: request) }
         tear = nil
@@ -149,6 +149,8 @@ struct Type5Chip: Sendable {
                 self = before
                 return TagAnswer(Frame([0x01, code]), isWrite: true)
             }
+            // Nothing of the write remains.
+            if injectedFault == .powerCut(.old) { self = before }
             return acknowledge(reply, waitsForEnd: request.option && !reply.ignoresOption)
         case .success(let reply) where reply.isSilent:
             return nil
@@ -309,6 +311,7 @@ struct Type5Reply: Sendable {
     var isSilent: Bool
 
     static let silence = Type5Reply(isSilent: true)
+    static let programmed = Type5Reply(programmedBlocks: 1)
 
     init(_ data: [UInt8] = [], programmedBlocks: Int = 0, ignoresOption: Bool = false, isSilent: Bool = false) {
         self.data = data
