@@ -140,8 +140,15 @@ public struct CardAnswer: Sendable, Hashable {
     }
 }
 
+extension CardAnswer {
+    /// Creates the answer of a command, which throws its status when it is refused.
+    init(_ command: () throws(CardStatus) -> CardAnswer) {
+        do throws(CardStatus) { self = try command() } catch { self.init(status: error) }
+    }
+}
+
 /// The status bytes SW1 and SW2 at the end of a card's answer (ISO/IEC 7816-4, 5.1.3).
-public struct CardStatus: RawRepresentable, Sendable, Hashable {
+public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
     /// SW1 in the high byte, SW2 in the low one.
     public var rawValue: UInt16
 

@@ -146,19 +146,21 @@ private struct EMVApplication: CardApplication {
     }
 
     mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
-        switch (command.cla, command.ins) {
-        case (0x80, 0xA8): return processingOptions(command)
-        case (0x00, 0xB2): return record(command)
-        case (0x80, 0xCA): return data(command)
-        default: return CardAnswer(status: .unknownInstruction)
+        CardAnswer { () throws(CardStatus) in
+            switch (command.cla, command.ins) {
+            case (0x80, 0xA8): try processingOptions(command)
+            case (0x00, 0xB2): try record(command)
+            case (0x80, 0xCA): try data(command)
+            default: throw .unknownInstruction
+            }
         }
     }
 
     /// GET PROCESSING OPTIONS. The application asks for no data from the terminal.
-    private mutating func processingOptions(_ command: CardCommand) -> CardAnswer {
-        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data == [0x83, 0x00] else { return CardAnswer(status: .wrongLength) }
-        guard !isInitiated else { return CardAnswer(status: .conditionsNotSatisfied) }
+    private mutating func processingOptions(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0 else { throw .wrongParameters }
+        guard command.data == [0x83, 0x00] else { throw .wrongLength }
+        guard !isInitiated else { throw .conditionsNotSatisfied }
         isInitiated = true
         // One file, number 1, with one record that is not part of offline authentication.
         let locator = DataObject(0x94, [0x08, 0x01, 0x01, 0x00])
@@ -166,10 +168,10 @@ private struct EMVApplication: CardApplication {
         return CardAnswer(options.bytes, status: .success)
     }
 
-    private func record(_ command: CardCommand) -> CardAnswer {
-        guard isInitiated else { return CardAnswer(status: .conditionsNotSatisfied) }
-        guard command.p2 & 0x07 == 0x04 else { return CardAnswer(status: .wrongParameters) }
-        guard command.p1 == 1, command.p2 >> 3 == 1 else { return CardAnswer(status: .recordNotFound) }
+    private func record(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard isInitiated else { throw .conditionsNotSatisfied }
+        guard command.p2 & 0x07 == 0x04 else { throw .wrongParameters }
+        guard command.p1 == 1, command.p2 >> 3 == 1 else { throw .recordNotFound }
         var objects = [DataObject(0x5A, contents.accountNumber)]
         func add(_ tag: UInt16, _ value: [UInt8], _ isKnown: Bool) {
             if isKnown { objects.append(DataObject(tag, value)) }
@@ -183,10 +185,8 @@ private struct EMVApplication: CardApplication {
     }
 
     /// GET DATA: the PIN try counter.
-    private func data(_ command: CardCommand) -> CardAnswer {
-        guard command.parameters == 0x9F17, let tries = contents.pinTries else {
-            return CardAnswer(status: .dataNotFound)
-        }
+    private func data(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0x9F17, let tries = contents.pinTries else { throw .dataNotFound }
         return CardAnswer(DataObject(0x9F17, [tries]).bytes, status: .success)
     }
 }

@@ -79,7 +79,7 @@ public struct DESFireCard: Card, NativeCard {
         case 0x00 where message.count >= 4:
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
             pending = .nothing
-            return processISO(command)
+            return CardAnswer { () throws(CardStatus) in try processISO(command) }
         case 0x90 where message.count >= 4:
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
             return processWrapped(command)

@@ -54,78 +54,69 @@ public struct EMRTDCard: Card {
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        var session = messaging
+        let previous = messaging
         messaging = nil
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
         guard command.cla == 0x0C else {
             guard command.cla == 0x00 else { return CardAnswer(status: .unknownClass) }
             let length = min(command.expectedLength ?? 0, Self.maximumLength)
-            let reply = execute(command, capacity: length, isOpen: false)
-            return CardAnswer(reply.data, status: reply.status)
+            return CardAnswer { () throws(CardStatus) in try execute(command, capacity: length, isOpen: false) }
         }
-        guard session != nil else { return CardAnswer(status: .securityNotSatisfied) }
-        do {
-            guard let plain = try session?.open(command) else { return CardAnswer(status: .securityNotSatisfied) }
-            let length = min(command.expectedLength ?? 256, Self.maximumLength)
-            let reply = execute(plain, capacity: EMRTDSecureMessaging.capacity(length), isOpen: true)
-            let answer = try session?.seal(reply.data, reply.status, to: command.ins)
+        guard var session = previous else { return CardAnswer(status: .securityNotSatisfied) }
+        return CardAnswer { () throws(CardStatus) in
+            let plain = try session.open(command)
+            let length = EMRTDSecureMessaging.capacity(min(command.expectedLength ?? 256, Self.maximumLength))
+            let reply = CardAnswer { () throws(CardStatus) in try execute(plain, capacity: length, isOpen: true) }
+            let answer = try session.seal(reply, to: command.ins)
             messaging = session
-            return CardAnswer(answer ?? [])
-        } catch {
-            return CardAnswer(status: error.status)
+            return CardAnswer(answer)
         }
-    }
-
-    struct Reply {
-        var data: [UInt8] = []
-        var status = CardStatus.success
-
-        static func refusal(_ status: CardStatus) -> Reply { Reply(status: status) }
     }
 
     /// Executes a command whose protection was removed. `capacity` is the maximum number of data bytes in its answer.
     /// `isOpen` means that it came by secure messaging, so that the reader has proved that it knows the zone.
-    private mutating func execute(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
+    private mutating func execute(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer
+    {
         let challenge = pendingChallenge
         pendingChallenge = nil
         switch command.ins {
-        case 0xA4: return select(command, isOpen: isOpen)
-        case 0xB0, 0xB1: return read(command, capacity: capacity, isOpen: isOpen)
-        case 0x84: return makeChallenge(command)
-        case 0x82 where !isOpen: return authenticate(command, challenge)
-        case 0x82: return .refusal(.conditionsNotSatisfied)
-        default: return .refusal(.unknownInstruction)
+        case 0xA4: return try select(command, isOpen: isOpen)
+        case 0xB0, 0xB1: return try read(command, capacity: capacity, isOpen: isOpen)
+        case 0x84: return try makeChallenge(command)
+        case 0x82 where !isOpen: return try authenticate(command, challenge)
+        case 0x82: throw .conditionsNotSatisfied
+        default: throw .unknownInstruction
         }
     }
 
     // MARK: Selection
 
     /// SELECT: the application by name, the master file, or a file of the selected application (ICAO 9303-10, 3.6.1).
-    private mutating func select(_ command: CardCommand, isOpen: Bool) -> Reply {
-        guard [0x00, 0x0C].contains(command.p2) else { return .refusal(.wrongParameters) }
+    private mutating func select(_ command: CardCommand, isOpen: Bool) throws(CardStatus) -> CardAnswer {
+        guard [0x00, 0x0C].contains(command.p2) else { throw .wrongParameters }
         let answers = command.p2 == 0x00
         switch (command.p1, command.data) {
         case (0x04, Self.applicationName):
             isApplicationSelected = true
             currentFile = nil
-            return Reply(data: answers ? DataObject(0x6F, [DataObject(0x84, command.data)]).bytes : [])
+            return CardAnswer(answers ? DataObject(0x6F, [DataObject(0x84, command.data)]).bytes : [], status: .success)
         case (0x04, _):
-            return .refusal((5...16).contains(command.data.count) ? .notFound : .wrongLength)
+            throw (5...16).contains(command.data.count) ? .notFound : .wrongLength
         case (0x00, []), (0x00, [0x3F, 0x00]):
             isApplicationSelected = false
             currentFile = nil
-            return Reply()
+            return CardAnswer(status: .success)
         case (0x00, _), (0x02, _):
-            guard command.data.count == 2 else { return .refusal(.wrongLength) }
+            guard command.data.count == 2 else { throw .wrongLength }
             let identifier = UInt16(high: command.data[0], low: command.data[1])
-            guard isOpen || !isApplicationSelected else { return .refusal(.securityNotSatisfied) }
-            guard let file = file(identifier) else { return .refusal(.notFound) }
+            guard isOpen || !isApplicationSelected else { throw .securityNotSatisfied }
+            guard let file = file(identifier) else { throw .notFound }
             currentFile = identifier
             let size = UInt16(truncatingIfNeeded: file.count).bigEndianBytes
             let control = [DataObject(0x80, size), DataObject(0x82, [0x01]), DataObject(0x83, command.data)]
-            return Reply(data: answers ? DataObject(0x6F, control).bytes : [])
+            return CardAnswer(answers ? DataObject(0x6F, control).bytes : [], status: .success)
         default:
-            return .refusal(.wrongParameters)
+            throw .wrongParameters
         }
     }
 
@@ -141,51 +132,48 @@ public struct EMRTDCard: Card {
     // MARK: Reading
 
     /// Returns the file that READ BINARY addresses: by short identifier, by identifier, or the current file.
-    private mutating func target(_ command: CardCommand, _ isOpen: Bool) -> (file: [UInt8], refusal: CardStatus?) {
+    private mutating func target(_ command: CardCommand, _ isOpen: Bool) throws(CardStatus) -> [UInt8] {
         let isOdd = command.ins & 1 != 0
         var identifier: UInt16?
         if isOdd ? command.parameters == 0 : command.p1 & 0x80 == 0 {
             identifier = currentFile
-            guard identifier != nil || (isApplicationSelected && !isOpen) else { return ([], .noCurrentFile) }
+            guard identifier != nil || (isApplicationSelected && !isOpen) else { throw .noCurrentFile }
         } else if isOdd, command.parameters > 0x1E {
             identifier = command.parameters
         } else {
             let short = UInt16(isOdd ? command.p2 : command.p1 & 0x7F)
-            guard (1...30).contains(short) else { return ([], .wrongParameters) }
+            guard (1...30).contains(short) else { throw .wrongParameters }
             identifier = isApplicationSelected || short != 0x01 ? 0x0100 | short : 0x2F01
         }
-        guard isOpen || !isApplicationSelected else { return ([], .securityNotSatisfied) }
-        guard let identifier, let file = file(identifier) else { return ([], .notFound) }
+        guard isOpen || !isApplicationSelected else { throw .securityNotSatisfied }
+        guard let identifier, let file = file(identifier) else { throw .notFound }
         currentFile = identifier
-        return (file, nil)
+        return file
     }
 
     /// READ BINARY. With the odd instruction, the offset is in object 54 and can be of any size, and the answer is in
     /// object 53 (ICAO 9303-10, 3.6.2).
-    private mutating func read(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
-        let (file, refusal) = target(command, isOpen)
-        if let refusal { return .refusal(refusal) }
+    private mutating func read(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer {
+        let file = try target(command, isOpen)
         let isOdd = command.ins & 1 != 0
-        guard let expected = command.expectedLength, isOdd || command.data.isEmpty else {
-            return .refusal(.wrongLength)
-        }
+        guard let expected = command.expectedLength, isOdd || command.data.isEmpty else { throw .wrongLength }
         var offset = command.p1 & 0x80 == 0 ? Int(command.parameters) : Int(command.p2)
         if isOdd {
             guard let objects = DataObject.sequence(command.data), objects.count == 1, objects[0].tag == 0x54,
                 (1...4).contains(objects[0].value.count)
-            else { return .refusal(.wrongData) }
+            else { throw .wrongData }
             offset = Int(bytes: objects[0].value)
         }
-        guard offset < file.count else { return .refusal(.wrongOffset) }
+        guard offset < file.count else { throw .wrongOffset }
         // Le of zeros requests as many bytes as fit.
         let isUnlimited = command.requestsAll
-        guard isUnlimited || expected <= capacity else { return .refusal(.wrongLength) }
+        guard isUnlimited || expected <= capacity else { throw .wrongLength }
         var room = min(expected, capacity)
         if isOdd { room -= room < 0x82 ? 2 : room < 0x103 ? 3 : 4 }
-        guard room > 0 else { return .refusal(.wrongLength) }
+        guard room > 0 else { throw .wrongLength }
         let data = Array(file[offset...].prefix(room))
         let status: CardStatus = data.count < room && !isUnlimited ? .endOfFile : .success
-        return Reply(data: isOdd ? DataObject(0x53, data).bytes : data, status: status)
+        return CardAnswer(isOdd ? DataObject(0x53, data).bytes : data, status: status)
     }
 
     // MARK: Basic access control
@@ -195,61 +183,52 @@ public struct EMRTDCard: Card {
     }
 
     /// GET CHALLENGE (ICAO 9303-11, 4.3.4.1). The challenge is only valid for the next command.
-    private mutating func makeChallenge(_ command: CardCommand) -> Reply {
-        guard command.parameters == 0 else { return .refusal(.wrongParameters) }
-        guard command.data.isEmpty, command.expectedLength == 8 || command.requestsAll else {
-            return .refusal(.wrongLength)
-        }
-        guard isApplicationSelected else { return .refusal(.conditionsNotSatisfied) }
+    private mutating func makeChallenge(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0 else { throw .wrongParameters }
+        guard command.data.isEmpty, command.expectedLength == 8 || command.requestsAll else { throw .wrongLength }
+        guard isApplicationSelected else { throw .conditionsNotSatisfied }
         let challenge = randomBytes(8)
         pendingChallenge = challenge
-        return Reply(data: challenge)
+        return CardAnswer(challenge, status: .success)
     }
 
     /// EXTERNAL AUTHENTICATE: checks the reader's proof, and answers with the document's own (ICAO 9303-11, 4.3.1 and
     /// 4.3.4.2).
-    private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) -> Reply {
-        guard command.parameters == 0 else { return .refusal(.wrongParameters) }
+    private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0 else { throw .wrongParameters }
         guard command.data.count == 40, let expected = command.expectedLength, expected >= 40 else {
-            return .refusal(.wrongLength)
+            throw .wrongLength
         }
-        guard let challenge else { return .refusal(.conditionsNotSatisfied) }
-        do {
-            let keys = try EMRTDKeys(contents.zone)
-            let enciphered = Array(command.data[..<32])
-            guard ConstantTime.areEqual(try keys.code(enciphered), command.data[32...]) else {
-                return .authenticationFailed
-            }
-            let proof = try keys.decrypt(enciphered)
-            guard ConstantTime.areEqual(proof[8..<16], challenge) else { return .authenticationFailed }
-            let ownPart = randomBytes(16)
-            let answer = try keys.encrypt(challenge + proof[..<8] + ownPart)
-            let seed = zip(proof[16...], ownPart).map { $0 ^ $1 }
-            let counter = UInt64(bytes: challenge[4...] + proof[4..<8])
-            messaging = EMRTDSecureMessaging(keys: try EMRTDKeys(seed: seed), counter: counter)
-            return Reply(data: answer + (try keys.code(answer)))
-        } catch {
-            return .refusal(.executionError)
+        guard let challenge else { throw .conditionsNotSatisfied }
+        let enciphered = Array(command.data[..<32])
+        guard let keys = try? EMRTDKeys(contents.zone), let code = try? keys.code(enciphered),
+            let proof = try? keys.decrypt(enciphered)
+        else { throw .executionError }
+        guard ConstantTime.areEqual(code, command.data[32...]), ConstantTime.areEqual(proof[8..<16], challenge) else {
+            throw .authenticationFailed
         }
+        let ownPart = randomBytes(16)
+        guard let answer = try? keys.encrypt(challenge + proof[..<8] + ownPart),
+            let answerCode = try? keys.code(answer),
+            let sessionKeys = try? EMRTDKeys(seed: zip(proof[16...], ownPart).map { $0 ^ $1 })
+        else { throw .executionError }
+        let counter = UInt64(bytes: challenge[4...] + proof[4..<8])
+        messaging = EMRTDSecureMessaging(keys: sessionKeys, counter: counter)
+        return CardAnswer(answer + answerCode, status: .success)
     }
 }
 
-extension EMRTDCard.Reply {
-    /// 6300: the proof is wrong. The status does not reveal why.
-    fileprivate static let authenticationFailed = refusal(CardStatus(rawValue: 0x6300))
+extension CardStatus {
+    /// The proof is wrong. The status does not reveal why.
+    fileprivate static let authenticationFailed = CardStatus(rawValue: 0x6300)
+    fileprivate static let missingObject = CardStatus(rawValue: 0x6987)
+    fileprivate static let incorrectObject = CardStatus(rawValue: 0x6988)
 }
 
 /// The card's side of secure messaging with triple DES (ICAO 9303-11, 9.8).
+///
+/// When a command is refused, its status is sent without protection, and the session ends.
 struct EMRTDSecureMessaging: Sendable {
-    /// Why a command was refused. The status is sent without protection, and the session ends.
-    struct Refusal: Error {
-        var status: CardStatus
-
-        static let missingObject = Refusal(status: CardStatus(rawValue: 0x6987))
-        static let incorrectObject = Refusal(status: CardStatus(rawValue: 0x6988))
-        static let failedCipher = Refusal(status: .executionError)
-    }
-
     private let keys: EMRTDKeys
     /// The send sequence counter. It counts commands and answers.
     private(set) var counter: UInt64
@@ -260,7 +239,7 @@ struct EMRTDSecureMessaging: Sendable {
     }
 
     /// Checks a protected command and removes the protection: its data objects are 87 or 85, 97, and 8E, in this order.
-    mutating func open(_ command: CardCommand) throws(Refusal) -> CardCommand {
+    mutating func open(_ command: CardCommand) throws(CardStatus) -> CardCommand {
         guard let objects = DataObject.sequence(command.data) else { throw .incorrectObject }
         guard let code = objects.last, code.tag == 0x8E else { throw .missingObject }
         // The MAC's object must take exactly 10 bytes. Otherwise it is not certain which bytes the MAC covers.
@@ -291,38 +270,40 @@ struct EMRTDSecureMessaging: Sendable {
         return plain
     }
 
-    private static func expectedLength(_ value: [UInt8]) throws(Refusal) -> Int {
+    private static func expectedLength(_ value: [UInt8]) throws(CardStatus) -> Int {
         guard (1...2).contains(value.count) else { throw .incorrectObject }
         let length = Int(bytes: value)
         return length == 0 ? 1 << (8 * value.count) : length
     }
 
-    private func decipher(_ object: DataObject) throws(Refusal) -> [UInt8] {
+    private func decipher(_ object: DataObject) throws(CardStatus) -> [UInt8] {
         var value = object.value[...]
         if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrectObject }
         guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrectObject }
-        guard let padded = try? keys.decrypt(Array(value)) else { throw .failedCipher }
+        guard let padded = try? keys.decrypt(Array(value)) else { throw .executionError }
         guard let data = EMRTDKeys.unpadded(padded) else { throw .incorrectObject }
         return data
     }
 
     /// Protects the data and the status of an answer. For an odd instruction the data are in object 85, otherwise in
     /// 87. The status is sent both in the protected part and after it.
-    mutating func seal(_ data: [UInt8], _ status: CardStatus, to instruction: UInt8) throws(Refusal) -> [UInt8] {
+    mutating func seal(_ answer: CardAnswer, to instruction: UInt8) throws(CardStatus) -> [UInt8] {
+        let data = Array(answer.bytes.dropLast(2))
+        let status = Array(answer.bytes.suffix(2))
         counter &+= 1
         var objects: [UInt8] = []
         if !data.isEmpty {
-            guard let enciphered = try? keys.encrypt(data.paddedWithMark(to: 8)) else { throw .failedCipher }
+            guard let enciphered = try? keys.encrypt(data.paddedWithMark(to: 8)) else { throw .executionError }
             let isEven = instruction & 1 == 0
             objects += DataObject(isEven ? 0x87 : 0x85, (isEven ? [0x01] : []) + enciphered).bytes
         }
-        objects += DataObject(0x99, status.bytes).bytes
-        return objects + DataObject(0x8E, try code(objects)).bytes + status.bytes
+        objects += DataObject(0x99, status).bytes
+        return objects + DataObject(0x8E, try code(objects)).bytes + status
     }
 
-    private func code(_ data: [UInt8]) throws(Refusal) -> [UInt8] {
+    private func code(_ data: [UInt8]) throws(CardStatus) -> [UInt8] {
         guard let code = try? keys.code([UInt8](bigEndian: Int(truncatingIfNeeded: counter), count: 8) + data) else {
-            throw .failedCipher
+            throw .executionError
         }
         return code
     }

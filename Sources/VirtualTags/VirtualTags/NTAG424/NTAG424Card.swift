@@ -75,11 +75,13 @@ public struct NTAG424Card: Card, NativeCard {
         switch command.cla {
         case 0x00:
             pending = .nothing
-            switch command.ins {
-            case 0xA4: return selectISO(command)
-            case 0xB0: return readBinary(command)
-            case 0xD6: return updateBinary(command)
-            default: return CardAnswer(status: .unknownInstruction)
+            return CardAnswer { () throws(CardStatus) in
+                switch command.ins {
+                case 0xA4: try selectISO(command)
+                case 0xB0: try readBinary(command)
+                case 0xD6: try updateBinary(command)
+                default: throw .unknownInstruction
+                }
             }
         case 0x90:
             return processWrapped(command)
@@ -91,19 +93,17 @@ public struct NTAG424Card: Card, NativeCard {
     // MARK: ISO/IEC 7816-4
 
     /// SELECT by name, by identifier, or without data: then the tag itself is meant (10.9.1).
-    private mutating func selectISO(_ command: CardCommand) -> CardAnswer {
-        guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
+    private mutating func selectISO(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.p2 & 0xF3 == 0 else { throw .wrongParameters }
         if command.p1 == 0x04 {
-            guard [Self.applicationName, Self.tagName].contains(command.data) else {
-                return CardAnswer(status: .notFound)
-            }
+            guard [Self.applicationName, Self.tagName].contains(command.data) else { throw .notFound }
             forgetSelection()
             isSelected = command.data == Self.applicationName
             return CardAnswer(status: .success)
         }
         let meansTag = command.data.isEmpty && [0x00, 0x03].contains(command.p1)
-        guard command.p1 <= 0x02 || meansTag else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.count == 2 || meansTag else { return CardAnswer(status: .wrongLength) }
+        guard command.p1 <= 0x02 || meansTag else { throw .wrongParameters }
+        guard command.data.count == 2 || meansTag else { throw .wrongLength }
         let identifier = meansTag ? 0x3F00 : UInt16(high: command.data[0], low: command.data[1])
         if command.p1 != 0x02, identifier == 0x3F00 || identifier == 0xE110 {
             forgetSelection()
@@ -112,54 +112,50 @@ public struct NTAG424Card: Card, NativeCard {
         }
         guard command.p1 != 0x01, isSelected,
             let index = contents.files.firstIndex(where: { $0.isoIdentifier == identifier })
-        else { return CardAnswer(status: .notFound) }
+        else { throw .notFound }
         currentFile = index
         return CardAnswer(status: .success)
     }
 
     /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits of E103 to E105; 0 is the
     /// current file.
-    private mutating func target(_ command: CardCommand) -> (file: Int, offset: Int)? {
-        guard isSelected else { return nil }
-        guard command.p1 & 0x80 != 0 else { return currentFile.map { ($0, Int(command.parameters)) } }
+    private mutating func target(_ command: CardCommand) throws(CardStatus) -> (file: Int, offset: Int) {
+        guard isSelected else { throw .conditionsNotSatisfied }
+        let isShort = command.p1 & 0x80 != 0
         let short = UInt16(command.p1 & 0x1F)
-        guard short != 0 else { return currentFile.map { ($0, Int(command.p2)) } }
-        guard let index = contents.files.firstIndex(where: { $0.isoIdentifier & 0x1F == short }) else { return nil }
-        currentFile = index
-        return (index, Int(command.p2))
+        if isShort, short != 0 {
+            let index = contents.files.firstIndex { $0.isoIdentifier & 0x1F == short }
+            guard let index else { throw .notFound }
+            currentFile = index
+        }
+        guard let currentFile else { throw .conditionsNotSatisfied }
+        return (currentFile, isShort ? Int(command.p2) : Int(command.parameters))
     }
 
     /// READ BINARY, for everybody: after an authentication it is refused. A number beyond the end of the file reads up to
     /// the end (10.9.2).
-    private mutating func readBinary(_ command: CardCommand) -> CardAnswer {
+    private mutating func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength, !command.isExtended else {
-            return CardAnswer(status: .wrongLength)
+            throw .wrongLength
         }
-        guard let (index, offset) = target(command) else { return missing(command) }
+        let (index, offset) = try target(command)
         let file = contents.files[index]
-        guard session == nil, allowsReading(file) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard offset < file.data.count else { return CardAnswer(status: .wrongParameters) }
-        guard let data = visibleData(index, command.ins) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard session == nil, allowsReading(file) else { throw .securityNotSatisfied }
+        guard offset < file.data.count else { throw .wrongParameters }
+        guard let data = visibleData(index, command.ins) else { throw .securityNotSatisfied }
         let count = min(expected, data.count - offset)
         return CardAnswer(Array(data[offset..<(offset + count)]), status: .success)
     }
 
-    private mutating func updateBinary(_ command: CardCommand) -> CardAnswer {
-        guard !command.data.isEmpty, command.data.count <= 255 else { return CardAnswer(status: .wrongLength) }
-        guard let (index, offset) = target(command) else { return missing(command) }
+    private mutating func updateBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard !command.data.isEmpty, command.data.count <= 255 else { throw .wrongLength }
+        let (index, offset) = try target(command)
         let file = contents.files[index]
-        guard session == nil, allows(file, .write, .readWrite) else {
-            return CardAnswer(status: .securityNotSatisfied)
-        }
-        guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
-        guard offset + command.data.count <= file.data.count else { return CardAnswer(status: .noRoom) }
+        guard session == nil, allows(file, .write, .readWrite) else { throw .securityNotSatisfied }
+        guard offset < file.data.count else { throw .wrongOffset }
+        guard offset + command.data.count <= file.data.count else { throw .noRoom }
         contents.files[index].data.program(command.data, at: offset, tear: tear, unit: Self.programmingUnit)
         return CardAnswer(status: .success, workTime: Self.programming(command.data.count), isWrite: true)
-    }
-
-    private func missing(_ command: CardCommand) -> CardAnswer {
-        let isNamed = command.p1 & 0x80 != 0 && command.p1 & 0x1F != 0
-        return CardAnswer(status: isNamed && isSelected ? .notFound : .conditionsNotSatisfied)
     }
 
     // MARK: Dynamic messages

@@ -79,60 +79,58 @@ public struct NDEFApplication: CardApplication {
     }
 
     public mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
-        guard command.cla == 0x00 else { return CardAnswer(status: .unknownClass) }
+        CardAnswer { () throws(CardStatus) in try execute(command, tear) }
+    }
+
+    private mutating func execute(_ command: CardCommand, _ tear: TornWrite?) throws(CardStatus) -> CardAnswer {
+        guard command.cla == 0x00 else { throw .unknownClass }
         switch command.ins {
-        case 0xA4: return selectFile(command)
-        case 0xB0: return readBinary(command)
-        case 0xD6: return updateBinary(command, tear)
-        case 0xB1 where container?.majorVersion == 3: return readBinaryObject(command)
-        case 0xD7 where container?.majorVersion == 3: return updateBinaryObject(command, tear)
-        default: return CardAnswer(status: .unknownInstruction)
+        case 0xA4: return try selectFile(command)
+        case 0xB0: return try readBinary(command)
+        case 0xD6: return try updateBinary(command, tear)
+        case 0xB1 where container?.majorVersion == 3: return try readBinaryObject(command)
+        case 0xD7 where container?.majorVersion == 3: return try updateBinaryObject(command, tear)
+        default: throw .unknownInstruction
         }
     }
 
     /// SELECT by file identifier (NFC Forum T4T 1.2, 5.4.2). P2 is 0C, or 00 in mapping 1.0.
-    private mutating func selectFile(_ command: CardCommand) -> CardAnswer {
-        guard command.p1 == 0x00, command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.count == 2 else { return CardAnswer(status: .wrongLength) }
+    private mutating func selectFile(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.p1 == 0x00, command.p2 & 0xF3 == 0 else { throw .wrongParameters }
+        guard command.data.count == 2 else { throw .wrongLength }
         let identifier = UInt16(high: command.data[0], low: command.data[1])
-        guard files[identifier] != nil else { return CardAnswer(status: .notFound) }
+        guard files[identifier] != nil else { throw .notFound }
         current = identifier
         return CardAnswer(status: .success)
     }
 
     // MARK: Offsets in P1 and P2
 
-    private func readBinary(_ command: CardCommand) -> CardAnswer {
-        guard command.p1 < 0x80 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.isEmpty, let expected = command.expectedLength else {
-            return CardAnswer(status: .wrongLength)
-        }
-        return read(at: Int(command.parameters), expected, takesAll: command.requestsAll)
+    private func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.p1 < 0x80 else { throw .wrongParameters }
+        guard command.data.isEmpty, let expected = command.expectedLength else { throw .wrongLength }
+        return try read(at: Int(command.parameters), expected, takesAll: command.requestsAll)
     }
 
-    private mutating func updateBinary(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
-        guard command.p1 < 0x80 else { return CardAnswer(status: .wrongParameters) }
-        guard !command.data.isEmpty, command.data.count <= maximumWrite else {
-            return CardAnswer(status: .wrongLength)
-        }
-        return update(command.data, at: Int(command.parameters), tear)
+    private mutating func updateBinary(_ command: CardCommand, _ tear: TornWrite?) throws(CardStatus) -> CardAnswer {
+        guard command.p1 < 0x80 else { throw .wrongParameters }
+        guard !command.data.isEmpty, command.data.count <= maximumWrite else { throw .wrongLength }
+        return try update(command.data, at: Int(command.parameters), tear)
     }
 
     // MARK: Offsets in data objects
 
     /// READ BINARY with an offset data object (NFC Forum T4T 1.2, 5.4.7).
-    private func readBinaryObject(_ command: CardCommand) -> CardAnswer {
-        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-        guard let expected = command.expectedLength else { return CardAnswer(status: .wrongLength) }
-        guard command.data.count == 5, let offset = Self.offset(command.data) else {
-            return CardAnswer(status: .wrongData)
-        }
+    private func readBinaryObject(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0 else { throw .wrongParameters }
+        guard let expected = command.expectedLength else { throw .wrongLength }
+        guard command.data.count == 5, let offset = Self.offset(command.data) else { throw .wrongData }
         // Le also counts the data object's header.
         let takesAll = command.requestsAll
         let room = takesAll ? min(expected, maximumRead) : expected
         let header = room <= 129 ? 2 : room <= 258 ? 3 : 4
-        guard room > header else { return CardAnswer(status: .wrongLength) }
-        var answer = read(at: offset, room - header, takesAll: takesAll)
+        guard room > header else { throw .wrongLength }
+        var answer = try read(at: offset, room - header, takesAll: takesAll)
         let count = answer.bytes.count - 2
         guard count > 0 else { return answer }
         answer.bytes = DataObject(0x53, Array(answer.bytes.dropLast(2))).bytes + answer.bytes.suffix(2)
@@ -140,14 +138,14 @@ public struct NDEFApplication: CardApplication {
     }
 
     /// UPDATE BINARY with offset and discretionary data objects (NFC Forum T4T 1.2, 5.4.8).
-    private mutating func updateBinaryObject(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
-        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.count <= maximumWrite else { return CardAnswer(status: .wrongLength) }
+    private mutating func updateBinaryObject(_ command: CardCommand, _ tear: TornWrite?) throws(CardStatus)
+        -> CardAnswer
+    {
+        guard command.parameters == 0 else { throw .wrongParameters }
+        guard command.data.count <= maximumWrite else { throw .wrongLength }
         guard let offset = Self.offset(command.data), let data = Self.discretionaryData(command.data.dropFirst(5))
-        else {
-            return CardAnswer(status: .wrongData)
-        }
-        return update(data, at: offset, tear)
+        else { throw .wrongData }
+        return try update(data, at: offset, tear)
     }
 
     private static func offset(_ data: [UInt8]) -> Int? {
@@ -168,26 +166,26 @@ public struct NDEFApplication: CardApplication {
     private var maximumWrite: Int { container?.maximumWrite ?? 0xFF }
 
     /// Reads the current file. Le of zeros means all bytes up to MLe. A number greater than MLe is refused.
-    private func read(at offset: Int, _ expected: Int, takesAll: Bool) -> CardAnswer {
-        guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
+    private func read(at offset: Int, _ expected: Int, takesAll: Bool) throws(CardStatus) -> CardAnswer {
+        guard let current, let file = files[current] else { throw .noCurrentFile }
         if current != Self.capabilityContainer, let rights = container?.rights[current], rights.read != 0 {
             return CardAnswer(status: .securityNotSatisfied)
         }
-        guard takesAll || expected <= maximumRead else { return CardAnswer(status: .wrongLength) }
-        guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
+        guard takesAll || expected <= maximumRead else { throw .wrongLength }
+        guard offset < file.count else { throw .wrongOffset }
         let count = min(expected, maximumRead, file.count - offset)
         let isWhole = takesAll || count == expected
         return CardAnswer(Array(file[offset..<(offset + count)]), status: isWhole ? .success : .endOfFile)
     }
 
-    private mutating func update(_ data: [UInt8], at offset: Int, _ tear: TornWrite?) -> CardAnswer {
-        guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
+    private mutating func update(_ data: [UInt8], at offset: Int, _ tear: TornWrite?) throws(CardStatus) -> CardAnswer {
+        guard let current, let file = files[current] else { throw .noCurrentFile }
         let isWritable =
             current == Self.capabilityContainer
             ? isCapabilityContainerWritable : container?.rights[current]?.write == 0
-        guard isWritable else { return CardAnswer(status: .securityNotSatisfied) }
-        guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
-        guard offset + data.count <= file.count else { return CardAnswer(status: .noRoom) }
+        guard isWritable else { throw .securityNotSatisfied }
+        guard offset < file.count else { throw .wrongOffset }
+        guard offset + data.count <= file.count else { throw .noRoom }
         files[current]?.program(data, at: offset, tear: tear, unit: Self.programmingUnit)
         if current == Self.capabilityContainer {
             container = files[current].flatMap(VirtualCapabilityContainer.init)
