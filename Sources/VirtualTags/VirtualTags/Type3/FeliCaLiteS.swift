@@ -136,36 +136,34 @@ struct FeliCaLiteSChip: FeliCaChip {
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
         tear: TornWrite?
-    ) -> CardAnswer? {
+    ) throws(FeliCaStatus) -> CardAnswer? {
         switch command {
-        case 0x06: return read(payload)
-        case 0x08: return write(payload, tear)
+        case 0x06: return try read(payload)
+        case 0x08: return try write(payload, tear)
         default: return nil
         }
     }
 
     // MARK: Reading
 
-    private mutating func read(_ payload: ArraySlice<UInt8>) -> CardAnswer? {
+    private mutating func read(_ payload: ArraySlice<UInt8>) throws(FeliCaStatus) -> CardAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.isEmpty else { return nil }
-        if let status = Self.check(list, services: [0x0009, 0x000B], limit: 4) { return CardAnswer(status) }
+        try Self.check(list, services: [0x0009, 0x000B], limit: 4)
         var data: [UInt8] = []
         var numbers: [UInt8] = []
         let wanted = list.elements.map(\.block)
         let position = wanted.firstIndex(of: Int(Block.macA.rawValue))
         if let position {
-            guard !wanted.contains(Int(Block.mac.rawValue)) else {
-                return CardAnswer(.block(position, .codeCombination))
-            }
-            guard hasChallenge else { return CardAnswer(.block(position, .wrongCode)) }
+            guard !wanted.contains(Int(Block.mac.rawValue)) else { throw .block(position, .codeCombination) }
+            guard hasChallenge else { throw .block(position, .wrongCode) }
         }
         for (position, element) in list.elements.enumerated() {
             let block = Block(rawValue: UInt8(truncatingIfNeeded: element.block))
             guard element.block <= 0xFF, let bytes = bytes(of: block, after: numbers, data) else {
-                return CardAnswer(.block(position, .blockNumber))
+                throw .block(position, .blockNumber)
             }
             if block.rawValue <= 0x0E, !isAuthenticated, restricts(6, block) {
-                return CardAnswer(.block(position, .authenticationNeeded))
+                throw .block(position, .authenticationNeeded)
             }
             numbers.append(block.rawValue)
             data += bytes
@@ -207,24 +205,25 @@ struct FeliCaLiteSChip: FeliCaChip {
 
     // MARK: Writing
 
-    private mutating func write(_ payload: ArraySlice<UInt8>, _ tear: TornWrite?) -> CardAnswer? {
+    private mutating func write(
+        _ payload: ArraySlice<UInt8>,
+        _ tear: TornWrite?
+    ) throws(FeliCaStatus) -> CardAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
-        if let status = Self.check(list, services: [0x0009], limit: 2) { return CardAnswer(status) }
+        try Self.check(list, services: [0x0009], limit: 2)
         let hasCode = list.elements.count == 2
-        guard !hasCode || list.elements[1].block == Int(Block.macA.rawValue) else {
-            return CardAnswer(.blockCount)
-        }
-        guard list.elements[0].block <= 0xFF else { return CardAnswer(.block(0, .blockNumber)) }
+        guard !hasCode || list.elements[1].block == Int(Block.macA.rawValue) else { throw .blockCount }
+        guard list.elements[0].block <= 0xFF else { throw .block(0, .blockNumber) }
         let block = Block(rawValue: UInt8(list.elements[0].block))
         let data = Array(list.data[0..<16])
-        if hasCode, !proves(list, block, data) { return CardAnswer(.block(1, .wrongCode)) }
+        if hasCode, !proves(list, block, data) { throw .block(1, .wrongCode) }
         if block == .randomChallenge {
             hasChallenge = true
             codes = try? FeliCaLiteCodes(cardKey: contents.cardKey, challenge: data)
             isAuthenticated = false
             return CardAnswer(.success)
         }
-        if let error = refusal(block, data, hasCode: hasCode) { return CardAnswer(.block(0, error)) }
+        if let error = refusal(block, data, hasCode: hasCode) { throw .block(0, error) }
         if tear.map(Self.keepsNew) ?? true {
             store(data, in: block)
             count(block, data)
@@ -317,14 +316,13 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    private static func check(_ list: FeliCaBlockList, services: [UInt16], limit: Int) -> FeliCaStatus? {
-        guard list.services.count == 1 else { return .serviceCount }
-        guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }
-        guard services.contains(list.services[0]) else { return .unknownService }
+    private static func check(_ list: FeliCaBlockList, services: [UInt16], limit: Int) throws(FeliCaStatus) {
+        guard list.services.count == 1 else { throw .serviceCount }
+        guard !list.elements.isEmpty, list.elements.count <= limit else { throw .blockCount }
+        guard services.contains(list.services[0]) else { throw .unknownService }
         for (position, element) in list.elements.enumerated() {
-            guard element.service == 0 else { return .block(position, .serviceOrder) }
-            guard element.accessMode == 0 else { return .block(position, .accessMode) }
+            guard element.service == 0 else { throw .block(position, .serviceOrder) }
+            guard element.accessMode == 0 else { throw .block(position, .accessMode) }
         }
-        return nil
     }
 }

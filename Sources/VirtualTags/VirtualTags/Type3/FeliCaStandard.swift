@@ -198,14 +198,14 @@ struct FeliCaStandardChip: FeliCaChip {
         _ payload: ArraySlice<UInt8>,
         system number: UInt8,
         tear: TornWrite?
-    ) -> CardAnswer? {
+    ) throws(FeliCaStatus) -> CardAnswer? {
         let index = Int((number &- idm[0] >> 4) & 0x0F)
         switch command {
         case 0x02: return requestService(payload, contents.systems[index])
         // Request Response: mode 0, like without an authentication.
         case 0x04: return payload.isEmpty ? CardAnswer([0x00]) : nil
-        case 0x06: return read(payload, contents.systems[index])
-        case 0x08: return write(payload, index, tear)
+        case 0x06: return try read(payload, contents.systems[index])
+        case 0x08: return try write(payload, index, tear)
         case 0x0A: return searchService(payload, contents.systems[index])
         case 0x0C: return payload.isEmpty ? requestSystemCode() : nil
         default: return nil
@@ -245,11 +245,9 @@ struct FeliCaStandardChip: FeliCaChip {
 
     // MARK: Blocks
 
-    private func read(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> CardAnswer? {
+    private func read(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) throws(FeliCaStatus) -> CardAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.isEmpty else { return nil }
-        if let status = check(list, system, limit: system.maximumRead, isWrite: false) {
-            return CardAnswer(status)
-        }
+        try check(list, system, limit: system.maximumRead, isWrite: false)
         var data: [UInt8] = []
         for element in list.elements {
             let code = list.services[element.service]
@@ -261,12 +259,14 @@ struct FeliCaStandardChip: FeliCaChip {
 
     /// Write Without Encryption. All blocks of a command are written or none, because the card protects them against
     /// tearing.
-    private mutating func write(_ payload: ArraySlice<UInt8>, _ index: Int, _ tear: TornWrite?) -> CardAnswer? {
+    private mutating func write(
+        _ payload: ArraySlice<UInt8>,
+        _ index: Int,
+        _ tear: TornWrite?
+    ) throws(FeliCaStatus) -> CardAnswer? {
         let system = contents.systems[index]
         guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
-        if let status = check(list, system, limit: system.maximumWrite, isWrite: true) {
-            return CardAnswer(status)
-        }
+        try check(list, system, limit: system.maximumWrite, isWrite: true)
         var written = system
         for (position, element) in list.elements.enumerated() {
             let code = list.services[element.service]
@@ -300,25 +300,25 @@ struct FeliCaStandardChip: FeliCaChip {
         (0x0C...0x0F).contains(code & 0x3F)
     }
 
-    private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) -> FeliCaStatus? {
-        guard (1...16).contains(list.services.count) else { return .serviceCount }
-        guard !list.elements.isEmpty, list.elements.count <= limit else { return .blockCount }
+    private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) throws(FeliCaStatus)
+    {
+        guard (1...16).contains(list.services.count) else { throw .serviceCount }
+        guard !list.elements.isEmpty, list.elements.count <= limit else { throw .blockCount }
         for code in list.services where !system.files.contains(where: { $0.serviceCodes.contains(code) }) {
-            return .unknownService
+            throw .unknownService
         }
         for (position, element) in list.elements.enumerated() {
-            guard element.service < list.services.count else { return .block(position, .serviceOrder) }
-            guard element.accessMode == 0 else { return .block(position, .accessMode) }
+            guard element.service < list.services.count else { throw .block(position, .serviceOrder) }
+            guard element.accessMode == 0 else { throw .block(position, .accessMode) }
             let code = list.services[element.service]
             // Bit 0 of the attribute means that no key is needed. Attributes 09 and 0D allow writing.
             guard code & 0x01 == 1, !isWrite || [0x09, 0x0D].contains(code & 0x3F) else {
-                return .block(position, .accessDenied)
+                throw .block(position, .accessDenied)
             }
             let file = system.files.first { $0.serviceCodes.contains(code) }
             guard element.block < file?.blockCount ?? 0, !(isWrite && Self.isCyclic(code) && element.block != 0) else {
-                return .block(position, .blockNumber)
+                throw .block(position, .blockNumber)
             }
         }
-        return nil
     }
 }

@@ -115,20 +115,20 @@ struct Type3Chip: Sendable {
         system: UInt8,
         _ injectedFault: InjectedFault?
     ) -> CardAnswer? {
-        let hasStatus = command == 0x06 || command == 0x08
+        let before = felica
+        var tear: TornWrite?
         switch injectedFault {
-        case nil:
-            return felica.process(command, payload, system: system, tear: nil)
-        case .powerCut(let rest):
-            return felica.process(command, payload, system: system, tear: rest)
-        case .refusal:
-            return hasStatus ? CardAnswer(.memoryFailure) : nil
-        case .writeRefusal:
-            let before = felica
-            let answer = felica.process(command, payload, system: system, tear: nil)
-            guard answer?.isWrite == true else { return answer }
+        case .refusal: return command == 0x06 || command == 0x08 ? CardAnswer(.memoryFailure) : nil
+        case .powerCut(let rest): tear = rest
+        case .writeRefusal, nil: break
+        }
+        do throws(FeliCaStatus) {
+            let answer = try felica.process(command, payload, system: system, tear: tear)
+            guard case .writeRefusal = injectedFault, answer?.isWrite == true else { return answer }
             felica = before
             return CardAnswer(.memoryFailure, isWrite: true)
+        } catch {
+            return CardAnswer(error)
         }
     }
 
@@ -173,7 +173,7 @@ protocol FeliCaChip: Sendable {
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
         tear: TornWrite?
-    ) -> CardAnswer?
+    ) throws(FeliCaStatus) -> CardAnswer?
 
     mutating func losePower()
 }
@@ -185,7 +185,7 @@ extension CardAnswer {
 }
 
 /// The two status flags of a FeliCa answer: the position and the kind of the error (FeliCa Card User's Manual, 4.5).
-struct FeliCaStatus: Sendable, Hashable {
+struct FeliCaStatus: Error, Hashable {
     var flag1: UInt8
     var flag2: UInt8
 
