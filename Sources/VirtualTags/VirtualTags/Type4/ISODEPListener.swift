@@ -4,9 +4,9 @@
 /// complete messages.
 ///
 /// A card never recovers from errors by itself. It does not answer an invalid block, and the reader asks again.
-package struct ISODEPListener: Sendable {
+struct ISODEPListener: Sendable {
     /// What to do with a block.
-    package enum Action: Sendable, Hashable {
+    enum Action: Sendable, Hashable {
         case silence
         case send([UInt8])
         /// Send this S(WTX) request: the card needs more time, by this multiple of the frame waiting time.
@@ -18,7 +18,7 @@ package struct ISODEPListener: Sendable {
     }
 
     /// The maximum length of a message. Longer ones are not answered, because no card has room for them.
-    package static let messageLimit = 0x1_0100
+    static let messageLimit = 0x1_0100
 
     /// The maximum block sizes of the card and of the reader, with the checksum (FSC and FSD).
     private let cardFrameSize: Int
@@ -40,7 +40,7 @@ package struct ISODEPListener: Sendable {
 
     /// Creates the layer for a card that was just activated with a CID: FSC and FSD, and whether the card supports
     /// CIDs.
-    package init(cardFrameSize: Int, readerFrameSize: Int, cid: UInt8, supportsCID: Bool) {
+    init(cardFrameSize: Int, readerFrameSize: Int, cid: UInt8, supportsCID: Bool) {
         self.cardFrameSize = cardFrameSize
         self.readerFrameSize = readerFrameSize
         self.cid = cid
@@ -48,7 +48,7 @@ package struct ISODEPListener: Sendable {
     }
 
     /// Handles a block with a correct checksum.
-    package mutating func receive(_ block: [UInt8]) -> Action {
+    mutating func receive(_ block: [UInt8]) -> Action {
         guard let pcb = block.first, block.count + 2 <= cardFrameSize else { return .silence }
         let hasCID = pcb & 0x08 != 0
         var rest = block.dropFirst()
@@ -76,7 +76,7 @@ package struct ISODEPListener: Sendable {
 
     /// Returns the first block of the answer to a complete message, or of the waiting time extensions (1 to 59) to
     /// request first.
-    package mutating func answer(_ message: [UInt8], extensions: [UInt8] = []) -> Action {
+    mutating func answer(_ message: [UInt8], extensions: [UInt8] = []) -> Action {
         answer = message
         sent = 0
         isSending = true

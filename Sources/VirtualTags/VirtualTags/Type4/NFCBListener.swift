@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TagLink
+import TagLink
 
 /// The tag's side of NFC-B activation. It answers a frame, or passes it to the layer above.
 ///
 /// The states are those of ISO/IEC 14443-3, 7.4: IDLE, READY-REQUESTED, READY-DECLARED, ACTIVE and HALT.
-package struct NFCBListener: Sendable {
+struct NFCBListener: Sendable {
     /// The state of the activation.
-    package enum State: Sendable, Hashable {
+    enum State: Sendable, Hashable {
         case idle
         /// Waits for the SLOT-MARKER of its slot, 2 to 16.
         case readyRequested(slot: Int)
@@ -16,7 +16,7 @@ package struct NFCBListener: Sendable {
     }
 
     /// What to do with a frame.
-    package enum Outcome: Sendable, Hashable {
+    enum Outcome: Sendable, Hashable {
         case silence
         case answer([UInt8])
         /// ATTRIB: the tag is active now. The answer still lacks the higher layer's response to `message`.
@@ -25,19 +25,19 @@ package struct NFCBListener: Sendable {
     }
 
     /// The values of FSD and FSC by code (ISO/IEC 14443-3, table 21, and 14443-4, table 1).
-    package static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
+    static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
     private let pupi: [UInt8]
     private let atqb: [UInt8]
     /// The application family; nil when the application data have another meaning.
     private let family: UInt8?
     private var random: SplitMix64
-    package private(set) var state = State.idle
+    private(set) var state = State.idle
 
     /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information: bit rates,
     /// frame size and protocol type, FWI and options, which say whether the first byte of the application data is the
     /// family.
-    package init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
+    init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
         self.pupi = pupi
         atqb = [0x50] + pupi + applicationData + protocolInfo
         let usesFamily = protocolInfo.last.map { $0 & 0x0C == 0x04 } ?? false
@@ -46,17 +46,17 @@ package struct NFCBListener: Sendable {
     }
 
     /// Resets the state, like a loss of power.
-    package mutating func reset() {
+    mutating func reset() {
         state = .idle
     }
 
     /// Goes to HALT, like after S(DESELECT).
-    package mutating func halt() {
+    mutating func halt() {
         state = .halt
     }
 
     /// Handles a frame. A frame with a wrong checksum is ignored.
-    package mutating func receive(_ frame: Frame) -> Outcome {
+    mutating func receive(_ frame: Frame) -> Outcome {
         guard let bytes = frame.payload(checkedBy: .nfcB), let first = bytes.first else { return .silence }
         if state == .active { return .block(bytes) }
         if first == 0x05, bytes.count == 3 {
