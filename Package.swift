@@ -36,7 +36,6 @@ let package = Package(
         .library(name: "TextSafety", targets: ["TextSafety"]),
         .library(name: "LinuxSupport", targets: ["LinuxSupport"]),
         .library(name: "CardCryptography", targets: ["CardCryptography"]),
-        .library(name: "TagProducts", targets: ["TagProducts"]),
         .library(name: "TagProtocols", targets: ["TagProtocols"]),
         .library(name: "TagTrace", targets: ["TagTrace"]),
         .library(name: "VirtualTags", targets: ["VirtualTags"]),

@@ -10,7 +10,8 @@ import Testing
     /// The targets below CoreNFC. One that is left out is missed when the probe is linked.
     private static let targets = [
         "CLinuxSupport", "CardCryptography", "LinuxSupport", "NDEF", "NFCSessions", "PCSCDriver", "PN532Driver",
-        "ReaderEmulation", "TagImages", "TagLink", "TagProtocols", "TagTrace", "TextSafety", "VirtualTags",
+        "ReaderEmulation", "TagImages", "TagLink", "TagProducts", "TagProtocols", "TagTrace", "TextSafety",
+        "VirtualTags",
     ]
 
     /// Where the compiled targets are: beside the tests.
