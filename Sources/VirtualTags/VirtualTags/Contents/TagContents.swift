@@ -107,8 +107,8 @@ extension TagContents {
 extension ClassicContents {
     /// Whether a sector has a key other than FFFFFFFFFFFF, the key of a new tag.
     fileprivate var holdsSecrets: Bool {
-        keyPlaces.contains { place in
-            let key = memory[place.clamped(to: memory.indices)]
+        keyRanges.contains { range in
+            let key = memory[range.clamped(to: memory.indices)]
             return key.contains { $0 != 0 } && key.contains { $0 != 0xFF }
         }
     }

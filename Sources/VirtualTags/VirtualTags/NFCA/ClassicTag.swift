@@ -127,7 +127,7 @@ extension ClassicContents: CustomReflectable, CustomStringConvertible {
         Mirror(
             self,
             children: [
-                "product": product, "uid": uid, "atqa": atqa, "sak": sak, "memory": memory.concealing(keyPlaces),
+                "product": product, "uid": uid, "atqa": atqa, "sak": sak, "memory": memory.concealing(keyRanges),
                 "unknownBytes": unknownBytes, "signature": signature,
             ],
             displayStyle: .struct
@@ -140,7 +140,7 @@ extension ClassicContents: CustomReflectable, CustomStringConvertible {
 
 extension ClassicContents {
     /// The positions of the sectors' keys in the memory.
-    package var keyPlaces: [Range<Int>] {
+    package var keyRanges: [Range<Int>] {
         (0..<product.sectorCount).flatMap { sector in
             let trailer = ClassicProduct.trailer(ofSector: sector) * 16
             return [trailer..<trailer + 6, trailer + 10..<trailer + 16]

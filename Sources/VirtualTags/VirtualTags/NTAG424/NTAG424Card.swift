@@ -241,18 +241,18 @@ extension NTAG424Card {
         case 0x51, 0x3C: return .answer(.enciphered)
         case 0xF6:
             guard let number = data.first else { throw .lengthError }
-            let isFree = contents.files[try place(number)].dynamicMessaging?.counterKey == 0x0E
+            let isFree = contents.files[try fileIndex(number)].dynamicMessaging?.counterKey == 0x0E
             return .answer(isFree ? .plain : .enciphered)
         case 0x5F:
             guard let number = data.first else { throw .lengthError }
-            let isFree = contents.files[try place(number)].accessRights.holder(of: .change) == .everybody
+            let isFree = contents.files[try fileIndex(number)].accessRights.holder(of: .change) == .everybody
             return .command(isFree ? .plain : .enciphered, header: 1, length: 0)
         case 0xAD:
             guard data.count >= 7 else { throw .lengthError }
-            return .answer(communication(contents.files[try place(data[0])], .read, .readWrite))
+            return .answer(communication(contents.files[try fileIndex(data[0])], .read, .readWrite))
         case 0x8D:
             guard data.count >= 7 else { throw .lengthError }
-            let file = contents.files[try place(data[0])]
+            let file = contents.files[try fileIndex(data[0])]
             guard allows(file, .write, .readWrite) else { throw refusal(file, .write, .readWrite) }
             let mode = communication(file, .write, .readWrite)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
@@ -301,7 +301,7 @@ extension NTAG424Card {
 
     // MARK: Files
 
-    private func place(_ number: UInt8) throws(DESFireStatus) -> Int {
+    private func fileIndex(_ number: UInt8) throws(DESFireStatus) -> Int {
         guard isSelected else { throw .permissionDenied }
         guard let index = contents.files.firstIndex(where: { $0.number == number & 0x1F }) else { throw .fileNotFound }
         return index
@@ -317,7 +317,7 @@ extension NTAG424Card {
 
     private func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
-        let file = contents.files[try place(data[0])]
+        let file = contents.files[try fileIndex(data[0])]
         return DESFireReply(
             data: [0x00] + file.settings[..<3] + [UInt8](littleEndian: file.data.count, count: 3) + file.settings[3...]
         )
@@ -326,7 +326,7 @@ extension NTAG424Card {
     /// CHANGE FILE SETTINGS (10.7.1). Switching on secure dynamic messaging sets the read counter to 0.
     private mutating func changeFileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard let number = data.first else { throw .lengthError }
-        let index = try place(number)
+        let index = try fileIndex(number)
         let old = contents.files[index]
         guard old.accessRights.holder(of: .change) != .nobody else { throw .permissionDenied }
         guard allows(old, .change) else { throw .authenticationError }
@@ -345,7 +345,7 @@ extension NTAG424Card {
     /// GET FILE COUNTERS: the read counter and two unused bytes (10.7.3).
     private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
-        guard let messaging = contents.files[try place(data[0])].dynamicMessaging, messaging.counterKey != 0x0F else {
+        guard let messaging = contents.files[try fileIndex(data[0])].dynamicMessaging, messaging.counterKey != 0x0F else {
             throw .permissionDenied
         }
         guard messaging.counterKey == 0x0E || messaging.counterKey == authenticatedKey else {
@@ -356,7 +356,7 @@ extension NTAG424Card {
 
     private mutating func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 7)
-        let index = try place(data[0])
+        let index = try fileIndex(data[0])
         guard allowsReading(contents.files[index]) else { throw refusal(contents.files[index], .read, .readWrite) }
         let offset = data.littleEndian(at: 1, count: 3)
         var length = data.littleEndian(at: 4, count: 3)
@@ -373,7 +373,7 @@ extension NTAG424Card {
 
     private mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard data.count > 7 else { throw .lengthError }
-        let index = try place(data[0])
+        let index = try fileIndex(data[0])
         let offset = data.littleEndian(at: 1, count: 3)
         let length = data.littleEndian(at: 4, count: 3)
         guard data.count == 7 + length else { throw .lengthError }

@@ -78,8 +78,8 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         else { return nil }
         var rest = bytes.dropFirst(3)
         var isShort = false
-        func take(_ isThere: Bool) -> Int? {
-            guard isThere else { return nil }
+        func take(_ isPresent: Bool) -> Int? {
+            guard isPresent else { return nil }
             guard rest.count >= 3 else {
                 isShort = true
                 return nil

@@ -217,7 +217,7 @@ extension Type2Chip {
         countReading()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16)
-        // A READ does not go on in the next sector.
+        // A READ does not continue in the next sector.
         let end = first < 256 ? min(readableEnd, 256) : readableEnd
         if first + 4 <= end {
             append(first..<(first + 4), to: &bytes)
@@ -257,7 +257,7 @@ extension Type2Chip {
                 for index in offset..<(offset + (page == configurationPage + 2 ? 4 : 2)) { bytes[index] = 0 }
             }
         }
-        if product.features.contains(.mirror) { layMirror(over: pages, in: &bytes, at: start) }
+        if product.features.contains(.mirror) { insertMirror(over: pages, in: &bytes, at: start) }
     }
 
     /// The session registers of NTAG I2C, in sector 3. There is no activity on I2C.
@@ -326,7 +326,7 @@ extension Type2Chip {
 
     /// Replaces bytes of the pages by the UID and the counter in ASCII, if the configuration says so (NTAG213/215/216
     /// data sheet, 8.5.7 and 8.6).
-    func layMirror(over pages: Range<Int>, in bytes: inout [UInt8], at start: Int) {
+    func insertMirror(over pages: Range<Int>, in bytes: inout [UInt8], at start: Int) {
         let mode = configuration(0, 0) >> 6
         let firstPage = Int(configuration(0, 2))
         guard mode != 0, firstPage > 3, firstPage <= product.userPages.upperBound else { return }

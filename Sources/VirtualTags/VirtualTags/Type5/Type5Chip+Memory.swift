@@ -92,9 +92,9 @@ extension Type5Chip {
 
     /// GET SYSTEM INFORMATION. The size is left out if it does not fit into one byte.
     func systemInformation() -> Type5Reply {
-        let saysSize = product.blockCount <= 256
-        var data: [UInt8] = [saysSize ? 0x0F : 0x0B] + address + [contents.dsfid, contents.afi]
-        if saysSize { data += [UInt8(product.blockCount - 1), UInt8(product.blockSize - 1)] }
+        let includesSize = product.blockCount <= 256
+        var data: [UInt8] = [includesSize ? 0x0F : 0x0B] + address + [contents.dsfid, contents.afi]
+        if includesSize { data += [UInt8(product.blockCount - 1), UInt8(product.blockSize - 1)] }
         return Type5Reply(data + [product.icReference])
     }
 

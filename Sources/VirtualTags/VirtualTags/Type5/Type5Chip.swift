@@ -69,7 +69,7 @@ struct Type5Chip: Sendable {
     /// Returns whether a hiding tag handles a request. A private ICODE only handles GET RANDOM NUMBER and SET PASSWORD
     /// (SL2S2602 data sheet, 9.5.3.9). That an untraceable ST25TV handles the corresponding commands and does not
     /// answer an inventory is a guess: ST's software and the available excerpts of DS12074 do not say.
-    private func isHeard(_ request: Type5Request) -> Bool {
+    private func isHandled(_ request: Type5Request) -> Bool {
         if contents.protection.isPrivate {
             return request.command == 0xB2 || (request.command == 0xB3 && request.parameters.first == 0x04)
         }
@@ -82,12 +82,12 @@ struct Type5Chip: Sendable {
         slots = nil
         delayed = nil
         guard !isMute, !isDead, let bytes = frame.payload(checkedBy: .nfcV), let request = Type5Request(bytes),
-            isHeard(request)
+            isHandled(request)
         else {
             return nil
         }
         if request.isInventory { return receiveInventory(request) }
-        guard isMeant(request) else { return nil }
+        guard isAddressed(request) else { return nil }
         switch request.command {
         case 0x02:
             if request.address != nil { state = .quiet }
@@ -107,7 +107,7 @@ struct Type5Chip: Sendable {
 
     /// Returns whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends the selection
     /// of this one.
-    private mutating func isMeant(_ request: Type5Request) -> Bool {
+    private mutating func isAddressed(_ request: Type5Request) -> Bool {
         if let code = request.manufacturer, code != contents.uid[1] { return false }
         if let named = request.address {
             guard !request.isForSelected else { return false }
