@@ -345,7 +345,8 @@ extension NTAG424Card {
     /// GET FILE COUNTERS: the read counter and two unused bytes (10.7.3).
     private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
-        guard let messaging = contents.files[try fileIndex(data[0])].dynamicMessaging, messaging.counterKey != 0x0F else {
+        guard let messaging = contents.files[try fileIndex(data[0])].dynamicMessaging, messaging.counterKey != 0x0F
+        else {
             throw .permissionDenied
         }
         guard messaging.counterKey == 0x0E || messaging.counterKey == authenticatedKey else {
