@@ -37,63 +37,37 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
 
     /// The product's name, such as `NTAG213` or `MIFARE Ultralight EV1 UL11`.
     public let name: String
-    /// The product's names in Flipper's files. The first one is used for writing.
-    package var flipperNames: [String]
+    /// The product's names in Flipper's files, where they differ. The first one is used for writing.
+    var otherFlipperNames: [String] = []
     /// The number of pages, including those that can't be read.
     public let pageCount: Int
-    /// The number of pages that READ reaches. Later pages, the key of Ultralight C, can only be written.
-    package let readablePageCount: Int
     /// The pages for data, starting at 4. Pages of the second sector count from 256.
     public let userPages: ClosedRange<Int>
     /// The answer to GET_VERSION; nil when the product does not have the command.
-    public let version: [UInt8]?
+    public internal(set) var version: [UInt8]? = nil
     /// The size byte of a new tag's capability container: bytes of the data area / 8.
     public let capabilitySize: UInt8
     /// The value of the lock control TLV that describes ``dynamicLock``; nil when no TLV is needed.
-    package let lockControl: [UInt8]?
-    /// The first bytes of a new tag's data pages: TLVs.
-    package let factoryData: [UInt8]
+    package var lockControl: [UInt8]? = nil
+    var isDeliveredWithLockControl = true
     package let features: Features
     /// Whether new lock bits take effect with the next activation, and not at once.
-    package let locksAtActivation: Bool
+    package var locksAtActivation = false
     /// The lock bits outside of page 2.
-    package let dynamicLock: LockField?
+    package var dynamicLock: LockField? = nil
     /// The first of the configuration pages. AUTH0 is its last byte.
-    package let configurationPage: Int?
+    package var configurationPage: Int? = nil
     /// The bytes of the configuration and other pages after the data, on a new tag.
-    package let factoryConfiguration: [Int: [UInt8]]
+    package var factoryConfiguration: [Int: [UInt8]] = [:]
 
-    private init(
-        _ name: String,
-        flipperNames: [String]? = nil,
-        pageCount: Int,
-        readablePageCount: Int? = nil,
-        userPages: ClosedRange<Int>,
-        version: [UInt8]? = nil,
-        capabilitySize: UInt8,
-        lockControl: [UInt8]? = nil,
-        isDeliveredWithLockControl: Bool = true,
-        features: Features,
-        locksAtActivation: Bool = false,
-        dynamicLock: LockField? = nil,
-        configurationPage: Int? = nil,
-        factoryConfiguration: [Int: [UInt8]] = [:]
-    ) {
-        self.name = name
-        self.flipperNames = flipperNames ?? [name]
-        self.pageCount = pageCount
-        self.readablePageCount = readablePageCount ?? pageCount
-        self.userPages = userPages
-        self.version = version
-        self.capabilitySize = capabilitySize
-        self.lockControl = lockControl
-        factoryData = Self.emptyMessage(after: isDeliveredWithLockControl ? lockControl : nil)
-        self.features = features
-        self.locksAtActivation = locksAtActivation
-        self.dynamicLock = dynamicLock
-        self.configurationPage = configurationPage
-        self.factoryConfiguration = factoryConfiguration
-    }
+    /// The product's names in Flipper's files. The first one is used for writing.
+    package var flipperNames: [String] { otherFlipperNames.isEmpty ? [name] : otherFlipperNames }
+
+    /// The number of pages that READ reaches. Later pages, the key of Ultralight C, can only be written.
+    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
+
+    /// The first bytes of a new tag's data pages: TLVs.
+    package var factoryData: [UInt8] { Self.emptyMessage(after: isDeliveredWithLockControl ? lockControl : nil) }
 
     /// Finds a product by name. Case, spaces and hyphens don't matter, and `u` stands for `µ`.
     ///
@@ -174,8 +148,8 @@ extension Type2Product {
     ///
     /// It does not answer an unknown command. That is how nfcpy and Proxmark distinguish it from its successors.
     public static let ultralight = Type2Product(
-        "MIFARE Ultralight",
-        flipperNames: ["Mifare Ultralight"],
+        name: "MIFARE Ultralight",
+        otherFlipperNames: ["Mifare Ultralight"],
         pageCount: 16,
         userPages: 4...15,
         capabilitySize: 0x06,
@@ -184,10 +158,9 @@ extension Type2Product {
 
     /// MIFARE Ultralight C, MF0ICU2: 144 bytes and 3DES authentication.
     public static let ultralightC = Type2Product(
-        "MIFARE Ultralight C",
-        flipperNames: ["Mifare Ultralight C"],
+        name: "MIFARE Ultralight C",
+        otherFlipperNames: ["Mifare Ultralight C"],
         pageCount: 48,
-        readablePageCount: 44,
         userPages: 4...39,
         capabilitySize: 0x12,
         lockControl: [0xA0, 0x10, 0x44],
@@ -210,7 +183,7 @@ extension Type2Product {
 
     /// NTAG203: 144 bytes.
     public static let ntag203 = Type2Product(
-        "NTAG203",
+        name: "NTAG203",
         pageCount: 42,
         userPages: 4...39,
         capabilitySize: 0x12,
@@ -345,7 +318,7 @@ extension Type2Product {
     /// The data pages, the dynamic lock page if there is one, and four configuration pages.
     private static func withPassword(
         _ name: String,
-        flipperNames: [String]? = nil,
+        flipperNames: [String] = [],
         version: [UInt8],
         lastPage: Int,
         capability: UInt8,
@@ -357,8 +330,8 @@ extension Type2Product {
     ) -> Type2Product {
         let first = lastPage + (pagesPerBit == nil ? 1 : 2)
         return Type2Product(
-            name,
-            flipperNames: flipperNames,
+            name: name,
+            otherFlipperNames: flipperNames,
             pageCount: first + 4,
             userPages: 4...lastPage,
             version: version,
@@ -385,7 +358,7 @@ extension Type2Product {
         configurationPage: Int? = nil
     ) -> Type2Product {
         Type2Product(
-            name,
+            name: name,
             pageCount: pageCount,
             userPages: 4...lastPage,
             version: [0x00, 0x04, 0x04, 0x05, 0x02, minor, size, 0x03],

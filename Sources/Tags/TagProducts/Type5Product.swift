@@ -182,47 +182,34 @@ package struct Type5Family: Sendable {
     /// not identify the product.
     package let name: String?
     /// The manufacturer code, and the byte after it.
-    private let manufacturer: UInt8
-    private let codes: ClosedRange<UInt8>
+    let manufacturer: UInt8
+    let codes: ClosedRange<UInt8>
     /// The relevant bits of the next byte, and their value.
-    private let variant: (mask: UInt8, bits: UInt8)
-    /// The bytes of memory for a message, if it is the same for every tag of the family.
-    package let memorySize: Int?
+    var variant: (mask: UInt8, bits: UInt8) = (0, 0)
     /// The expected block size. The first answer determines the real one.
-    package let blockSize: Int
-    /// Whether the tag has NXP's READ SIGNATURE.
-    package let hasSignature: Bool
-    /// The block with a counter; nil when the tag has none.
-    package let counterBlock: UInt8?
+    package var blockSize = 4
     /// Whether READ MULTIPLE BLOCKS can't cross sectors of 32 blocks.
-    package let readsWithinSectors: Bool
+    package var readsWithinSectors = false
+    /// The memory and the signature of a product without a virtual tag.
+    var memory: Int? = nil
+    var isSigned = false
     /// The products with a virtual tag.
-    package let products: [Type5Product]
+    var products: [Type5Product] = []
 
-    private init(
-        _ name: String?,
-        _ manufacturer: UInt8,
-        _ codes: ClosedRange<UInt8>,
-        variant: (mask: UInt8, bits: UInt8) = (0, 0),
-        memorySize: Int? = nil,
-        blockSize: Int = 4,
-        hasSignature: Bool = false,
-        readsWithinSectors: Bool = false,
-        _ products: [Type5Product] = []
-    ) {
-        self.name = name
-        self.manufacturer = manufacturer
-        self.codes = codes
-        self.variant = variant
-        self.blockSize = blockSize
-        self.readsWithinSectors = readsWithinSectors
-        self.products = products
-        let product = products.count == 1 ? products[0] : nil
-        let isNXP = product?.features.contains(.passwords) ?? false
-        self.memorySize = memorySize ?? (isNXP ? product.map { $0.dataBlockCount * $0.blockSize } : nil)
-        self.hasSignature = hasSignature || product?.features.contains(.signature) ?? false
-        counterBlock = product.flatMap { $0.features.contains(.counter) ? UInt8($0.blockCount - 1) : nil }
+    /// The bytes of memory for a message, if it is the same for every tag of the family.
+    package var memorySize: Int? {
+        icode.map { $0.dataBlockCount * $0.blockSize } ?? memory
     }
+
+    /// Whether the tag has NXP's READ SIGNATURE.
+    package var hasSignature: Bool { isSigned || icode?.features.contains(.signature) == true }
+
+    /// The block with a counter; nil when the tag has none.
+    package var counterBlock: UInt8? {
+        icode.flatMap { $0.features.contains(.counter) ? UInt8($0.blockCount - 1) : nil }
+    }
+
+    private var icode: Type5Product? { manufacturer == 0x04 ? products.first : nil }
 
     /// Finds the family of a UID, E0 first; nil when it is unknown.
     package static func of(_ uid: [UInt8]) -> Type5Family? {
@@ -234,30 +221,42 @@ package struct Type5Family: Sendable {
 
     static let all: [Type5Family] = [
         // Bits 36 and 35 of the UID (NXP SL2S2602 data sheet, 9.3). ICODE SLI has 28 blocks.
-        Type5Family("ICODE SLI", 0x04, 0x01...0x01, variant: (0x18, 0x00), memorySize: 112),
-        Type5Family("ICODE SLIX", 0x04, 0x01...0x01, variant: (0x18, 0x10), [.icodeSLIX]),
-        Type5Family("ICODE SLIX2", 0x04, 0x01...0x01, variant: (0x18, 0x08), [.icodeSLIX2]),
-        Type5Family("ICODE DNA", 0x04, 0x01...0x01, variant: (0x18, 0x18), hasSignature: true),
-        Type5Family("ICODE SLI-S", 0x04, 0x02...0x02, variant: (0x10, 0x00)),
-        Type5Family("ICODE SLIX-S", 0x04, 0x02...0x02, variant: (0x10, 0x10)),
-        Type5Family("ICODE SLI-L", 0x04, 0x03...0x03, variant: (0x10, 0x00)),
-        Type5Family("ICODE SLIX-L", 0x04, 0x03...0x03, variant: (0x10, 0x10)),
-        Type5Family("ST25TV512C/02KC", 0x02, 0x08...0x08),
-        Type5Family("ST25TV512/02K", 0x02, 0x23...0x23, [.st25tv512, .st25tv02K]),
-        Type5Family("ST25DV04K", 0x02, 0x24...0x25, [.st25dv04K]),
-        Type5Family("ST25DV16K/64K", 0x02, 0x26...0x27, [.st25dv16K, .st25dv64K]),
-        Type5Family("ST25TV16K/64K", 0x02, 0x48...0x48),
+        Type5Family(name: "ICODE SLI", manufacturer: 0x04, codes: 0x01...0x01, variant: (0x18, 0x00), memory: 112),
+        Type5Family(
+            name: "ICODE SLIX",
+            manufacturer: 0x04,
+            codes: 0x01...0x01,
+            variant: (0x18, 0x10),
+            products: [.icodeSLIX]
+        ),
+        Type5Family(
+            name: "ICODE SLIX2",
+            manufacturer: 0x04,
+            codes: 0x01...0x01,
+            variant: (0x18, 0x08),
+            products: [.icodeSLIX2]
+        ),
+        Type5Family(name: "ICODE DNA", manufacturer: 0x04, codes: 0x01...0x01, variant: (0x18, 0x18), isSigned: true),
+        Type5Family(name: "ICODE SLI-S", manufacturer: 0x04, codes: 0x02...0x02, variant: (0x10, 0x00)),
+        Type5Family(name: "ICODE SLIX-S", manufacturer: 0x04, codes: 0x02...0x02, variant: (0x10, 0x10)),
+        Type5Family(name: "ICODE SLI-L", manufacturer: 0x04, codes: 0x03...0x03, variant: (0x10, 0x00)),
+        Type5Family(name: "ICODE SLIX-L", manufacturer: 0x04, codes: 0x03...0x03, variant: (0x10, 0x10)),
+        Type5Family(name: "ST25TV512C/02KC", manufacturer: 0x02, codes: 0x08...0x08),
+        Type5Family(name: "ST25TV512/02K", manufacturer: 0x02, codes: 0x23...0x23, products: [.st25tv512, .st25tv02K]),
+        Type5Family(name: "ST25DV04K", manufacturer: 0x02, codes: 0x24...0x25, products: [.st25dv04K]),
+        Type5Family(name: "ST25DV16K/64K", manufacturer: 0x02, codes: 0x26...0x27, products: [.st25dv16K, .st25dv64K]),
+        Type5Family(name: "ST25TV16K/64K", manufacturer: 0x02, codes: 0x48...0x48),
         // The high six bits are the product code.
-        Type5Family("M24LR64", 0x02, 0x2C...0x2F, readsWithinSectors: true),
-        Type5Family("LRIS64K", 0x02, 0x44...0x47, readsWithinSectors: true),
-        Type5Family("M24LR16E", 0x02, 0x4C...0x4F, readsWithinSectors: true),
-        Type5Family("M24LR04E", 0x02, 0x58...0x5B, readsWithinSectors: true),
-        Type5Family("M24LR64E", 0x02, 0x5C...0x5F, readsWithinSectors: true),
+        Type5Family(name: "M24LR64", manufacturer: 0x02, codes: 0x2C...0x2F, readsWithinSectors: true),
+        Type5Family(name: "LRIS64K", manufacturer: 0x02, codes: 0x44...0x47, readsWithinSectors: true),
+        Type5Family(name: "M24LR16E", manufacturer: 0x02, codes: 0x4C...0x4F, readsWithinSectors: true),
+        Type5Family(name: "M24LR04E", manufacturer: 0x02, codes: 0x58...0x5B, readsWithinSectors: true),
+        Type5Family(name: "M24LR64E", manufacturer: 0x02, codes: 0x5C...0x5F, readsWithinSectors: true),
         // ON Semiconductor's N24RF.
-        Type5Family(nil, 0x67, 0x00...0xFF, readsWithinSectors: true),
+        Type5Family(name: nil, manufacturer: 0x67, codes: 0x00...0xFF, readsWithinSectors: true),
         // Fujitsu's FRAM tags: most have blocks of 8 bytes, MB89R119 of 4.
-        Type5Family("MB89R118C", 0x08, 0x01...0x01, blockSize: 8),
-        Type5Family("MB89R119B", 0x08, 0x02...0x02, blockSize: 8),
-        Type5Family(nil, 0x08, 0x00...0xFF, blockSize: 8),
+        Type5Family(name: "MB89R118C", manufacturer: 0x08, codes: 0x01...0x01, blockSize: 8),
+        Type5Family(name: "MB89R119B", manufacturer: 0x08, codes: 0x02...0x02, blockSize: 8),
+        Type5Family(name: nil, manufacturer: 0x08, codes: 0x00...0xFF, blockSize: 8),
     ]
 }

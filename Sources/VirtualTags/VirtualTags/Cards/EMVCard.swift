@@ -79,7 +79,7 @@ public struct EMVCard: Card {
         self.contents = contents
         var applications: [any CardApplication] = []
         if !contents.applicationIdentifier.isEmpty {
-            applications = [EMVDirectory(contents), EMVApplication(contents)]
+            applications = [EMVDirectory(contents: contents), EMVApplication(contents: contents)]
         }
         card = ApplicationCard(applications)
     }
@@ -94,11 +94,7 @@ public struct EMVCard: Card {
 }
 
 private struct EMVDirectory: CardApplication {
-    private let contents: EMVContents
-
-    init(_ contents: EMVContents) {
-        self.contents = contents
-    }
+    let contents: EMVContents
 
     var names: [[UInt8]] { [EMVCard.directoryName] }
 
@@ -121,13 +117,9 @@ private struct EMVDirectory: CardApplication {
 }
 
 private struct EMVApplication: CardApplication {
-    private let contents: EMVContents
+    let contents: EMVContents
     /// Whether the processing options were requested. Before that, no record can be read.
-    private var isInitiated = false
-
-    init(_ contents: EMVContents) {
-        self.contents = contents
-    }
+    var isInitiated = false
 
     var names: [[UInt8]] { [contents.applicationIdentifier] }
 

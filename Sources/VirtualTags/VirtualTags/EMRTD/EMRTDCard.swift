@@ -229,14 +229,9 @@ extension CardStatus {
 ///
 /// When a command is refused, its status is sent without protection, and the session ends.
 struct EMRTDSecureMessaging: Sendable {
-    private let keys: EMRTDKeys
+    let keys: EMRTDKeys
     /// The send sequence counter. It counts commands and answers.
-    private(set) var counter: UInt64
-
-    init(keys: EMRTDKeys, counter: UInt64) {
-        self.keys = keys
-        self.counter = counter
-    }
+    var counter: UInt64
 
     /// Checks a protected command and removes the protection: its data objects are 87 or 85, 97, and 8E, in this order.
     mutating func open(_ command: CardCommand) throws(CardStatus) -> CardCommand {

@@ -188,13 +188,10 @@ struct DESFireReply: Sendable {
     var status = DESFireStatus.success
     /// The number of bytes that were programmed; 0 when the memory is unchanged.
     var programmed = 0
+}
 
-    init(data: [UInt8] = [], status: DESFireStatus = .success, programmed: Int = 0) {
-        self.data = data
-        self.status = status
-        self.programmed = programmed
-    }
-
+extension DESFireReply {
+    /// An answer with a frame for each part.
     init(parts: [[UInt8]]) {
         data = Array(parts.joined())
         for part in parts.dropLast() { cuts.append((cuts.last ?? 0) + part.count) }
