@@ -69,6 +69,14 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
     /// The first bytes of a new tag's data pages: TLVs.
     package var factoryData: [UInt8] { Self.emptyMessage(after: isDeliveredWithLockControl ? lockControl : nil) }
 
+    public var description: String { name }
+
+    public static func == (lhs: Type2Product, rhs: Type2Product) -> Bool { lhs.name == rhs.name }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension Type2Product {
     /// Finds a product by name. Case, spaces and hyphens don't matter, and `u` stands for `µ`.
     ///
     /// - Parameter name: a name as in ``name``; or a short form without `MIFARE` or `MIFARE Ultralight EV1`, such as
@@ -123,12 +131,6 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
 
     /// The first configuration page; nil when there is none. The password is in one of these pages.
     public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
-
-    public var description: String { name }
-
-    public static func == (lhs: Type2Product, rhs: Type2Product) -> Bool { lhs.name == rhs.name }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 // MARK: The products
