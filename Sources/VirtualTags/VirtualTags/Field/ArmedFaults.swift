@@ -9,25 +9,20 @@ struct ArmedFaults: Sendable {
     private(set) var exchanges = 0
     /// The number of writes among them.
     private(set) var writes = 0
-    /// The number of remaining calls. Most plans have none.
-    private var calls: Int
 
     init(_ plan: FaultPlan) {
         faults = plan.faults
         random = SplitMix64(seed: plan.seed)
-        calls = plan.faults.count(where: \.isCall)
     }
 
     /// Returns the closures to call before the next exchange, each only once.
     mutating func takeCalls() -> [@Sendable () -> Void] {
-        guard calls > 0 else { return [] }
         var taken: [@Sendable () -> Void] = []
         faults.removeAll { fault in
             guard case .call(let call) = fault.effect, fault.trigger == .exchange(exchanges) else { return false }
             taken.append(call)
             return true
         }
-        calls -= taken.count
         return taken
     }
 
@@ -112,7 +107,7 @@ struct FaultyExchange {
         effects.contains { if case .deaf = $0 { true } else { false } }
     }
 
-    mutating func changeAnswer(_ answer: inout FieldAnswer, _ technology: Technology) {
+    mutating func changeAnswer(_ answer: inout FieldAnswer) {
         for effect in answer.isWrite ? effects + effectsOfWrite : effects {
             if case .delay(let time) = effect { answer.workTime += time }
             guard case .frame(var frame) = answer.reply else { continue }
@@ -137,12 +132,6 @@ struct FaultyExchange {
         guard frame.bitCount < 8, let byte = frame.bytes.first else { return .damaged }
         let bit = UInt8(random % UInt64(frame.bitCount))
         return .frame(Frame(bits: [byte ^ 1 << bit], validBitsInLastByte: frame.validBitsInLastByte))
-    }
-}
-
-extension Fault {
-    fileprivate var isCall: Bool {
-        if case .call = effect { true } else { false }
     }
 }
 

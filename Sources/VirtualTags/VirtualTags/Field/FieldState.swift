@@ -4,8 +4,7 @@ import TagLink
 /// The state of a virtual field: it takes a frame and returns what the reader receives.
 struct FieldState: Sendable {
     struct Outcome {
-        var result: Result<Frame, LinkError>
-        var elapsed = Airtime.zero
+        var record: ExchangeRecord
         var changedPresence = false
     }
 
@@ -52,8 +51,15 @@ struct FieldState: Sendable {
         timeout: Airtime,
         maximumFrameLength: Int
     ) -> Outcome {
+        var record = ExchangeRecord(
+            technology: technology,
+            request: request,
+            result: .failure(LinkError(.timeout, "No tag answered in time.")),
+            elapsed: .zero
+        )
         guard isCarrierOn else {
-            return Outcome(result: .failure(LinkError(.readerUnavailable, "The carrier is off.")))
+            record.result = .failure(LinkError(.readerUnavailable, "The carrier is off."))
+            return Outcome(record: record)
         }
         let present = tags.count
         var fault = faults?.next()
@@ -74,39 +80,29 @@ struct FieldState: Sendable {
                 answer.reply = .silence
             }
         }
-        fault?.changeAnswer(&answer, technology)
+        fault?.changeAnswer(&answer)
 
+        var received: Frame?
+        if answer.workTime <= timeout {
+            record.result = answer.result(for: request, technology, maximumFrameLength: maximumFrameLength)
+            received = record.response ?? answer.longest
+        }
         let index = Int(technology.rawValue)
         let before = statistics[index]
-        var outcome = Outcome(result: .failure(LinkError(.timeout, "No tag answered in time.")))
-        var heard: Frame?
-        if answer.workTime <= timeout {
-            outcome.result = answer.result(for: request, technology, maximumFrameLength: maximumFrameLength)
-            heard = try? outcome.result.get()
-            if heard == nil { heard = answer.longest }
-        }
         statistics[index].count(
             request: request,
-            response: heard,
+            response: received,
             timing: FrameTiming(technology),
             timeout: timeout,
             tagWorkTime: answer.workTime
         )
         let spent = statistics[index] - before
-        outcome.elapsed = spent.airtime + spent.tagWorkTime
-        outcome.changedPresence = present != tags.count || fault?.swapsTags == true
+        record.elapsed = spent.airtime + spent.tagWorkTime
         if recording != nil, recordingLimit > 0 {
             recordingLimit -= 1
-            recording?.append(
-                ExchangeRecord(
-                    technology: technology,
-                    request: request,
-                    result: outcome.result,
-                    elapsed: outcome.elapsed
-                )
-            )
+            recording?.append(record)
         }
-        return outcome
+        return Outcome(record: record, changedPresence: present != tags.count || fault?.swapsTags == true)
     }
 
     /// Sends the request to every tag, and combines the answers.

@@ -137,7 +137,7 @@ public final class VirtualField: FieldDriver {
         }
         let outcome = core.exchange(frame, technology, timeout: timeout)
         if outcome.changedPresence { core.notifyObservers() }
-        return (outcome.result, outcome.elapsed)
+        return (outcome.record.result, outcome.record.elapsed)
     }
 
     // MARK: Faults and recording
@@ -235,12 +235,10 @@ final class VirtualLink: FrameLink {
             throw LinkError(.cancelled, "The task was cancelled.")
         }
         let outcome = core.exchange(frame, technology, timeout: timeout)
-        core.onExchange?(
-            ExchangeRecord(technology: technology, request: frame, result: outcome.result, elapsed: outcome.elapsed)
-        )
-        if outcome.elapsed > .zero { core.onElapsed?(outcome.elapsed) }
+        core.onExchange?(outcome.record)
+        if outcome.record.elapsed > .zero { core.onElapsed?(outcome.record.elapsed) }
         if outcome.changedPresence { core.notifyObservers() }
-        return try outcome.result.get()
+        return try outcome.record.result.get()
     }
 }
 
