@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 5 tag product: its memory, identifier and commands, as in its data sheet. ``Type5Family`` lists the products.
+/// A Type 5 tag product: its memory, identifier and commands, as in its data sheet. `Type5Family` lists the products.
 public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     /// The abilities of a product beyond the basic commands.
     public struct Features: OptionSet, Sendable, Hashable {
