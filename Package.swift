@@ -124,16 +124,22 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // The reader's side and the tag's side, which never import each other.
+        // What a product is, for the reader's side and the tag's side, which never import each other.
+        .target(
+            name: "TagProducts",
+            dependencies: ["TagLink"],
+            path: "Sources/Tags/TagProducts",
+            swiftSettings: strict
+        ),
         .target(
             name: "TagProtocols",
-            dependencies: ["CardCryptography", "TagLink"],
+            dependencies: ["CardCryptography", "TagLink", "TagProducts"],
             path: "Sources/Tags/TagProtocols",
             swiftSettings: strict
         ),
         .target(
             name: "VirtualTags",
-            dependencies: ["CardCryptography", "NDEF", "TagLink"],
+            dependencies: ["CardCryptography", "NDEF", "TagLink", "TagProducts"],
             path: "Sources/VirtualTags/VirtualTags",
             swiftSettings: strict
         ),

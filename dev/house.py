@@ -35,7 +35,8 @@ NARROWER = {
     "BackgroundTagReading": {"NDEF", "UniversalLinks", "TextSafety"},
     "UniversalLinks": {"TextSafety"},
     # The reader's side of a tag knows nothing of the tag's side.
-    "VirtualTags": {"CardCryptography", "NDEF", "TagLink"},
+    "VirtualTags": {"CardCryptography", "NDEF", "TagLink", "TagProducts"},
+    "TagProducts": {"TagLink"},
 }
 # Who may import a reader's driver. Everybody else asks its registry of readers.
 REGISTRY = "NFCReaders"
@@ -44,7 +45,7 @@ REGISTRY = "NFCReaders"
 SYSTEM = {"Swift", "Synchronization", "Dispatch", "Glibc", "Testing", "XCTest", "Foundation", "FoundationEssentials",
           "FoundationXML"}
 # A tag, a message or a cipher is a matter of bytes: these targets do without the operating system. TagLink has a lock of Glibc's.
-PURE = {"NDEF", "TagLink", "TagProtocols", "VirtualTags", "TextSafety", "CardCryptography"}
+PURE = {"NDEF", "TagLink", "TagProducts", "TagProtocols", "VirtualTags", "TextSafety", "CardCryptography"}
 ALLOWED_IN_PURE = {"TagLink": {"Glibc", "Synchronization"}}
 
 # The nested packages and the samples, which are no part of the house: what each may import besides Foundation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CLinuxSupport CardCryptography VirtualTags
+// modules: TagLink TagProducts NDEF CLinuxSupport CardCryptography VirtualTags
 import TagLink
 import VirtualTags
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CLinuxSupport CardCryptography TextSafety VirtualTags TagImages
+// modules: TagLink TagProducts NDEF CLinuxSupport CardCryptography TextSafety VirtualTags TagImages
 import TagImages
 import TagLink
 import VirtualTags
@@ -32,7 +32,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// Activates the tag and gives it the commands that touch its memory.
 private func exercise(_ tag: any VirtualTag) {
-    func send(_ frame: Frame) -> Frame? { tag.answer(frame, disturbance: nil)?.frame }
+    func send(_ frame: Frame) -> Frame? { tag.answer(frame, injectedFault: nil)?.frame }
     _ = send(Frame(bits: [0x26], validBitsInLastByte: 7))
     for select: UInt8 in [0x93, 0x95, 0x97] {
         guard let part = send(Frame([select, 0x20], checksum: .none)) else { break }

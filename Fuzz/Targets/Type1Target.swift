@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: CLinuxSupport CardCryptography NDEF TagLink TagProtocols
+// modules: CLinuxSupport CardCryptography NDEF TagLink TagProducts TagProtocols
 // support: HostileTag
 import TagLink
 import TagProtocols

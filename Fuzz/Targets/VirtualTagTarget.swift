@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// modules: TagLink NDEF CLinuxSupport CardCryptography VirtualTags
+// modules: TagLink TagProducts NDEF CLinuxSupport CardCryptography VirtualTags
 import TagLink
 import VirtualTags
 
@@ -27,9 +27,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let frame = Array(rest.prefix(Int(kind & 0x3F)))
         rest = rest.dropFirst(frame.count)
         switch kind >> 6 {
-        case 0, 1: _ = tag.answer(Frame(frame), disturbance: nil)
-        case 2: _ = tag.answer(Frame(frame, checksum: .none), disturbance: nil)
-        default: _ = tag.answer(Frame(bits: frame, validBitsInLastByte: 7), disturbance: nil)
+        case 0, 1: _ = tag.answer(Frame(frame), injectedFault: nil)
+        case 2: _ = tag.answer(Frame(frame, checksum: .none), injectedFault: nil)
+        default: _ = tag.answer(Frame(bits: frame, validBitsInLastByte: 7), injectedFault: nil)
         }
     }
     if let contents = TagContents(of: tag) { _ = contents.makeTag().identifier }
@@ -38,7 +38,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// Activates the tag, so that most frames reach its commands.
 private func activate(_ tag: any VirtualTag) {
-    func send(_ frame: Frame) -> Frame? { tag.answer(frame, disturbance: nil)?.frame }
+    func send(_ frame: Frame) -> Frame? { tag.answer(frame, injectedFault: nil)?.frame }
     guard tag.technology == .nfcA else { return }
     _ = send(Frame(bits: [0x26], validBitsInLastByte: 7))
     for select: UInt8 in [0x93, 0x95, 0x97] {

@@ -2,11 +2,8 @@
 public import TagLink
 
 extension Frame {
-    /// Returns the bytes without their checksum.
-    ///
-    /// - Parameter technology: the technology of the checksum: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V, the CRC of
-    ///   FeliCa for NFC-F.
-    /// - Returns: the bytes before the checksum; nil when it is wrong, missing or of another technology.
+    /// Returns the bytes without their checksum: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V, the CRC of FeliCa for
+    /// NFC-F. Nil when it is wrong, missing or of another technology.
     public func payload(checkedBy technology: Technology) -> [UInt8]? {
         switch checksum {
         case .automatic:
@@ -33,9 +30,8 @@ extension Frame {
         return checksum(payload) == Array(bytes.suffix(2)) ? payload : nil
     }
 
-    /// Returns an answer as the reader reports it. That depends on the checksum setting of the request.
-    ///
-    /// - Returns: the frame by the contract of `FrameLink`; nil when its checksum is wrong.
+    /// Returns an answer as the reader reports it, by the checksum setting of the request; nil when its checksum is
+    /// wrong.
     func received(inAnswerTo request: Frame, _ technology: Technology) -> Frame? {
         if bitCount < 8 || checksum == request.checksum { return self }
         switch request.checksum {

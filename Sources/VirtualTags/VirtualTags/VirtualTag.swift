@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
+@_exported public import TagProducts
 
 /// A tag in memory that answers frames like a real chip.
 ///
@@ -20,8 +21,6 @@ public protocol VirtualTag: AnyObject, Sendable {
     ///
     /// By default, it has to be equal to ``identifier``. A tag that sends only a part of it in some commands also
     /// accepts that part.
-    ///
-    /// - Parameter identifier: the identifier that the reader received.
     func answers(to identifier: [UInt8]) -> Bool
 
     /// Handles a frame from the reader.
@@ -30,9 +29,9 @@ public protocol VirtualTag: AnyObject, Sendable {
     ///   - request: the frame from the reader. If `checksum` is not `.none`, the correct checksum of that kind is sent
     ///     after `bytes`. With `.none`, `bytes` are everything, and the tag has to check whether the last two are a
     ///     correct checksum, with `Frame.payload(checkedBy:)`.
-    ///   - disturbance: the effect of a fault on the tag in this exchange; nil without one.
+    ///   - injectedFault: the effect of a fault on the tag in this exchange; nil without one.
     /// - Returns: the answer; nil when the tag does not answer and has not programmed its memory.
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer?
+    func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer?
 
     /// The field was switched off: resets all volatile state.
     func losePower()
@@ -43,9 +42,10 @@ extension VirtualTag {
 }
 
 extension [UInt8] {
-    /// Programs bytes at an offset, or the part of them that a power cut allows.
-    ///
-    /// The range must be inside the memory.
+    /// The capital hexadecimal digits of the bytes, as chips insert them into their memory.
+    var hexadecimalDigits: [UInt8] { Array(hexText().uppercased().utf8) }
+
+    /// Programs bytes at an offset inside the memory, or the part of them that a power cut allows.
     package mutating func program(
         _ bytes: [UInt8],
         at offset: Int,
@@ -59,5 +59,77 @@ extension [UInt8] {
             bytes = tear.remains(of: Array(self[range]), under: bytes, unit: unit, isProtected: isProtected)
         }
         replaceSubrange(range, with: bytes)
+    }
+}
+
+/// The effect of a fault on a tag itself, and not on the frames that it sends.
+public enum InjectedFault: Sendable, Hashable {
+    /// The power is cut while this command programs the memory, if it does. The reader receives nothing.
+    case powerCut(TornWrite)
+    /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
+    case refusal(UInt8)
+    /// The tag refuses the command with this 4-bit code if it would program the memory.
+    case writeRefusal(UInt8)
+}
+
+/// A tag's reaction to a frame.
+public struct TagAnswer: Sendable, Hashable {
+    /// The frame to send; nil for no answer.
+    public var frame: Frame?
+
+    /// How long the tag works before it answers, in addition to the technology's minimum delay.
+    public var workTime: Airtime
+
+    /// Whether the command programmed the tag's memory, or would have without the injectedFault. The field counts such
+    /// commands as writes.
+    public var isWrite: Bool
+
+    /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not
+    /// collide. They reach the reader one after the other, in one frame.
+    public var slot: Int?
+
+    /// Creates an answer.
+    @inlinable
+    public init(_ frame: Frame?, workTime: Airtime = .zero, isWrite: Bool = false, slot: Int? = nil) {
+        self.frame = frame
+        self.workTime = workTime
+        self.isWrite = isWrite
+        self.slot = slot
+    }
+}
+
+/// What remains of a unit of memory, such as a page, that was being programmed during a power cut.
+public enum TornWrite: Sendable, Hashable {
+    /// The bytes from before the write.
+    case old
+    /// The new bytes.
+    case new
+    /// Bits of both, chosen by the seed. If the tag protects the unit against tearing, it is either the old or the new
+    /// one.
+    case mixed(seed: UInt64)
+}
+
+extension TornWrite {
+    /// Returns the memory after a power cut while bytes were being programmed, one unit after the other: units of
+    /// `new`, one unit with bits of both, and units of `old`. If the memory protects its units, none is a mixture.
+    package func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {
+        switch self {
+        case .old: return old
+        case .new: return new
+        case .mixed(let seed):
+            var random = SplitMix64(seed: seed)
+            let units = max(1, (new.count + unit - 1) / unit)
+            let torn = Int(random.next() % UInt64(units))
+            var result = Array(new.prefix(torn * unit)) + old.dropFirst(torn * unit)
+            if isProtected {
+                return random.next() & 1 == 0
+                    ? result : Array(new.prefix((torn + 1) * unit)) + old.dropFirst((torn + 1) * unit)
+            }
+            for index in (torn * unit)..<min(new.count, (torn + 1) * unit) {
+                let mask = UInt8(truncatingIfNeeded: random.next())
+                result[index] = (old[index] & ~mask) | (new[index] & mask)
+            }
+            return result
+        }
     }
 }

@@ -83,7 +83,7 @@ import VirtualTags
             #expect(throws: FieldError(.badTag, "")) { try field.tags[2].contents() }
             // It has no power before it is near, though its message was written: only a selected tag answers READ.
             let tag = try await field.make(.product("NTAG213", holding: .uri("https://example.com")))
-            #expect(tag.virtual.answer(Frame([0x30, 0x04]), disturbance: nil) == nil)
+            #expect(tag.virtual.answer(Frame([0x30, 0x04]), injectedFault: nil) == nil)
         }
     }
 

@@ -143,8 +143,8 @@ private final class ReluctantTag: VirtualTag {
     var technology: Technology { tag.technology }
     var identifier: [UInt8] { tag.identifier }
 
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        guard let bytes = reply(request.bytes) else { return tag.answer(request, disturbance: disturbance) }
+    func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        guard let bytes = reply(request.bytes) else { return tag.answer(request, injectedFault: injectedFault) }
         return bytes.isEmpty ? nil : TagAnswer(Frame(bytes))
     }
 

@@ -238,19 +238,19 @@ private final class TornTag: VirtualTag {
     var technology: Technology { inner.technology }
     var identifier: [UInt8] { inner.identifier }
 
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         let old = copy(inner)
         // A power cut does nothing to a command that does not program.
-        guard let probe = inner.answer(request, disturbance: .powerCut(.old)) else { return nil }
+        guard let probe = inner.answer(request, injectedFault: .powerCut(.old)) else { return nil }
         guard probe.isWrite else { return probe }
         var cut = Cut(before: old, torn: [])
         for rest in TearTests.mixed {
             // The second cut goes over the rest of the first: of its bits more are new.
-            _ = inner.answer(request, disturbance: .powerCut(rest))
+            _ = inner.answer(request, injectedFault: .powerCut(rest))
             cut.torn.append(copy(inner))
         }
         state.withLock { $0.append(cut) }
-        return inner.answer(request, disturbance: disturbance)
+        return inner.answer(request, injectedFault: injectedFault)
     }
 
     func losePower() { inner.losePower() }

@@ -36,29 +36,29 @@ struct Type2LockTests {
         0405020215 NTAG I2C plus 2K | 6d 904 14 ff3f7f 224-226 227
         """
 
-    private static func product(_ version: String, vendor: String = "04") -> NXPType2Product? {
-        Type2Version(bytes("00" + vendor + version + "03")).flatMap { NXPType2Product($0) }
+    private static func product(_ version: String, vendor: String = "04") -> Type2Product? {
+        Type2Product(version: bytes("00" + vendor + version + "03"))
     }
 
     @Test func `Type 2 products: GET_VERSION gives the name, the size and the lock bits of the data sheet`() throws {
         for row in Self.products.split(separator: "\n") {
             let sides = row.split(separator: "|")
             let product = try #require(Self.product(String(row.prefix(10))), "\(row)")
-            var found = "\(row.prefix(10)) \(product.name) | " + hex([product.sizeByte])
-            if let lock = product.dynamicLock, let last = lock.bits.last {
+            var found = "\(row.prefix(10)) \(product.name) | " + hex([product.capabilitySize])
+            if let lock = product.writeRestrictions, let last = lock.bits.last {
                 found += " \(lock.address) \(lock.bits.count) \(hex(lock.mask)) "
                 found += "\(last.pages.lowerBound)-\(last.pages.upperBound) "
                 found += lock.protectionPage.map { "\($0)" } ?? "none"
                 #expect(lock.bits.first?.pages.lowerBound == 16 && product.endPage == lock.address / 4)
                 #expect(zip(lock.bits, lock.bits.dropFirst()).allSatisfy { $0.pages.upperBound == $1.pages.lowerBound })
             } else {
-                #expect(product.endPage == 16 && product.dynamicLock?.pages.isEmpty == true, "\(sides[0])")
+                #expect(product.endPage == 16 && product.writeRestrictions?.pages.isEmpty == true, "\(sides[0])")
             }
-            #expect(found == row && product.hasFastRead)
+            #expect(found == row && product.features.contains(.fastRead))
         }
         for other in ["0405020016", "0402010012", "050101000f", "030101000f"] { #expect(Self.product(other) == nil) }
         #expect(Self.product("040201000f", vendor: "05") == nil)
-        #expect(Type2Version([UInt8](repeating: 0, count: 7)) == nil)
+        #expect(Type2Product(version: [UInt8](repeating: 4, count: 7)) == nil)
     }
 
     @Test(arguments: Type2Product.all) func `Type 2 products: each is identified on the tag itself`(

@@ -25,7 +25,7 @@ struct Type2Tests {
         switch call.name {
         case "fetch": try await tag.fetch(call.number(0)..<call.number(1))
         case "fast": tag.fastRead = call.arguments[0] == "usable" ? .usable : .unusable
-        case "version": return try await tag.versionBytes().map { hex($0) } ?? "nil"
+        case "version": return try await tag.readVersion().map { hex($0) } ?? "nil"
         case "signature": return try await tag.readSignature().map { hex($0.prefix(2)) + " \($0.count)" } ?? "nil"
         case "counter":
             let found = try await tag.readCounter(UInt8(call.number(0)))

@@ -52,14 +52,14 @@ struct EveryTagTests {
             for (index, request) in requests.enumerated() {
                 for length in 0..<request.bytes.count + 2 {
                     let tag = make()
-                    for before in requests.prefix(index) { _ = tag.answer(before, disturbance: nil) }
+                    for before in requests.prefix(index) { _ = tag.answer(before, injectedFault: nil) }
                     let bytes = Array((request.bytes + [0, 0]).prefix(length))
                     for checksum in [request.checksum, .none] {
-                        _ = tag.answer(Frame(bytes, checksum: checksum), disturbance: nil)
+                        _ = tag.answer(Frame(bytes, checksum: checksum), injectedFault: nil)
                     }
                     // The tag is as good as before after a loss of power.
                     tag.losePower()
-                    #expect(tag.answer(requests[0], disturbance: nil)?.frame != nil, "\(name): \(hexText(bytes))")
+                    #expect(tag.answer(requests[0], injectedFault: nil)?.frame != nil, "\(name): \(hexText(bytes))")
                 }
             }
         }

@@ -197,8 +197,8 @@ struct ISODEPTests {
             return VirtualType4Tag(card: Self.card(), frontEnd: front, changesRandomUID: changes)
         }
         func level(_ tag: VirtualType4Tag) -> String? {
-            _ = tag.answer(Frame(bits: [0x26], validBitsInLastByte: 7), disturbance: nil)
-            return (tag.answer(Frame([0x93, 0x20], checksum: .none), disturbance: nil)?.frame?.bytes).map(hexText)
+            _ = tag.answer(Frame(bits: [0x26], validBitsInLastByte: 7), injectedFault: nil)
+            return (tag.answer(Frame([0x93, 0x20], checksum: .none), injectedFault: nil)?.frame?.bytes).map(hexText)
         }
         var numbers = SplitMix64(identifier: hex("08 01 02 03"))
         let number = numbers.next()

@@ -70,19 +70,19 @@ struct SecureMessagingTests {
     }
 
     @Test func `EV1 codes: go on from message to message as on recorded cards`() throws {
-        var session = ChainedMessaging(cipher: try .aes(hex("40e7d271626ffbd49c530e3d304f5b17")))
+        var session = DESFireMessaging(cipher: try .aes(hex("40e7d271626ffbd49c530e3d304f5b17")))
         try exchange(&session, 0xCD, "05001100500000", sealed: "a75316ad1596b953")
         try exchange(&session, 0x6F, "", answer: "05", sealed: "052d5ff67ffec9d2d3")
         try exchange(&session, 0xF5, "05", answer: "00001100500000", sealed: "000011005000002aac7517024e09dc")
         let write = "05000000340000" + hexText(0..<0x34)
         try exchange(&session, 0x3D, write, .command(.plain, header: 7, length: 0x34), sealed: "765c9daa50ecb62f")
         // Triple DES with three keys.
-        var other = ChainedMessaging(cipher: try .des(hex("d0542a865814d2504e9a187cc06668c09c70568258227afc")))
+        var other = DESFireMessaging(cipher: try .des(hex("d0542a865814d2504e9a187cc06668c09c70568258227afc")))
         try exchange(&other, 0x64, "00", answer: "10", sealed: "10ad4a52b1e31cc741")
     }
 
     @Test func `Legacy codes and keys: those of recorded cards, and a wrong code is refused`() throws {
-        var session = LegacyMessaging(cipher: try .des(hex("c86db44f2343ba56")))
+        var session = DESFireMessaging(cipher: try .des(hex("c86db44f2343ba56")), isLegacy: true)
         let protection = Protection.command(.maced, header: 7, length: 32)
         let data = hex("00000000200000") + [UInt8](0..<32)
         #expect(try session.open(0x3D, data + hex("9aa83a44"), protection) == data)
@@ -93,7 +93,7 @@ struct SecureMessagingTests {
             ("c86db44f9e5d3ab9", "38b6bab4d068d7a804779eb1359382a83dcad901e448ac27", 8),
         ]
         for (cipher, sent, count) in changes {
-            session = LegacyMessaging(cipher: try .des(hex(cipher)))
+            session = DESFireMessaging(cipher: try .des(hex(cipher)), isLegacy: true)
             let key = try session.openKey(0, hex(sent), .des, replacing: nil)
             #expect(
                 key.bytes.prefix(count).map { $0 & 0xFE } == Array(even.prefix(count)) && key.version == 0x10,

@@ -91,7 +91,7 @@ final class Parrot: VirtualTag {
 
     var powerLosses: Int { losses.withLock { $0 } }
 
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? { said }
+    func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? { said }
 
     func losePower() { losses.withLock { $0 += 1 } }
 }

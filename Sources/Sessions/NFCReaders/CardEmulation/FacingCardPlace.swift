@@ -56,8 +56,8 @@ private final class FacingTag: VirtualTag {
     var technology: Technology { .nfcA }
     var identifier: [UInt8] { host.identity.uid }
 
-    func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        guard host.isListening, let answer = tag.answer(request, disturbance: disturbance), host.isListening else {
+    func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        guard host.isListening, let answer = tag.answer(request, injectedFault: injectedFault), host.isListening else {
             return nil
         }
         switch request.bytes.first {

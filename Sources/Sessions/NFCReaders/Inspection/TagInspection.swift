@@ -110,10 +110,10 @@ extension TagInspection {
             unknown.insert(.memory)
         }
         // A product that has a version is known by it.
-        known.version = try await tag.versionBytes()
+        known.version = try await tag.readVersion()
         if let signature = try await tag.readSignature() {
             known.signature = signature
-        } else if product.hasSignature {
+        } else if product.features.contains(.signature) {
             unknown.insert(.signature)
         }
         for number in known.countersOfProduct {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 extension NFCATarget {
     /// The name of a MIFARE Classic or of a product that behaves like one, by its SAK (NXP AN10833, 3); nil for other
@@ -50,11 +51,7 @@ extension NFCFTarget {
 extension Type1Target {
     /// The product's name by HR0 and HR1, such as `Topaz 96`; nil when it is unknown.
     public var productName: String? {
-        switch (headerROM0, headerROM1) {
-        case (0x11, 0x48): "Topaz 96"
-        case (0x12, 0x4C): "Topaz 512"
-        default: nil
-        }
+        Type1Product.allCases.first { $0.header == [headerROM0, headerROM1] }?.rawValue
     }
 }
 
@@ -76,32 +73,10 @@ extension NFCVTarget {
     /// The product's name by the UID, such as `ICODE SLIX2`; nil when the UID does not identify the product.
     ///
     /// When products of several sizes share a code, the name lists all of them.
-    public var productName: String? {
-        switch Type5ProductFacts.icode(self) {
-        case .sli: return "ICODE SLI"
-        case .slix2: return "ICODE SLIX2"
-        case .slix: return "ICODE SLIX"
-        case .dna: return "ICODE DNA"
-        case nil: break
-        }
-        return switch (manufacturer, uid[2]) {
-        case (0x04, 0x02): uid[3] >> 4 & 1 == 0 ? "ICODE SLI-S" : "ICODE SLIX-S"
-        case (0x04, 0x03): uid[3] >> 4 & 1 == 0 ? "ICODE SLI-L" : "ICODE SLIX-L"
-        case (0x02, 0x08): "ST25TV512C/02KC"
-        case (0x02, 0x23): "ST25TV512/02K"
-        case (0x02, 0x24), (0x02, 0x25): "ST25DV04K"
-        case (0x02, 0x26), (0x02, 0x27): "ST25DV16K/64K"
-        case (0x02, 0x48): "ST25TV16K/64K"
-        case (0x02, 0x2C), (0x02, 0x2D), (0x02, 0x2E), (0x02, 0x2F): "M24LR64"
-        case (0x02, 0x44), (0x02, 0x45), (0x02, 0x46), (0x02, 0x47): "LRIS64K"
-        case (0x02, 0x4C), (0x02, 0x4D), (0x02, 0x4E), (0x02, 0x4F): "M24LR16E"
-        case (0x02, 0x58), (0x02, 0x59), (0x02, 0x5A), (0x02, 0x5B): "M24LR04E"
-        case (0x02, 0x5C), (0x02, 0x5D), (0x02, 0x5E), (0x02, 0x5F): "M24LR64E"
-        case (0x08, 0x01): "MB89R118C"
-        case (0x08, 0x02): "MB89R119B"
-        default: nil
-        }
-    }
+    public var productName: String? { family?.name }
+
+    /// What the UID says about the tag; nil when nothing is known.
+    var family: Type5Family? { Type5Family.of(uid) }
 }
 
 /// The families of NXP's MIFARE products, as activation identifies them (NXP AN10833).

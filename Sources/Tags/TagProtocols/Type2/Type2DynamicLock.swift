@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 /// The restrictions on writing pages from 16 on: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a
 /// password the first page that needs it (NTAG213/215/216 data sheet, 8.8).
@@ -29,59 +30,34 @@ struct Type2DynamicLock: Equatable {
     /// The first page that dynamic lock bits apply to.
     static let firstPage = 16
 
-    /// NTAG21x and related products: consecutive bits, each for the same number of pages. The third byte locks the lock
-    /// bits.
-    static func even(
-        page: Int,
-        pagesPerBit: Int,
-        endPage: Int,
-        blockLocks: UInt8,
-        hasPassword: Bool = true
-    ) -> Type2DynamicLock {
-        let count = (endPage - firstPage + pagesPerBit - 1) / pagesPerBit
-        let bits = (0..<count).map { index in
-            let start = firstPage + index * pagesPerBit
-            return Bit(
-                byte: index / 8,
-                mask: 1 << (index % 8),
-                pages: start..<min(start + pagesPerBit, endPage),
-                blockByte: 2,
-                blockMask: 1 << (index / 2)
-            )
-        }
-        return Type2DynamicLock(
-            address: page * Type2Tag.pageSize,
-            bits: bits,
-            mask: Self.mask(of: bits, size: 2) + [blockLocks],
-            protectionPage: hasPassword ? page + 1 : nil
+    /// Creates the lock bits for the data of a product, and the page with its AUTH0. A product without dynamic lock bits
+    /// has AUTH0 right after its data.
+    ///
+    /// A reader can't always distinguish NTAG203, which has no AUTH0, from Ultralight C, which has it in the first byte of
+    /// page 42 (MF0ICU2 data sheet). It looks for it in both.
+    init(_ product: Type2Product) {
+        let data = product.userPages
+        let locks = product.dynamicLock?.locks.filter { $0.pages.upperBound <= data.upperBound } ?? []
+        let numbers = locks.flatMap { [$0.bit, $0.frozenBy] }
+        var mask = [UInt8](repeating: 0, count: numbers.map { $0 / 8 + 1 }.max() ?? 0)
+        for number in numbers { mask[number / 8] |= 1 << (number % 8) }
+        let isLikeUltralightC = product.features.contains(.pageCounter)
+        self.init(
+            address: product.endPage * Type2Tag.pageSize,
+            bits: locks.map { lock in
+                Bit(
+                    byte: lock.bit / 8,
+                    mask: 1 << (lock.bit % 8),
+                    pages: lock.pages.lowerBound..<lock.pages.upperBound + 1,
+                    blockByte: lock.frozenBy / 8,
+                    blockMask: 1 << (lock.frozenBy % 8)
+                )
+            },
+            mask: mask,
+            protectionPage: isLikeUltralightC ? 42 : product.configurationPage
         )
+        if isLikeUltralightC { protectionByte = 0 }
     }
-
-    /// Ultralight C and NTAG203: two groups of three bits for four pages each. The first bit of a group locks the
-    /// group. The second byte is for the counter and the keys, which don't matter for NDEF. Ultralight C has AUTH0 in the
-    /// first byte of page 42 (MF0ICU2 data sheet), and NTAG203 has no such page.
-    static let grouped: Type2DynamicLock = {
-        let places: [(bit: Int, page: Int)] = [(1, 16), (2, 20), (3, 24), (5, 28), (6, 32), (7, 36)]
-        let bits = places.map { place in
-            Bit(
-                byte: 0,
-                mask: 1 << place.bit,
-                pages: place.page..<place.page + 4,
-                blockMask: place.bit < 4 ? 0x01 : 0x10
-            )
-        }
-        var lock = Type2DynamicLock(address: 0x28 * Type2Tag.pageSize, bits: bits, mask: [0xFF], protectionPage: 42)
-        lock.protectionByte = 0
-        return lock
-    }()
-
-    /// NTAG210 and Ultralight EV1 UL11: no dynamic lock bits, and AUTH0 in the page after the data.
-    static let small = Type2DynamicLock(
-        address: firstPage * Type2Tag.pageSize,
-        bits: [],
-        mask: [],
-        protectionPage: firstPage
-    )
 
     /// Creates the lock bits that a lock control TLV describes (NFC Forum T2T 1.2, 4.3).
     init(_ control: TLVControl) {
@@ -151,4 +127,14 @@ struct Type2DynamicLock: Equatable {
         else { return false }
         return page >= Int(start)
     }
+}
+
+extension Type2Product {
+    /// Its dynamic lock bits and its AUTH0; nil when it has neither.
+    var writeRestrictions: Type2DynamicLock? {
+        dynamicLock == nil && !features.contains(.password) ? nil : Type2DynamicLock(self)
+    }
+
+    /// The page after the last one for data.
+    var endPage: Int { userPages.upperBound + 1 }
 }

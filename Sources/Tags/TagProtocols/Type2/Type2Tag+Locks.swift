@@ -129,7 +129,7 @@ extension Type2Tag {
         guard let place = suggestedDynamicLock() else { return last < Type2DynamicLock.firstPage }
         guard last >= Type2DynamicLock.firstPage || place.protectionPage != nil else { return true }
         // NXP's products have areas of some sizes only. With another one the container may be wrong.
-        let hasUsualSize = capabilityContainer.map { NXPType2Product.isUsual(sizeByte: $0.sizeByte) } ?? false
+        let hasUsualSize = Type2Product.all.contains { $0.capabilitySize == capabilityContainer?.sizeByte }
         if target.isNXP, last >= Type2DynamicLock.firstPage, !hasUsualSize { return false }
         guard try await isReadable(place), var lock = suggestedDynamicLock() else { return false }
         // Asking for the version could cost the tag's state, with the password that it was given.
@@ -164,9 +164,9 @@ extension Type2Tag {
 
     /// Returns the page after the last one for data of an NXP product; nil when the product is not known.
     func productEnd() async throws(TagError) -> Int? {
-        if let version = try await readVersion() { return NXPType2Product(version)?.endPage }
+        if let version = try await readVersion() { return Type2Product(version: version)?.endPage }
         // None of the products without a version has more data than NTAG203 and Ultralight C.
-        return canAskVersion ? NXPType2Product.ntag203.endPage : nil
+        return canAskVersion ? Type2Product.ntag203.endPage : nil
     }
 
     /// Returns whether a tag without a version has a page behind the last one of Ultralight C: then it is a copy of a larger
@@ -208,11 +208,11 @@ extension Type2Tag {
         guard let container = capabilityContainer else { return nil }
         if target.isNXP {
             let control = controls.first { $0.isLock }
-            if container.sizeByte <= NXPType2Product.ultralight.sizeByte { return .small }
-            if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: control?.value) {
-                return product.dynamicLock
+            if container.sizeByte <= Type2Product.ultralight.capabilitySize { return Type2DynamicLock(.ntag210) }
+            if let product = Type2Product(capabilitySize: container.sizeByte, lockControl: control?.value) {
+                return product.writeRestrictions
             }
-            if container.sizeByte == NXPType2Product.ntag213.sizeByte { return dynamicLockByMark }
+            if container.sizeByte == Type2Product.ntag213.capabilitySize { return dynamicLockByMark }
         }
         return describedDynamicLock(container)
     }
@@ -225,7 +225,7 @@ extension Type2Tag {
     /// The lock bits of NTAG213, NTAG203 and Ultralight C, which are in the same page: of an NTAG213 when it was read and
     /// has BD in its last byte (NTAG213/215/216 data sheet, 8.5.3).
     private var dynamicLockByMark: Type2DynamicLock? {
-        memory[unit: 0x28]?.last == 0xBD ? NXPType2Product.ntag213.dynamicLock : .grouped
+        Type2DynamicLock(memory[unit: 0x28]?.last == 0xBD ? .ntag213 : .ultralightC)
     }
 
     /// Returns the position of the dynamic lock bits and AUTH0: by the product, whose version is requested, then by the
@@ -234,11 +234,11 @@ extension Type2Tag {
         guard let container = capabilityContainer else { return nil }
         if target.isNXP {
             // A tag without a page after these 48 bytes has neither.
-            let isSmall = container.sizeByte <= NXPType2Product.ultralight.sizeByte
+            let isSmall = container.sizeByte <= Type2Product.ultralight.capabilitySize
             if isSmall, !memory.contains(Type2DynamicLock.firstPage) { return nil }
             if let version = try await readVersion() {
-                if let product = NXPType2Product(version) { return product.dynamicLock }
-            } else if container.sizeByte == NXPType2Product.ntag203.sizeByte {
+                if let product = Type2Product(version: version) { return product.writeRestrictions }
+            } else if container.sizeByte == Type2Product.ntag203.capabilitySize {
                 return dynamicLockByMark
             }
             if isSmall { return nil }
@@ -319,14 +319,9 @@ extension Type2Tag {
     }
 
     private func configurationPage() async throws(TagError) -> Int {
-        switch try await identifyProduct() {
-        case "NTAG210", "MIFARE Ultralight EV1 UL11": 0x10
-        case "NTAG212", "MIFARE Ultralight EV1 UL21": 0x25
-        case "NTAG213": 0x29
-        case "NTAG215": 0x83
-        case "NTAG216": 0xE3
-        default:
-            throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here.")
-        }
+        guard let product = try await product(), product.features.contains(.password),
+            let page = product.configurationPage
+        else { throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here.") }
+        return page
     }
 }

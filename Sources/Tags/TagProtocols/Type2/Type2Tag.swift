@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
+import TagProducts
 
 /// A Type 2 tag from the reader's side: MIFARE Ultralight, NTAG and similar (NFC Forum T2T 1.2).
 ///
@@ -47,7 +48,7 @@ public final class Type2Tag: ForumTag {
     /// The control TLVs that were found, also in front of a message that is broken.
     private(set) var controls: [TLVControl] = []
     /// The answer to GET_VERSION. The inner nil means a tag without the command.
-    var version: Type2Version??
+    var version: [UInt8]??
     /// Whether the reader can send GET_VERSION, as far as it was tried.
     private(set) var canAskVersion = true
     /// Whether the tag has FAST_READ, as far as known.
@@ -192,7 +193,7 @@ public final class Type2Tag: ForumTag {
         let page = Self.containerPage
         try await fetch(page..<page + 1)
         let present = memory[unit: page] ?? []
-        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.sizeByte, 0x00]
+        let container = [Type2CapabilityContainer.magicNumber, 0x10, product.capabilitySize, 0x00]
         let isFormatted = capabilityContainer != nil
         guard isFormatted || zip(present, container).allSatisfy({ $0 | $1 == $1 }) else {
             throw TagError(
@@ -201,11 +202,12 @@ public final class Type2Tag: ForumTag {
             )
         }
         let first = page + 1
-        let count = product.factoryTLVs.count / Self.pageSize
+        let message = product.emptyMessage
+        let count = message.count / Self.pageSize
         try await checkLocks(Array(isFormatted ? first..<first + count : page..<first + count))
         for index in 0..<count {
             let start = index * Self.pageSize
-            try await write(Array(product.factoryTLVs[start..<start + Self.pageSize]), to: first + index)
+            try await write(Array(message[start..<start + Self.pageSize]), to: first + index)
         }
         if !isFormatted { try await write(container, to: page) }
     }
@@ -341,9 +343,9 @@ public final class Type2Tag: ForumTag {
     private func hasForData(_ page: Int) async throws(TagError) -> Bool {
         if page < Type2DynamicLock.firstPage { return true }
         guard target.isNXP else { return false }
-        if let version = try await readVersion() { return page < NXPType2Product(version)?.endPage ?? 0 }
+        if let version = try await readVersion() { return page < Type2Product(version: version)?.endPage ?? 0 }
         // With a page behind those of an Ultralight it is an NTAG203 or an Ultralight C.
-        guard canAskVersion, page < NXPType2Product.ntag203.endPage else { return false }
+        guard canAskVersion, page < Type2Product.ntag203.endPage else { return false }
         return try await answersRead(Type2DynamicLock.firstPage)
     }
 
@@ -380,8 +382,8 @@ public final class Type2Tag: ForumTag {
             fastRead = .unusable
         } else if target.isNXP {
             let factory = controls.first { $0.isLock }?.value
-            if let product = NXPType2Product.inferred(sizeByte: container.sizeByte, lockControl: factory) {
-                fastRead = product.hasFastRead ? .usable : .unusable
+            if let product = Type2Product(capabilitySize: container.sizeByte, lockControl: factory) {
+                fastRead = product.features.contains(.fastRead) ? .usable : .unusable
             }
         }
     }
@@ -394,7 +396,7 @@ public final class Type2Tag: ForumTag {
     private func lookForFastRead(_ pages: Range<Int>) async throws(TagError) {
         let page = 0x28
         guard fastRead == .unknown, target.isNXP,
-            capabilityContainer?.sizeByte == NXPType2Product.ntag213.sizeByte
+            capabilityContainer?.sizeByte == Type2Product.ntag213.capabilitySize
         else { return }
         if !memory.contains(page) {
             guard let run = memory.firstUnknownRun(in: pages), run.upperBound == page, run.count % 4 != 0 else {
@@ -443,9 +445,9 @@ public final class Type2Tag: ForumTag {
     }
 
     /// Returns the product. The tag is asked only once.
-    private func product() async throws(TagError) -> NXPType2Product? {
+    private func product() async throws(TagError) -> Type2Product? {
         guard target.isNXP else { return nil }
-        if let version = try await readVersion() { return NXPType2Product(version) }
+        if let version = try await readVersion() { return Type2Product(version: version) }
         // The memory size distinguishes the products without the command. It can't when the reader was unable to ask.
         guard canAskVersion else { return nil }
         // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
@@ -460,17 +462,14 @@ public final class Type2Tag: ForumTag {
         return true
     }
 
-    /// Requests the tag's version, only once; nil when the tag does not have the command.
-    func readVersion() async throws(TagError) -> Type2Version? {
+    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1); nil when the tag does not have
+    /// the command or its reader can't send it.
+    package func readVersion() async throws(TagError) -> [UInt8]? {
         if let version { return version }
-        let found = try await ask(.getVersion).flatMap(Type2Version.init)
+        let answer = try await ask(.getVersion)
+        let found = answer?.count == 8 ? answer : nil
         version = .some(found)
         return found
-    }
-
-    /// Returns the eight bytes of GET_VERSION; nil when the tag does not have the command or its reader can't send it.
-    package func versionBytes() async throws(TagError) -> [UInt8]? {
-        try await readVersion()?.bytes
     }
 
     /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.

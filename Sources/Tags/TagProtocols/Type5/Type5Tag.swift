@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
+import TagProducts
 
 /// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and similar (NFC Forum T5T 1.0).
 ///
@@ -235,7 +236,7 @@ public final class Type5Tag: ForumTag {
         // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
         // A correct size excludes the container's bytes. A power of two means that it is the whole memory.
-        if let known = Type5ProductFacts.memorySize(target) {
+        if let known = target.family?.memorySize {
             areaEnd = min(areaEnd, known)
         } else if container.areaLength.nonzeroBitCount == 1, let size = try await readMemorySize() {
             areaEnd = max(container.bytes.count, min(areaEnd, size))
@@ -292,7 +293,7 @@ public final class Type5Tag: ForumTag {
     /// It reads four blocks if they have four bytes, as almost all tags do. This includes a whole message of up to 10
     /// bytes, and never needs more exchanges than a shorter first read.
     func readFirstBlocks() async throws(TagError) {
-        let count = Type5ProductFacts.assumedBlockSize(target) == 4 ? 4 : 2
+        let count = target.family?.blockSize ?? 4 == 4 ? 4 : 2
         if case .bytes(let bytes) = try await exchange(.readMultipleBlocks, [0, UInt8(count - 1)]) {
             return try begin(bytes, count)
         }
@@ -322,7 +323,7 @@ public final class Type5Tag: ForumTag {
     private func blocksPerRead(from block: Int) -> Int {
         guard readsMultiple else { return 1 }
         var count = max(1, min(Self.maximumBlocksPerRead, (link.maximumFrameLength - 3) / blockSize))
-        if Type5ProductFacts.readsWithinSectors(target) { count = min(count, 32 - block % 32) }
+        if target.family?.readsWithinSectors == true { count = min(count, 32 - block % 32) }
         // A read does not cross the address where the commands change.
         if block < 256 { count = min(count, 256 - block) }
         return count
@@ -415,7 +416,7 @@ public final class Type5Tag: ForumTag {
 
     /// Returns the size of the memory, if the tag reports it: by GET SYSTEM INFORMATION, or by the extended command.
     private func readMemorySize() async throws(TagError) -> Int? {
-        if let known = Type5ProductFacts.memorySize(target) { return known }
+        if let known = target.family?.memorySize { return known }
         // Bit 2 of the request: the memory's size.
         guard let info = try await readSystemInfo(extended: 0x04), let count = info.blockCount,
             let size = info.blockSize
@@ -467,7 +468,7 @@ public final class Type5Tag: ForumTag {
     /// Reads the 32 bytes of NXP's READ SIGNATURE (SL2S2602 data sheet); nil when the tag has no signature, or its reader
     /// can't send the command.
     package func readSignature() async throws(TagError) -> [UInt8]? {
-        guard Type5ProductFacts.hasSignature(target),
+        guard target.family?.hasSignature == true,
             let bytes = try await ask(ISO15693Command(rawValue: 0xBD), [target.manufacturer])
         else { return nil }
         return bytes.count == 32 && bytes.contains { $0 != 0 } ? bytes : nil
@@ -475,7 +476,7 @@ public final class Type5Tag: ForumTag {
 
     /// Reads the counter of an ICODE SLIX2; nil for other tags.
     package func readCounter() async throws(TagError) -> UInt16? {
-        guard let block = Type5ProductFacts.counterBlock(target),
+        guard let block = target.family?.counterBlock,
             let bytes = try await ask(.readSingleBlock, [block]), bytes.count == 4
         else { return nil }
         return UInt16(high: bytes[1], low: bytes[0])

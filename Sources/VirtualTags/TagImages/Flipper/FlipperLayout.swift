@@ -37,20 +37,7 @@ struct FlipperLayout: Sendable {
     }
 
     /// The names in files. The first name of each product is used for writing.
-    static let products: [(name: String, product: Type2Product)] = [
-        ("Mifare Ultralight", .ultralight),
-        ("Mifare Ultralight C", .ultralightC),
-        ("Mifare Ultralight 11", .ultralightEV1UL11),
-        ("Mifare Ultralight 21", .ultralightEV1UL21),
-        ("Mifare Ultralight EV1 11", .ultralightEV1UL11),
-        ("Mifare Ultralight EV1 21", .ultralightEV1UL21),
-        ("NTAG203", .ntag203),
-        ("NTAG210", .ntag210),
-        ("NTAG212", .ntag212),
-        ("NTAG213", .ntag213),
-        ("NTAG215", .ntag215),
-        ("NTAG216", .ntag216),
-        ("NTAG I2C 1K", .ntagI2C1K),
-        ("NTAG I2C 2K", .ntagI2C2K),
-    ]
+    static let products: [(name: String, product: Type2Product)] = Type2Product.all.flatMap { product in
+        product.flipperNames.map { ($0, product) }
+    }
 }

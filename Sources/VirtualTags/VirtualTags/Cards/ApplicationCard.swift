@@ -49,3 +49,20 @@ public struct ApplicationCard: Card {
         return answer
     }
 }
+
+/// An application on a card, selected by its name (ISO/IEC 7816-4, 7.1).
+public protocol CardApplication: Sendable {
+    /// The names (AIDs) by which the application is selected.
+    var names: [[UInt8]] { get }
+
+    /// Handles the SELECT command that selects the application. With any other status than 9000 or 61xx, it is not
+    /// selected.
+    mutating func select(_ command: CardCommand) -> CardAnswer
+
+    /// Executes a command while the application is selected. `tear` is what remains of the programmed memory after a
+    /// power cut.
+    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer
+
+    /// Resets all volatile state, after a loss of power or the selection of another application.
+    mutating func deselect()
+}

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+public import TagLink
 
 /// The card above ISO-DEP in a Type 4 tag. It takes complete messages and returns complete answers.
 ///
 /// Most cards speak ISO/IEC 7816-4 and are an ``ApplicationCard``; MIFARE DESFire has its own commands. A card is a
 /// value: a copy of it has a copy of its memory.
 public protocol Card: Sendable {
-    /// Executes a message.
+    /// Executes a message, combined from all blocks of a chain, and returns the answer with its status.
     ///
-    /// - Parameters:
-    ///   - message: the reader's message, combined from all blocks of a chain.
-    ///   - tear: what remains of the programmed memory after a power cut; nil without a power cut.
-    /// - Returns: the answer, including the status.
+    /// - Parameter tear: what remains of the programmed memory after a power cut; nil without a power cut.
     mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer
 
     /// Resets all volatile state: the selection and the authentication.
@@ -19,8 +17,8 @@ public protocol Card: Sendable {
 
 extension Card {
     /// Executes a message with a fault. If the fault refuses it, the answer is 6400; for a write it is 6581.
-    mutating func process(_ message: [UInt8], disturbance: Disturbance?) -> CardAnswer {
-        switch disturbance {
+    mutating func process(_ message: [UInt8], injectedFault: InjectedFault?) -> CardAnswer {
+        switch injectedFault {
         case nil:
             return process(message, tear: nil)
         case .powerCut(let rest):
@@ -35,4 +33,165 @@ extension Card {
             return CardAnswer(status: .memoryFailure, isWrite: true)
         }
     }
+}
+
+/// A command APDU as a card parses it (ISO/IEC 7816-4, 5.1).
+public struct CardCommand: Sendable, Hashable {
+    /// The class byte.
+    public var cla: UInt8
+    /// The instruction byte.
+    public var ins: UInt8
+    /// The first parameter.
+    public var p1: UInt8
+    /// The second parameter.
+    public var p2: UInt8
+    /// The command's data field.
+    public var data: [UInt8]
+    /// The maximum number of bytes that the reader expects, 1 to 65536; nil when it expects none.
+    public var expectedLength: Int?
+    /// Whether the length fields are extended.
+    public var isExtended: Bool
+
+    /// Parses a command APDU; nil when the bytes are too short or have inconsistent lengths.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 4 else { return nil }
+        cla = bytes[0]
+        ins = bytes[1]
+        p1 = bytes[2]
+        p2 = bytes[3]
+        data = []
+        expectedLength = nil
+        isExtended = false
+        let body = Array(bytes[4...])
+        guard let first = body.first else { return }
+        if body.count == 1 {
+            expectedLength = first == 0 ? 256 : Int(first)
+        } else if first != 0 {
+            let length = Int(first)
+            guard body.count == 1 + length || body.count == 2 + length else { return nil }
+            data = Array(body[1...length])
+            if body.count == 2 + length {
+                expectedLength = body[1 + length] == 0 ? 256 : Int(body[1 + length])
+            }
+        } else if !takeExtended(body) {
+            return nil
+        }
+    }
+
+    /// Parses the extended length fields of a body that starts with 00.
+    private mutating func takeExtended(_ body: [UInt8]) -> Bool {
+        guard body.count >= 3 else { return false }
+        isExtended = true
+        let length = Int(high: body[1], low: body[2])
+        if body.count == 3 {
+            expectedLength = length == 0 ? 65536 : length
+            return true
+        }
+        guard length > 0, body.count == 3 + length || body.count == 5 + length else { return false }
+        data = Array(body[3..<(3 + length)])
+        if body.count == 5 + length {
+            let expected = Int(high: body[3 + length], low: body[4 + length])
+            expectedLength = expected == 0 ? 65536 : expected
+        }
+        return true
+    }
+
+    /// Whether Le consists of zeros, so that the reader expects all bytes up to the most that Le can encode. Two bytes
+    /// of 01 00 are a number like any other.
+    package var requestsAll: Bool { expectedLength == (isExtended ? 65536 : 256) }
+
+    /// The two parameters as one number.
+    public var parameters: UInt16 { UInt16(high: p1, low: p2) }
+}
+
+/// A card's answer to one message.
+public struct CardAnswer: Sendable, Hashable {
+    /// The answer as it is sent, including the status.
+    public var bytes: [UInt8]
+    /// How long the card works before it answers. If this is longer than the frame waiting time, ISO-DEP asks for more
+    /// time.
+    public var workTime: Airtime
+    /// Whether the message programmed the card's memory.
+    public var isWrite: Bool
+    /// The multipliers of the waiting time extensions, 1 to 59, that the card requests before it answers, in order.
+    public var waitingTimeExtensions: [UInt8]
+
+    /// Creates an answer from its bytes.
+    public init(
+        _ bytes: [UInt8],
+        workTime: Airtime = .zero,
+        isWrite: Bool = false,
+        waitingTimeExtensions: [UInt8] = []
+    ) {
+        self.bytes = bytes
+        self.workTime = workTime
+        self.isWrite = isWrite
+        self.waitingTimeExtensions = waitingTimeExtensions
+    }
+
+    /// Creates an ISO/IEC 7816-4 answer from data and a status.
+    public init(
+        _ data: [UInt8] = [],
+        status: CardStatus,
+        workTime: Airtime = .zero,
+        isWrite: Bool = false
+    ) {
+        self.init(data + status.bytes, workTime: workTime, isWrite: isWrite)
+    }
+}
+
+extension CardAnswer {
+    /// Creates the answer of a command, which throws its status when it is refused.
+    init(_ command: () throws(CardStatus) -> CardAnswer) {
+        do throws(CardStatus) { self = try command() } catch { self.init(status: error) }
+    }
+}
+
+/// The status bytes SW1 and SW2 at the end of a card's answer (ISO/IEC 7816-4, 5.1.3).
+public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
+    /// SW1 in the high byte, SW2 in the low one.
+    public var rawValue: UInt16
+
+    /// Creates a status from its two bytes.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Success.
+    public static let success = CardStatus(rawValue: 0x9000)
+    /// The file ended before the requested number of bytes. The answer contains the available ones.
+    public static let endOfFile = CardStatus(rawValue: 0x6282)
+    /// The command failed, and the memory has not changed.
+    public static let executionError = CardStatus(rawValue: 0x6400)
+    /// The memory could not be programmed.
+    public static let memoryFailure = CardStatus(rawValue: 0x6581)
+    /// A length is wrong, or exceeds the card's limits.
+    public static let wrongLength = CardStatus(rawValue: 0x6700)
+    /// The access rights do not allow the command.
+    public static let securityNotSatisfied = CardStatus(rawValue: 0x6982)
+    /// A condition is not satisfied, for example because an authentication was not started.
+    public static let conditionsNotSatisfied = CardStatus(rawValue: 0x6985)
+    /// No file is selected.
+    public static let noCurrentFile = CardStatus(rawValue: 0x6986)
+    /// The data field is wrong.
+    public static let wrongData = CardStatus(rawValue: 0x6A80)
+    /// The file or application does not exist.
+    public static let notFound = CardStatus(rawValue: 0x6A82)
+    /// The file has no such record.
+    public static let recordNotFound = CardStatus(rawValue: 0x6A83)
+    /// The data object does not exist.
+    public static let dataNotFound = CardStatus(rawValue: 0x6A88)
+    /// The file has no space for the data.
+    public static let noRoom = CardStatus(rawValue: 0x6A84)
+    /// The parameters P1 and P2 are wrong.
+    public static let wrongParameters = CardStatus(rawValue: 0x6A86)
+    /// The offset is outside the file.
+    public static let wrongOffset = CardStatus(rawValue: 0x6B00)
+    /// The instruction is unknown.
+    public static let unknownInstruction = CardStatus(rawValue: 0x6D00)
+    /// The class is unknown.
+    public static let unknownClass = CardStatus(rawValue: 0x6E00)
+
+    /// The two bytes as they are sent.
+    package var bytes: [UInt8] { rawValue.bigEndianBytes }
 }

@@ -15,11 +15,7 @@ public struct ScriptedCard: Card {
     /// The answer to commands that are not in the script; 6D00 by default.
     public var otherwise: CardAnswer
 
-    /// Creates a card.
-    ///
-    /// - Parameters:
-    ///   - pairs: commands and their answers, including the status.
-    ///   - otherwise: the answer to commands that are not in the script.
+    /// Creates a card from commands and their answers, including the status, and the answer to all other commands.
     public init(
         _ pairs: [(command: [UInt8], answer: [UInt8])] = [],
         otherwise: CardAnswer = CardAnswer(status: .unknownInstruction)
@@ -28,13 +24,7 @@ public struct ScriptedCard: Card {
         for pair in pairs { answer(pair.command, with: pair.answer) }
     }
 
-    /// Adds an answer to the script.
-    ///
-    /// - Parameters:
-    ///   - command: the whole command.
-    ///   - answer: the whole answer, including the status.
-    ///   - workTime: how long the card works first.
-    ///   - waitingTimeExtensions: the multipliers of the extensions that the card requests first.
+    /// Adds the whole answer to a whole command, and how long the card works and which extensions it requests first.
     public mutating func answer(
         _ command: [UInt8],
         with answer: [UInt8],

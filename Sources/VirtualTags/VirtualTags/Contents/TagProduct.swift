@@ -96,15 +96,13 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The size when none is chosen, for products of any size.
     private static let defaultSize = 1024
 
     /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message.
     ///
     /// - Parameters:
-    ///   - uid: the UID, with one of the ``identifierLengths``; nil for a random one that the product could have.
-    ///   - size: a size within ``sizes``, rounded up to whole blocks; nil for 1024.
-    /// - Returns: the contents of the tag.
+    ///     - uid: the UID, with one of the ``identifierLengths``; nil for a random one that the product could have.
+    ///     - size: a size within ``sizes``, rounded up to whole blocks; nil for 1024.
     public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
         var generator = SystemRandomNumberGenerator()
         let uid = uid ?? identifier(using: &generator)

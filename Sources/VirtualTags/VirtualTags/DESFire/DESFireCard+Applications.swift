@@ -12,7 +12,6 @@ extension DESFireCard {
         return DESFireReply()
     }
 
-    /// GET APPLICATION IDS and GET DF NAMES.
     func listApplications(names: Bool, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard selected == nil else { throw .permissionDenied }
@@ -51,18 +50,16 @@ extension DESFireCard {
         }
         guard !isTaken else { throw .duplicate }
         guard contents.applications.count < Self.applicationLimit else { throw .countError }
-        if tear != .old {
-            contents.applications.append(
-                DESFireApplication(
-                    identifier: identifier,
-                    keySettings: data[3],
-                    keyCount: data[4],
-                    keys: Array(repeating: contents.configuration.key(for: kind), count: Int(data[4] & 0x0F)),
-                    isoIdentifier: isoIdentifier,
-                    name: name.isEmpty ? nil : name
-                )
+        contents.applications.append(
+            DESFireApplication(
+                identifier: identifier,
+                keySettings: data[3],
+                keyCount: data[4],
+                keys: Array(repeating: contents.configuration.key(for: kind), count: Int(data[4] & 0x0F)),
+                isoIdentifier: isoIdentifier,
+                name: name.isEmpty ? nil : name
             )
-        }
+        )
         return DESFireReply(programmed: Self.programmingUnit)
     }
 
@@ -79,10 +76,8 @@ extension DESFireCard {
         guard selected == nil || selected == index else { throw .permissionDenied }
         let takesOwnKey = contents.keySettings & 0x04 != 0
         guard authenticatedKey == 0, selected == nil || takesOwnKey else { throw .authenticationError }
-        if tear != .old {
-            contents.applications.remove(at: index)
-            if selected != nil { select(nil) }
-        }
+        contents.applications.remove(at: index)
+        if selected != nil { select(nil) }
         return DESFireReply(programmed: Self.programmingUnit)
     }
 
@@ -91,12 +86,138 @@ extension DESFireCard {
         try expect(data, 0)
         guard selected == nil, !contents.configuration.isFormatDisabled else { throw .permissionDenied }
         guard authenticatedKey == 0 else { throw .authenticationError }
-        if tear != .old { contents.applications = [] }
+        contents.applications = []
         return DESFireReply(programmed: Self.programmingUnit)
     }
 
     func selectedApplication() throws(DESFireStatus) -> DESFireApplication {
         guard let selected else { throw .permissionDenied }
         return contents.applications[selected]
+    }
+}
+
+extension DESFireCard {
+    /// Returns a key of the selected application or of the card.
+    func key(_ number: UInt8) -> DESFireKey? {
+        guard let selected else { return number == 0 ? contents.masterKey : nil }
+        return contents.applications[selected].key(number)
+    }
+
+    // MARK: Keys
+
+    func keyVersion(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 1)
+        guard let key = key(data[0]) else { throw .noSuchKey }
+        return DESFireReply(data: [key.version])
+    }
+
+    /// CHANGE KEY. The kind of the card's master key may change; the upper bits of its number give the new kind.
+    mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard let authenticatedKey, session != nil else { throw .authenticationError }
+        guard let first = data.first else { throw .lengthError }
+        let number = selected == nil ? first & 0x3F : first
+        guard let old = key(number) else { throw .noSuchKey }
+        guard mayChangeKey(number) else { throw .permissionDenied }
+        guard let kind = selected == nil ? DESFireKey.Kind(code: first) : old.kind else { throw .parameterError }
+        let isOwn = number == authenticatedKey
+        let key = try session?.openKey(first, Array(data.dropFirst()), kind, replacing: isOwn ? nil : old)
+        if let key {
+            if let selected {
+                contents.applications[selected].setKey(number, key)
+            } else {
+                contents.masterKey = key
+            }
+        }
+        return try endKeyChange(ofSession: isOwn)
+    }
+
+    /// Returns whether the authenticated key may change a key, by the key settings (MF3ICD81 data sheet, 9.4.3).
+    private func mayChangeKey(_ number: UInt8) -> Bool {
+        guard let selected else { return authenticatedKey == 0 && contents.keySettings & 0x01 != 0 }
+        let settings = contents.applications[selected].keySettings
+        guard number != 0 else { return authenticatedKey == 0 && settings & 0x01 != 0 }
+        switch settings >> 4 {
+        case 0x0F: return false
+        case 0x0E: return authenticatedKey == number
+        case number: return authenticatedKey == 0
+        case let changer: return authenticatedKey == changer
+        }
+    }
+
+    // MARK: Key settings
+
+    func keySettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 0)
+        guard let selected else {
+            guard contents.keySettings & 0x02 != 0 || authenticatedKey == 0 else { throw .authenticationError }
+            return DESFireReply(data: [contents.keySettings, 0x01 | contents.masterKey.kind.code])
+        }
+        let application = contents.applications[selected]
+        guard mayList(application) else { throw .authenticationError }
+        // The answer does not contain the bit for ISO identifiers.
+        return DESFireReply(data: [application.keySettings, application.keyCount & ~0x20])
+    }
+
+    /// CHANGE KEY SETTINGS, with the master key, while the settings allow changes.
+    mutating func changeKeySettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard authenticatedKey == 0 else { throw .authenticationError }
+        let settings = selected.map { contents.applications[$0].keySettings } ?? contents.keySettings
+        guard settings & 0x08 != 0 else { throw .permissionDenied }
+        try expect(data, 1)
+        if let selected {
+            contents.applications[selected].keySettings = data[0]
+        } else {
+            contents.keySettings = data[0]
+        }
+        return DESFireReply(programmed: 1)
+    }
+}
+
+/// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format of its data as in
+/// libfreefare).
+extension DESFireCard {
+    /// The options of SET CONFIGURATION. Those of later products are refused.
+    private enum Option: UInt8 {
+        case card = 0x00, defaultKey, answerToSelect
+    }
+
+    /// Returns how the data after the option are protected. An ATS has no fixed length, so its end is marked.
+    func configurationProtection(_ data: [UInt8]) throws(DESFireStatus) -> Protection {
+        guard selected == nil else { throw .permissionDenied }
+        guard authenticatedKey == 0 else { throw .authenticationError }
+        guard let code = data.first else { throw .lengthError }
+        switch Option(rawValue: code) {
+        case .card: return .command(.enciphered, header: 1, length: 1)
+        case .defaultKey:
+            return .command(.enciphered, header: 1, length: DESFireConfiguration.defaultKeyLength + 1)
+        case .answerToSelect: return .markedCommand(header: 1)
+        case nil: throw .parameterError
+        }
+    }
+
+    /// Executes SET CONFIGURATION. An option that is switched on for the whole card stays on.
+    mutating func setConfiguration(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard let code = data.first, let option = Option(rawValue: code) else { throw .parameterError }
+        let value = Array(data.dropFirst())
+        var configuration = contents.configuration
+        switch option {
+        case .card:
+            guard value.count == 1 else { throw .lengthError }
+            guard value[0] & ~0x03 == 0 else { throw .parameterError }
+            if value[0] & 0x01 != 0 { configuration.isFormatDisabled = true }
+            if value[0] & 0x02 != 0 { configuration.usesRandomUID = true }
+        case .defaultKey:
+            guard value.count == DESFireConfiguration.defaultKeyLength + 1 else { throw .lengthError }
+            let isZero = value.allSatisfy { $0 == 0 }
+            configuration.defaultKey = isZero ? nil : Array(value.dropLast())
+            configuration.defaultKeyVersion = value[DESFireConfiguration.defaultKeyLength]
+        case .answerToSelect:
+            guard (1...DESFireConfiguration.maximumAnswerToSelect).contains(value.count),
+                Int(value[0]) == value.count
+            else { throw .parameterError }
+            configuration.answerToSelect = value
+        }
+        contents.configuration = configuration
+        return DESFireReply(programmed: Self.programmingUnit)
     }
 }

@@ -16,7 +16,7 @@ import TagLink
 ///
 /// Not modelled: limited credit and ISO/IEC 7816-4 authentication; and of EV2 and EV3 key sets, delegated applications,
 /// transaction MACs, proximity checks and their options of SET CONFIGURATION.
-public struct DESFireCard: Card {
+public struct DESFireCard: Card, NativeCard {
     /// The maximum number of data bytes in a frame of a native command.
     static let frameLimit = 59
     /// The maximum number of data bytes for UPDATE BINARY.
@@ -25,19 +25,6 @@ public struct DESFireCard: Card {
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(3)
 
-    /// What the next frame of a native command continues.
-    enum Pending: Sendable {
-        case nothing
-        /// The remaining frames of an answer.
-        case frames([[UInt8]])
-        /// The remaining data of a command.
-        case command(UInt8, data: [UInt8], length: Int, Protection)
-        /// The reader's proof. A session that was active before continues with it.
-        case proof(CardAuthentication, after: EV2Messaging?)
-
-        var isNothing: Bool { if case .nothing = self { true } else { false } }
-    }
-
     /// The card's persistent state.
     public internal(set) var contents: DESFireContents
     var random: SplitMix64
@@ -45,12 +32,11 @@ public struct DESFireCard: Card {
     // Volatile state.
     /// The index of the selected application; nil for the card itself.
     var selected: Int?
-    /// The index of the file that SELECT chose in the application.
     var currentFile: Int?
     /// The number of the authenticated key, and the protection of messages since then.
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
-    var pending = Pending.nothing
+    var pending = NativePending.nothing
     /// The files after COMMIT TRANSACTION, by index, those with a new record, and those whose records were cleared.
     var transaction: [Int: DESFireFile.Kind] = [:]
     var openRecords: Set<Int> = []
@@ -59,8 +45,6 @@ public struct DESFireCard: Card {
     var tear: TornWrite?
 
     /// Creates a card.
-    ///
-    /// - Parameter contents: its state.
     public init(_ contents: DESFireContents) {
         self.contents = contents
         random = SplitMix64(identifier: contents.uid)
@@ -79,128 +63,164 @@ public struct DESFireCard: Card {
         forgetAuthentication()
     }
 
-    mutating func forgetAuthentication() {
-        authenticatedKey = nil
-        session = nil
+    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        let before = self
+        self.tear = tear
+        let answer = answer(to: message)
+        self.tear = nil
+        // Nothing of a write remains.
+        if tear == .old, answer.isWrite { self = before }
+        return answer
     }
 
-    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        self.tear = tear
-        defer { self.tear = nil }
+    private mutating func answer(to message: [UInt8]) -> CardAnswer {
         guard let code = message.first else { return CardAnswer([DESFireStatus.lengthError.rawValue]) }
         switch code {
         case 0x00 where message.count >= 4:
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
             pending = .nothing
-            return processISO(command)
+            return CardAnswer { () throws(CardStatus) in try processISO(command) }
         case 0x90 where message.count >= 4:
             guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
-            guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-            let reply = native(command.ins, command.data)
-            return answer(reply, reply.data + [0x91, reply.status.rawValue])
+            return processWrapped(command)
         default:
             let reply = native(code, Array(message.dropFirst()))
             return answer(reply, [reply.status.rawValue] + reply.data)
         }
     }
 
-    private func answer(_ reply: DESFireReply, _ bytes: [UInt8]) -> CardAnswer {
-        let units = (reply.programmed + Self.programmingUnit - 1) / Self.programmingUnit
-        return CardAnswer(bytes, workTime: Self.programmingTime * units, isWrite: units > 0)
-    }
+    func endsAuthentication(_ error: DESFireStatus) -> Bool { error != .noChanges }
 
-    /// Executes a native command. An error ends everything that was started, including the authentication. So does a
-    /// new command before the last frame of the one before it.
-    private mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
-        do throws(DESFireStatus) {
-            guard command != 0xAF else { return try proceed(data) }
-            guard pending.isNothing else { throw .commandAborted }
-            return try execute(command, data)
-        } catch {
-            pending = .nothing
-            if error != .noChanges { forgetAuthentication() }
-            return DESFireReply(status: error)
-        }
-    }
-
-    // MARK: Frames
-
-    /// AF: the next frame of an answer or of a command.
-    private mutating func proceed(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        let waiting = pending
-        pending = .nothing
-        switch waiting {
-        case .nothing:
-            throw .illegalCommand
-        case .frames(let frames):
-            guard data.isEmpty else { throw .lengthError }
-            return frame(frames)
-        case .command(let command, let begun, let length, let protection):
-            return try gather(command, begun + data, length, protection)
-        case .proof(let authentication, let session):
-            return try prove(authentication, data, after: session)
-        }
-    }
-
-    /// Waits for more of a command's data, or executes the command.
-    mutating func gather(
-        _ command: UInt8,
-        _ data: [UInt8],
-        _ length: Int,
-        _ protection: Protection
-    ) throws(DESFireStatus) -> DESFireReply {
-        guard data.count <= length else { throw .lengthError }
-        guard data.count < length else { return try complete(command, data, protection) }
-        pending = .command(command, data: data, length: length, protection)
-        return DESFireReply(status: .additionalFrame)
-    }
-
-    /// Executes a complete command: removes its protection, and protects the answer.
-    mutating func complete(
-        _ command: UInt8,
-        _ data: [UInt8],
-        _ protection: Protection
-    ) throws(DESFireStatus) -> DESFireReply {
-        let plain = try session?.open(command, data, protection) ?? data
-        var reply = try perform(command, plain)
-        if let sealed = try session?.seal(reply.data, protection, status: reply.status.rawValue) { reply.data = sealed }
-        // The answers to the commands that only EV2 and later have are only split by ISO-DEP.
-        let isWhole = [0xAD, 0xAB, 0x3C].contains(command)
-        var answer = frame(frames(of: reply.data, cuts: reply.cuts, limit: isWhole ? Int.max : Self.frameLimit))
-        if answer.status == .success { answer.status = reply.status }
-        answer.programmed = reply.programmed
-        return answer
-    }
-
-    /// Splits an answer into frames.
-    private func frames(of data: [UInt8], cuts: [Int], limit: Int) -> [[UInt8]] {
-        var frames: [[UInt8]] = []
-        var start = 0
-        for cut in cuts + [data.count] {
-            repeat {
-                let end = cut - start > limit ? start + limit : cut
-                frames.append(Array(data[start..<end]))
-                start = end
-            } while start < cut
-        }
-        return frames
-    }
-
-    /// Sends the first frame, and stores the others for AF.
-    private mutating func frame(_ frames: [[UInt8]]) -> DESFireReply {
-        guard frames.count > 1 else { return DESFireReply(data: frames.first ?? []) }
-        pending = .frames(Array(frames.dropFirst()))
-        return DESFireReply(data: frames[0], status: .additionalFrame)
-    }
+    /// The answers to the commands that only EV2 and later have are only split by ISO-DEP.
+    func frameLimit(of command: UInt8) -> Int { [0xAD, 0xAB, 0x3C].contains(command) ? Int.max : Self.frameLimit }
 }
 
 extension VirtualType4Tag {
-    /// Creates a MIFARE DESFire EV1, EV2 or EV3.
-    ///
-    /// - Parameters:
-    ///   - contents: the card's state.
-    ///   - ats: its answer to RATS.
+    /// Creates a MIFARE DESFire EV1, EV2 or EV3 with its answer to RATS.
     public convenience init(_ contents: DESFireContents, ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]) {
         self.init(card: DESFireCard(contents), frontEnd: .nfcA(uid: contents.uid, ats: ats))
+    }
+}
+
+extension DESFireCard {
+    /// Handles the first frame of a native command (MF3ICD81 data sheet, 9.4 to 9.6).
+    mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        switch command {
+        case 0x0A, 0x1A, 0xAA: return try authenticate(command, data)
+        case 0x71 where contents.generation != .ev1, 0x77 where contents.generation != .ev1:
+            return try authenticate(command, data)
+        case 0x5A: return try selectApplication(data)
+        case 0xC4: return try changeKey(data)
+        default: break
+        }
+        let protection = try protection(command, data)
+        guard case .command(let mode, let header, let length) = protection else {
+            return try complete(command, data, protection)
+        }
+        guard data.count >= header else { throw .lengthError }
+        let whole = header + (session?.protectedLength(length, mode) ?? length)
+        return try gather(command, data, whole, protection)
+    }
+
+    /// Returns how a command and its answer are protected, which depends on the file.
+    private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
+        switch command {
+        case 0x54: return .command(.enciphered, header: 0, length: 1)
+        case 0x5C: return try configurationProtection(data)
+        case 0x51, 0x3C: return .answer(.enciphered)
+        case 0x5F:
+            guard let number = data.first else { throw .lengthError }
+            let isFree = try file(number).file.accessRights.holder(of: .change) == .everybody
+            return .command(isFree ? .plain : .enciphered, header: 1, length: 3)
+        case 0xBD, 0xBB, 0xAD, 0xAB:
+            guard data.count >= 7 else { throw .lengthError }
+            let mode = try granted(try file(data[0]).file, .read, .readWrite)
+            return .answer(mode, isOpenEnded: data.littleEndian(at: 4, count: 3) == 0)
+        case 0x3D, 0x3B, 0x8D, 0x8B:
+            guard data.count >= 7 else { throw .lengthError }
+            let mode = try granted(try file(data[0]).file, .write, .readWrite)
+            return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
+        case 0x6C:
+            guard let number = data.first else { throw .lengthError }
+            return .answer(try granted(try file(number).file, .read, .write, .readWrite))
+        case 0x0C, 0xDC:
+            guard let number = data.first else { throw .lengthError }
+            let file = try file(number).file
+            let mode = try command == 0x0C ? granted(file, .readWrite) : granted(file, .read, .write, .readWrite)
+            return .command(mode, header: 1, length: 4)
+        default: return .standard
+        }
+    }
+
+    /// Executes a command whose protection was removed.
+    mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        switch command {
+        case 0x60:
+            try expect(data, 0)
+            var version = contents.version
+            if contents.configuration.usesRandomUID, version.count >= 21 {
+                version.replaceSubrange(14..<21, with: [UInt8](repeating: 0, count: 7))
+            }
+            return DESFireReply(parts: [Array(version[0..<7]), Array(version[7..<14]), Array(version[14...])])
+        case 0x3C where contents.generation != .ev1:
+            guard data == [0x00] else { throw .parameterError }
+            return DESFireReply(data: contents.signature, status: .signature)
+        case 0x51:
+            try expect(data, 0)
+            guard authenticatedKey != nil else { throw .authenticationError }
+            return DESFireReply(data: contents.uid)
+        case 0x6E:
+            try expect(data, 0)
+            return DESFireReply(data: [UInt8](littleEndian: contents.freeMemory, count: 3))
+        case 0xFC: return try format(data)
+        case 0x45: return try keySettings(data)
+        case 0x54: return try changeKeySettings(data)
+        case 0x5C: return try setConfiguration(data)
+        case 0x64: return try keyVersion(data)
+        case 0x6A, 0x6D: return try listApplications(names: command == 0x6D, data)
+        case 0xCA: return try createApplication(data)
+        case 0xDA: return try deleteApplication(data)
+        case 0xCD, 0xCB: return try createDataFile(data, isBackup: command == 0xCB)
+        case 0xCC: return try createValueFile(data)
+        case 0xC1, 0xC0: return try createRecordFile(data, isCyclic: command == 0xC0)
+        case 0xDF: return try deleteFile(data)
+        case 0x6F, 0x61: return try listFiles(isoIdentifiers: command == 0x61, data)
+        case 0xF5: return try fileSettings(data)
+        case 0x5F: return try changeFileSettings(data)
+        case 0xBD: return try readData(data)
+        case 0x3D: return try writeData(data)
+        case 0xAD where contents.generation != .ev1: return try readData(data)
+        case 0x8D where contents.generation != .ev1: return try writeData(data)
+        case 0x6C: return try value(data)
+        case 0x0C: return try changeValue(data, isCredit: true)
+        case 0xDC: return try changeValue(data, isCredit: false)
+        case 0xBB: return try readRecords(data)
+        case 0x3B: return try writeRecord(data)
+        case 0xAB where contents.generation != .ev1: return try readRecords(data)
+        case 0x8B where contents.generation != .ev1: return try writeRecord(data)
+        case 0xEB: return try clearRecords(data)
+        case 0xC7, 0xA7: return try endTransaction(commits: command == 0xC7, data)
+        default: throw .illegalCommand
+        }
+    }
+
+    // MARK: Rights
+
+    /// Returns whether one of the keys for a file's rights is free or was authenticated.
+    func allows(_ accessRights: FileAccessRights, _ rights: FileAccessRights.Right...) -> Bool {
+        accessRights.allow(authenticatedKey, rights)
+    }
+
+    /// Returns how data are protected between card and reader for one of a file's rights.
+    func communication(_ file: DESFireFile, _ rights: FileAccessRights.Right...) -> CommunicationMode {
+        file.accessRights.mode(file.communication, authenticatedKey, rights)
+    }
+
+    /// The same, but throws without the right.
+    private func granted(_ file: DESFireFile, _ rights: FileAccessRights.Right...) throws(DESFireStatus)
+        -> CommunicationMode
+    {
+        guard file.accessRights.allow(authenticatedKey, rights) else { throw .authenticationError }
+        return file.accessRights.mode(file.communication, authenticatedKey, rights)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import CardCryptography
 
 /// The persistent state of a MIFARE DESFire.
 public struct DESFireContents: Sendable, Hashable {
@@ -36,13 +37,7 @@ public struct DESFireContents: Sendable, Hashable {
     /// also needs memory for applications and keys, by unpublished rules.
     public var reservedMemory = 0
 
-    /// Creates the contents of a MIFARE DESFire.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID.
-    ///   - generation: the product's generation.
-    ///   - size: the size of the memory.
-    ///   - applications: the applications; a new card has none.
+    /// Creates a MIFARE DESFire; a new one has no applications.
     public init(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -66,7 +61,6 @@ public struct DESFireContents: Sendable, Hashable {
         set { reservedMemory = size.bytes - fileMemory - newValue }
     }
 
-    /// The number of bytes that the files use.
     private var fileMemory: Int {
         applications.flatMap(\.files).reduce(0) { sum, file in
             switch file.kind {
@@ -81,12 +75,8 @@ public struct DESFireContents: Sendable, Hashable {
 }
 
 extension DESFireContents {
-    /// Creates a card with an empty NDEF application, like NXP's tools.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID.
-    ///   - generation: the product's generation.
-    ///   - size: the size of the memory; the NDEF file has 0800, 1000 or 1E00 bytes.
+    /// Creates a card with an empty NDEF application, like NXP's tools. The NDEF file has 0800, 1000 or 1E00 bytes, by
+    /// the size of the memory.
     public static func ndef(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -141,5 +131,220 @@ extension DESFireContents {
         case 0x03: .ev3
         default: .ev1
         }
+    }
+}
+
+/// The changes of SET CONFIGURATION to a MIFARE DESFire. The defaults are those of a new card.
+public struct DESFireConfiguration: Sendable, Hashable {
+    /// Whether FORMAT PICC is refused. This can't be undone.
+    public var isFormatDisabled = false
+    /// Whether the card is activated with a random UID of 4 bytes that changes at each power-up. This can't be undone.
+    /// A reader with a key gets the card's own UID with GET CARD UID.
+    public var usesRandomUID = false
+    /// The key for new applications: 24 bytes, of which each kind of key uses as many as it needs; nil for zeros.
+    @Hidden public var defaultKey: [UInt8]? = nil
+    /// The version of ``defaultKey``.
+    public var defaultKeyVersion: UInt8 = 0
+    /// The ATS that replaces the tag's original one from the next power-up on; nil for none.
+    public var answerToSelect: [UInt8]?
+
+    /// The length of a default key, for all kinds of keys.
+    public static let defaultKeyLength = 24
+    /// The maximum length of an ATS.
+    public static let maximumAnswerToSelect = 20
+
+    /// Creates the configuration of a new card.
+    public init() {}
+
+    func key(for kind: DESFireKey.Kind) -> DESFireKey {
+        guard let defaultKey else { return .zero(kind) }
+        var bytes = Array(defaultKey.prefix(kind.length))
+        // A DES key's version is in the lowest bits of its bytes.
+        if kind != .aes {
+            for index in bytes.indices where index < 16 {
+                bytes[index] = bytes[index] & 0xFE | defaultKeyVersion >> (7 - index % 8) & 1
+            }
+        }
+        return DESFireKey(kind, bytes, version: defaultKeyVersion) ?? .zero(kind)
+    }
+}
+
+/// An application of a MIFARE DESFire.
+public struct DESFireApplication: Sendable, Hashable {
+    /// The AID, a 24-bit number.
+    public var identifier: UInt32
+    /// The key settings: bit 1 free listing, bit 2 free creation and deletion of files.
+    public var keySettings: UInt8
+    /// The number of keys in the lower four bits; ISO identifiers and the kind of keys in the upper ones.
+    public var keyCount: UInt8
+    /// The keys. ``keyCount`` has their number and kind. Missing keys are zero.
+    public var keys: [DESFireKey]
+    /// The ISO/IEC 7816-4 file identifier of the dedicated file.
+    public var isoIdentifier: UInt16?
+    /// The name of the dedicated file.
+    public var name: [UInt8]?
+    /// The files.
+    public var files: [DESFireFile]
+
+    /// Creates an application. Its keys are zero by default, with the given versions.
+    public init(
+        identifier: UInt32,
+        keySettings: UInt8 = 0x0F,
+        keyCount: UInt8 = 0x21,
+        keyVersions: [UInt8]? = nil,
+        keys: [DESFireKey]? = nil,
+        isoIdentifier: UInt16? = nil,
+        name: [UInt8]? = nil,
+        files: [DESFireFile] = []
+    ) {
+        self.identifier = identifier
+        self.keySettings = keySettings
+        self.keyCount = keyCount
+        let kind = DESFireKey.Kind(code: keyCount) ?? .des
+        self.keys =
+            keys
+            ?? (keyVersions ?? Array(repeating: 0, count: Int(keyCount & 0x0F))).map { .zero(kind, version: $0) }
+        self.isoIdentifier = isoIdentifier
+        self.name = name
+        self.files = files
+    }
+
+    /// The version of each key.
+    public var keyVersions: [UInt8] { keys.map(\.version) }
+
+    /// The cipher of the keys.
+    public var keyKind: DESFireKey.Kind { DESFireKey.Kind(code: keyCount) ?? .des }
+
+    func key(_ number: UInt8) -> DESFireKey? {
+        guard number < keyCount & 0x0F else { return nil }
+        return Int(number) < keys.count ? keys[Int(number)] : .zero(keyKind)
+    }
+
+    /// Stores a key. Missing keys before it become zero.
+    package mutating func setKey(_ number: UInt8, _ key: DESFireKey) {
+        while keys.count <= Int(number) { keys.append(.zero(keyKind)) }
+        keys[Int(number)] = key
+    }
+
+    /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file with its length field in
+    /// file 02.
+    public static func ndef(container: [UInt8], ndef: [UInt8]) -> DESFireApplication {
+        DESFireApplication(
+            identifier: 0x00_0001,
+            isoIdentifier: 0xE110,
+            name: [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01],
+            files: [
+                DESFireFile(number: 1, isoIdentifier: 0xE103, accessRights: 0xE000, kind: .standard(container)),
+                DESFireFile(number: 2, isoIdentifier: 0xE104, accessRights: 0xEEE0, kind: .standard(ndef)),
+            ]
+        )
+    }
+}
+
+/// A file of a MIFARE DESFire application.
+public struct DESFireFile: Sendable, Hashable {
+    /// The kind of the file, with its content.
+    public indirect enum Kind: Sendable, Hashable {
+        case standard([UInt8])
+        /// Writes take effect with COMMIT TRANSACTION.
+        case backup([UInt8])
+        case value(lower: Int32, upper: Int32, current: Int32, limitedCredit: Bool)
+        /// Records of `size` bytes, oldest first, `maximum` at most.
+        case linearRecords(size: Int, maximum: Int, records: [UInt8])
+        /// Like linear records, but the newest record replaces the oldest.
+        case cyclicRecords(size: Int, maximum: Int, records: [UInt8])
+    }
+
+    /// The file's number, 0 to 31.
+    public var number: UInt8
+    /// The ISO/IEC 7816-4 identifier; nil when the file has none.
+    public var isoIdentifier: UInt16?
+    /// The protection of data in messages.
+    public var communication: CommunicationSettings
+    /// The keys that may read, write, do both, and change the rights.
+    public var accessRights: FileAccessRights
+    /// The kind of the file, with its content.
+    public var kind: Kind
+
+    /// Creates a file.
+    public init(
+        number: UInt8,
+        isoIdentifier: UInt16? = nil,
+        communication: CommunicationSettings = .plain,
+        accessRights: FileAccessRights,
+        kind: Kind
+    ) {
+        self.number = number
+        self.isoIdentifier = isoIdentifier
+        self.communication = communication
+        self.accessRights = accessRights
+        self.kind = kind
+    }
+
+    /// The bytes of a data file; nil for values and records.
+    public var data: [UInt8]? {
+        switch kind {
+        case .standard(let data), .backup(let data): data
+        default: nil
+        }
+    }
+}
+
+/// The access rights of a file of a DESFire or NTAG 424 card: a key for each right (NTAG 424 DNA data sheet, 8.2.3.3).
+///
+/// An integer literal is the 16 bits as data sheets write them: 0xE000 can be read by everybody, and key 0 may do the rest.
+public struct FileAccessRights: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
+    /// What a key may do with a file.
+    public enum Right: Int, Sendable, Hashable, CaseIterable {
+        case read = 12
+        case write = 8
+        /// Read, write, and change a value in both directions.
+        case readWrite = 4
+        /// Change the file's settings.
+        case change = 0
+    }
+
+    /// Who has a right.
+    public enum Holder: Sendable, Hashable {
+        /// Whoever has authenticated with the key of this number, 0 to 13.
+        case key(UInt8)
+        case everybody
+        case nobody
+    }
+
+    /// Four bits for each right, starting with reading at the highest: the number of a key, E for everybody, F for nobody.
+    public var rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public init(integerLiteral value: UInt16) { rawValue = value }
+
+    /// Returns who has a right.
+    public func holder(of right: Right) -> Holder {
+        switch UInt8(rawValue >> right.rawValue & 0x0F) {
+        case 0x0E: .everybody
+        case 0x0F: .nobody
+        case let number: .key(number)
+        }
+    }
+
+    /// Returns whether one of the rights belongs to everybody, or to the authenticated key.
+    func allow(_ provedKey: UInt8?, _ rights: [Right]) -> Bool {
+        rights.contains { holder(of: $0) == .everybody } || hasOne(of: rights, provedKey)
+    }
+
+    /// Returns how data are protected between card and reader: as the file's settings say if the authenticated key has
+    /// one of the rights. Otherwise everybody has one, and the data are plain.
+    func mode(
+        _ settings: CommunicationSettings,
+        _ provedKey: UInt8?,
+        _ rights: [Right]
+    ) -> CommunicationMode {
+        hasOne(of: rights, provedKey) ? settings.mode : .plain
+    }
+
+    private func hasOne(of rights: [Right], _ provedKey: UInt8?) -> Bool {
+        guard let provedKey else { return false }
+        return rights.contains { holder(of: $0) == .key(provedKey) }
     }
 }

@@ -38,10 +38,8 @@ public struct EMRTDCard: Card {
 
     /// Creates a document. Nothing is selected.
     ///
-    /// - Parameters:
-    ///   - contents: the document's contents.
-    ///   - randomBytes: the first bytes that its random number generator returns: 8 bytes for a challenge, then 16 for
-    ///     its part of the session keys. All later bytes are the same in every run.
+    /// - Parameter randomBytes: the first bytes of its random number generator: 8 for a challenge, then 16 for its part
+    ///   of the session keys. All later bytes are the same in every run.
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
         givenBytes = randomBytes[...]
@@ -56,83 +54,69 @@ public struct EMRTDCard: Card {
     }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        var session = messaging
+        let previous = messaging
         messaging = nil
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
         guard command.cla == 0x0C else {
             guard command.cla == 0x00 else { return CardAnswer(status: .unknownClass) }
             let length = min(command.expectedLength ?? 0, Self.maximumLength)
-            let reply = carryOut(command, capacity: length, isOpen: false)
-            return CardAnswer(reply.data, status: reply.status)
+            return CardAnswer { () throws(CardStatus) in try execute(command, capacity: length, isOpen: false) }
         }
-        guard session != nil else { return CardAnswer(status: .securityNotSatisfied) }
-        do {
-            guard let plain = try session?.open(command) else { return CardAnswer(status: .securityNotSatisfied) }
-            let length = min(command.expectedLength ?? 256, Self.maximumLength)
-            let reply = carryOut(plain, capacity: EMRTDSecureMessaging.capacity(length), isOpen: true)
-            let answer = try session?.seal(reply.data, reply.status, to: command.ins)
+        guard var session = previous else { return CardAnswer(status: .securityNotSatisfied) }
+        return CardAnswer { () throws(CardStatus) in
+            let plain = try session.open(command)
+            let length = EMRTDSecureMessaging.capacity(min(command.expectedLength ?? 256, Self.maximumLength))
+            let reply = CardAnswer { () throws(CardStatus) in try execute(plain, capacity: length, isOpen: true) }
+            let answer = try session.seal(reply, to: command.ins)
             messaging = session
-            return CardAnswer(answer ?? [])
-        } catch {
-            return CardAnswer(status: error.status)
+            return CardAnswer(answer)
         }
     }
 
-    /// The result of a command, before it is protected.
-    struct Reply {
-        var data: [UInt8] = []
-        var status = CardStatus.success
-
-        static func refusal(_ status: CardStatus) -> Reply { Reply(status: status) }
-    }
-
-    /// Executes a command whose protection was removed.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - capacity: the maximum number of data bytes in its answer.
-    ///   - isOpen: whether the command came by secure messaging, so that the reader has proved that it knows the zone.
-    private mutating func carryOut(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
+    /// Executes a command whose protection was removed. `capacity` is the maximum number of data bytes in its answer.
+    /// `isOpen` means that it came by secure messaging, so that the reader has proved that it knows the zone.
+    private mutating func execute(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer
+    {
         let challenge = pendingChallenge
         pendingChallenge = nil
         switch command.ins {
-        case 0xA4: return select(command, isOpen: isOpen)
-        case 0xB0, 0xB1: return read(command, capacity: capacity, isOpen: isOpen)
-        case 0x84: return makeChallenge(command)
-        case 0x82 where !isOpen: return authenticate(command, challenge)
-        case 0x82: return .refusal(.conditionsNotSatisfied)
-        default: return .refusal(.unknownInstruction)
+        case 0xA4: return try select(command, isOpen: isOpen)
+        case 0xB0, 0xB1: return try read(command, capacity: capacity, isOpen: isOpen)
+        case 0x84: return try makeChallenge(command)
+        case 0x82 where !isOpen: return try authenticate(command, challenge)
+        case 0x82: throw .conditionsNotSatisfied
+        default: throw .unknownInstruction
         }
     }
 
     // MARK: Selection
 
     /// SELECT: the application by name, the master file, or a file of the selected application (ICAO 9303-10, 3.6.1).
-    private mutating func select(_ command: CardCommand, isOpen: Bool) -> Reply {
-        guard [0x00, 0x0C].contains(command.p2) else { return .refusal(.wrongParameters) }
+    private mutating func select(_ command: CardCommand, isOpen: Bool) throws(CardStatus) -> CardAnswer {
+        guard [0x00, 0x0C].contains(command.p2) else { throw .wrongParameters }
         let answers = command.p2 == 0x00
         switch (command.p1, command.data) {
         case (0x04, Self.applicationName):
             isApplicationSelected = true
             currentFile = nil
-            return Reply(data: answers ? DataObject(0x6F, [DataObject(0x84, command.data)]).bytes : [])
+            return CardAnswer(answers ? DataObject(0x6F, [DataObject(0x84, command.data)]).bytes : [], status: .success)
         case (0x04, _):
-            return .refusal((5...16).contains(command.data.count) ? .notFound : .wrongLength)
+            throw (5...16).contains(command.data.count) ? .notFound : .wrongLength
         case (0x00, []), (0x00, [0x3F, 0x00]):
             isApplicationSelected = false
             currentFile = nil
-            return Reply()
+            return CardAnswer(status: .success)
         case (0x00, _), (0x02, _):
-            guard command.data.count == 2 else { return .refusal(.wrongLength) }
+            guard command.data.count == 2 else { throw .wrongLength }
             let identifier = UInt16(high: command.data[0], low: command.data[1])
-            guard isOpen || !isApplicationSelected else { return .refusal(.securityNotSatisfied) }
-            guard let file = file(identifier) else { return .refusal(.notFound) }
+            guard isOpen || !isApplicationSelected else { throw .securityNotSatisfied }
+            guard let file = file(identifier) else { throw .notFound }
             currentFile = identifier
             let size = UInt16(truncatingIfNeeded: file.count).bigEndianBytes
             let control = [DataObject(0x80, size), DataObject(0x82, [0x01]), DataObject(0x83, command.data)]
-            return Reply(data: answers ? DataObject(0x6F, control).bytes : [])
+            return CardAnswer(answers ? DataObject(0x6F, control).bytes : [], status: .success)
         default:
-            return .refusal(.wrongParameters)
+            throw .wrongParameters
         }
     }
 
@@ -148,101 +132,254 @@ public struct EMRTDCard: Card {
     // MARK: Reading
 
     /// Returns the file that READ BINARY addresses: by short identifier, by identifier, or the current file.
-    private mutating func target(_ command: CardCommand, _ isOpen: Bool) -> (file: [UInt8], refusal: CardStatus?) {
+    private mutating func target(_ command: CardCommand, _ isOpen: Bool) throws(CardStatus) -> [UInt8] {
         let isOdd = command.ins & 1 != 0
         var identifier: UInt16?
         if isOdd ? command.parameters == 0 : command.p1 & 0x80 == 0 {
             identifier = currentFile
-            guard identifier != nil || (isApplicationSelected && !isOpen) else { return ([], .noCurrentFile) }
+            guard identifier != nil || (isApplicationSelected && !isOpen) else { throw .noCurrentFile }
         } else if isOdd, command.parameters > 0x1E {
             identifier = command.parameters
         } else {
             let short = UInt16(isOdd ? command.p2 : command.p1 & 0x7F)
-            guard (1...30).contains(short) else { return ([], .wrongParameters) }
+            guard (1...30).contains(short) else { throw .wrongParameters }
             identifier = isApplicationSelected || short != 0x01 ? 0x0100 | short : 0x2F01
         }
-        guard isOpen || !isApplicationSelected else { return ([], .securityNotSatisfied) }
-        guard let identifier, let file = file(identifier) else { return ([], .notFound) }
+        guard isOpen || !isApplicationSelected else { throw .securityNotSatisfied }
+        guard let identifier, let file = file(identifier) else { throw .notFound }
         currentFile = identifier
-        return (file, nil)
+        return file
     }
 
     /// READ BINARY. With the odd instruction, the offset is in object 54 and can be of any size, and the answer is in
     /// object 53 (ICAO 9303-10, 3.6.2).
-    private mutating func read(_ command: CardCommand, capacity: Int, isOpen: Bool) -> Reply {
-        let (file, refusal) = target(command, isOpen)
-        if let refusal { return .refusal(refusal) }
+    private mutating func read(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer {
+        let file = try target(command, isOpen)
         let isOdd = command.ins & 1 != 0
-        guard let expected = command.expectedLength, isOdd || command.data.isEmpty else {
-            return .refusal(.wrongLength)
-        }
+        guard let expected = command.expectedLength, isOdd || command.data.isEmpty else { throw .wrongLength }
         var offset = command.p1 & 0x80 == 0 ? Int(command.parameters) : Int(command.p2)
         if isOdd {
             guard let objects = DataObject.sequence(command.data), objects.count == 1, objects[0].tag == 0x54,
                 (1...4).contains(objects[0].value.count)
-            else { return .refusal(.wrongData) }
+            else { throw .wrongData }
             offset = Int(bytes: objects[0].value)
         }
-        guard offset < file.count else { return .refusal(.wrongOffset) }
+        guard offset < file.count else { throw .wrongOffset }
         // Le of zeros requests as many bytes as fit.
         let isUnlimited = command.requestsAll
-        guard isUnlimited || expected <= capacity else { return .refusal(.wrongLength) }
+        guard isUnlimited || expected <= capacity else { throw .wrongLength }
         var room = min(expected, capacity)
         if isOdd { room -= room < 0x82 ? 2 : room < 0x103 ? 3 : 4 }
-        guard room > 0 else { return .refusal(.wrongLength) }
+        guard room > 0 else { throw .wrongLength }
         let data = Array(file[offset...].prefix(room))
         let status: CardStatus = data.count < room && !isUnlimited ? .endOfFile : .success
-        return Reply(data: isOdd ? DataObject(0x53, data).bytes : data, status: status)
+        return CardAnswer(isOdd ? DataObject(0x53, data).bytes : data, status: status)
     }
 
     // MARK: Basic access control
 
-    /// Returns bytes from the document's random number generator.
     private mutating func randomBytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in givenBytes.popFirst() ?? UInt8(truncatingIfNeeded: random.next() >> 32) }
     }
 
     /// GET CHALLENGE (ICAO 9303-11, 4.3.4.1). The challenge is only valid for the next command.
-    private mutating func makeChallenge(_ command: CardCommand) -> Reply {
-        guard command.parameters == 0 else { return .refusal(.wrongParameters) }
-        guard command.data.isEmpty, command.expectedLength == 8 || command.requestsAll else {
-            return .refusal(.wrongLength)
-        }
-        guard isApplicationSelected else { return .refusal(.conditionsNotSatisfied) }
+    private mutating func makeChallenge(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0 else { throw .wrongParameters }
+        guard command.data.isEmpty, command.expectedLength == 8 || command.requestsAll else { throw .wrongLength }
+        guard isApplicationSelected else { throw .conditionsNotSatisfied }
         let challenge = randomBytes(8)
         pendingChallenge = challenge
-        return Reply(data: challenge)
+        return CardAnswer(challenge, status: .success)
     }
 
     /// EXTERNAL AUTHENTICATE: checks the reader's proof, and answers with the document's own (ICAO 9303-11, 4.3.1 and
     /// 4.3.4.2).
-    private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) -> Reply {
-        guard command.parameters == 0 else { return .refusal(.wrongParameters) }
+    private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0 else { throw .wrongParameters }
         guard command.data.count == 40, let expected = command.expectedLength, expected >= 40 else {
-            return .refusal(.wrongLength)
+            throw .wrongLength
         }
-        guard let challenge else { return .refusal(.conditionsNotSatisfied) }
-        do {
-            let keys = try EMRTDKeys(contents.zone)
-            let enciphered = Array(command.data[..<32])
-            guard ConstantTime.areEqual(try keys.code(enciphered), command.data[32...]) else {
-                return .authenticationFailed
-            }
-            let proof = try keys.decrypt(enciphered)
-            guard ConstantTime.areEqual(proof[8..<16], challenge) else { return .authenticationFailed }
-            let ownPart = randomBytes(16)
-            let answer = try keys.encrypt(challenge + proof[..<8] + ownPart)
-            let seed = zip(proof[16...], ownPart).map { $0 ^ $1 }
-            let counter = UInt64(bytes: challenge[4...] + proof[4..<8])
-            messaging = EMRTDSecureMessaging(keys: try EMRTDKeys(seed: seed), counter: counter)
-            return Reply(data: answer + (try keys.code(answer)))
-        } catch {
-            return .refusal(.executionError)
+        guard let challenge else { throw .conditionsNotSatisfied }
+        let enciphered = Array(command.data[..<32])
+        guard let keys = try? EMRTDKeys(contents.zone), let code = try? keys.code(enciphered),
+            let proof = try? keys.decrypt(enciphered)
+        else { throw .executionError }
+        guard ConstantTime.areEqual(code, command.data[32...]), ConstantTime.areEqual(proof[8..<16], challenge) else {
+            throw .authenticationFailed
         }
+        let ownPart = randomBytes(16)
+        guard let answer = try? keys.encrypt(challenge + proof[..<8] + ownPart),
+            let answerCode = try? keys.code(answer),
+            let sessionKeys = try? EMRTDKeys(seed: zip(proof[16...], ownPart).map { $0 ^ $1 })
+        else { throw .executionError }
+        let counter = UInt64(bytes: challenge[4...] + proof[4..<8])
+        messaging = EMRTDSecureMessaging(keys: sessionKeys, counter: counter)
+        return CardAnswer(answer + answerCode, status: .success)
     }
 }
 
-extension EMRTDCard.Reply {
-    /// 6300: the proof is wrong. The status does not reveal why.
-    fileprivate static let authenticationFailed = refusal(CardStatus(rawValue: 0x6300))
+extension CardStatus {
+    /// The proof is wrong. The status does not reveal why.
+    fileprivate static let authenticationFailed = CardStatus(rawValue: 0x6300)
+    fileprivate static let missingObject = CardStatus(rawValue: 0x6987)
+    fileprivate static let incorrectObject = CardStatus(rawValue: 0x6988)
+}
+
+/// The card's side of secure messaging with triple DES (ICAO 9303-11, 9.8).
+///
+/// When a command is refused, its status is sent without protection, and the session ends.
+struct EMRTDSecureMessaging: Sendable {
+    let keys: EMRTDKeys
+    /// The send sequence counter. It counts commands and answers.
+    var counter: UInt64
+
+    /// Checks a protected command and removes the protection: its data objects are 87 or 85, 97, and 8E, in this order.
+    mutating func open(_ command: CardCommand) throws(CardStatus) -> CardCommand {
+        guard let objects = DataObject.sequence(command.data) else { throw .incorrectObject }
+        guard let code = objects.last, code.tag == 0x8E else { throw .missingObject }
+        // The MAC's object must take exactly 10 bytes. Otherwise it is not certain which bytes the MAC covers.
+        guard command.data.suffix(10).starts(with: [0x8E, 0x08]) else { throw .incorrectObject }
+        var rest = objects.dropLast()[...]
+        var plain = command
+        plain.cla = 0x00
+        plain.data = []
+        plain.expectedLength = nil
+        var enciphered: DataObject?
+        if let object = rest.first, object.tag == (command.ins & 1 == 0 ? 0x87 : 0x85) {
+            enciphered = object
+            rest = rest.dropFirst()
+        }
+        if let object = rest.first, object.tag == 0x97 {
+            plain.expectedLength = try Self.expectedLength(object.value)
+            plain.isExtended = object.value.count == 2
+            rest = rest.dropFirst()
+        }
+        guard rest.isEmpty else { throw .incorrectObject }
+
+        counter &+= 1
+        let header = [command.cla, command.ins, command.p1, command.p2].paddedWithMark(to: 8)
+        guard ConstantTime.areEqual(try self.code(header + command.data.dropLast(10)), code.value) else {
+            throw .incorrectObject
+        }
+        if let enciphered { plain.data = try decipher(enciphered) }
+        return plain
+    }
+
+    private static func expectedLength(_ value: [UInt8]) throws(CardStatus) -> Int {
+        guard (1...2).contains(value.count) else { throw .incorrectObject }
+        let length = Int(bytes: value)
+        return length == 0 ? 1 << (8 * value.count) : length
+    }
+
+    private func decipher(_ object: DataObject) throws(CardStatus) -> [UInt8] {
+        var value = object.value[...]
+        if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrectObject }
+        guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrectObject }
+        guard let padded = try? keys.decrypt(Array(value)) else { throw .executionError }
+        guard let data = EMRTDKeys.unpadded(padded) else { throw .incorrectObject }
+        return data
+    }
+
+    /// Protects the data and the status of an answer. For an odd instruction the data are in object 85, otherwise in
+    /// 87. The status is sent both in the protected part and after it.
+    mutating func seal(_ answer: CardAnswer, to instruction: UInt8) throws(CardStatus) -> [UInt8] {
+        let data = Array(answer.bytes.dropLast(2))
+        let status = Array(answer.bytes.suffix(2))
+        counter &+= 1
+        var objects: [UInt8] = []
+        if !data.isEmpty {
+            guard let enciphered = try? keys.encrypt(data.paddedWithMark(to: 8)) else { throw .executionError }
+            let isEven = instruction & 1 == 0
+            objects += DataObject(isEven ? 0x87 : 0x85, (isEven ? [0x01] : []) + enciphered).bytes
+        }
+        objects += DataObject(0x99, status).bytes
+        return objects + DataObject(0x8E, try code(objects)).bytes + status
+    }
+
+    private func code(_ data: [UInt8]) throws(CardStatus) -> [UInt8] {
+        guard let code = try? keys.code([UInt8](bigEndian: Int(truncatingIfNeeded: counter), count: 8) + data) else {
+            throw .executionError
+        }
+        return code
+    }
+
+    /// Returns the maximum number of data bytes in a protected answer of a length without the status.
+    static func capacity(_ length: Int) -> Int {
+        // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. Then there is the padding.
+        let head = length > 256 ? 5 : 4
+        return max(0, (length - 14 - head) / 8 * 8 - 1)
+    }
+}
+
+/// A pair of triple DES keys (ICAO 9303-11, 9.7.1): one for encryption, one for authentication.
+struct EMRTDKeys: Sendable, Hashable {
+    private let encryption: SecretBytes
+    private let authentication: SecretBytes
+
+    /// Derives the keys of basic access control from the printed zone (ICAO 9303-11, 4.3.2 and 9.7.2).
+    init(_ zone: MachineReadableZone) throws(CryptographyError) {
+        try self.init(seed: Array(try MessageDigest.sha1.hash(zone.accessInformation).prefix(16)))
+    }
+
+    init(seed: [UInt8]) throws(CryptographyError) {
+        encryption = SecretBytes(try Self.derive(seed, 1))
+        authentication = SecretBytes(try Self.derive(seed, 2))
+    }
+
+    private static func derive(_ seed: [UInt8], _ counter: UInt8) throws(CryptographyError) -> [UInt8] {
+        try MessageDigest.sha1.hash(seed + [0, 0, 0, counter]).prefix(16).map { byte in
+            // DES ignores the lowest bit, and requires an odd number of ones.
+            byte.nonzeroBitCount.isMultiple(of: 2) ? byte ^ 1 : byte
+        }
+    }
+
+    private static let zero = BlockCipher.Mode.blockChaining(vector: [UInt8](repeating: 0, count: 8))
+
+    /// Encrypts whole blocks (CBC with a zero initialisation vector).
+    func encrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try BlockCipher.des(encryption.bytes).encrypt(data, Self.zero)
+    }
+
+    func decrypt(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try BlockCipher.des(encryption.bytes).decrypt(data, Self.zero)
+    }
+
+    /// Returns the MAC of some bytes. They are padded first.
+    func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try BlockCipher.retailMAC(data.paddedWithMark(to: 8), key: authentication.bytes)
+    }
+
+    /// Removes the padding; returns nil when there is none.
+    static func unpadded(_ data: [UInt8]) -> [UInt8]? {
+        guard let mark = data.lastIndex(where: { $0 != 0 }), data[mark] == 0x80, data.count - mark <= 8 else {
+            return nil
+        }
+        return Array(data[..<mark])
+    }
+}
+
+extension Type4FrontEnd {
+    /// The activation of a travel document over NFC-A, with a random UID that changes at each power-up. The ATS allows
+    /// frames of 256 bytes and announces extended lengths (ISO/IEC 14443-3, 6.5.4).
+    public static let randomEMRTD = Type4FrontEnd.emrtd(uid: [0x08, 0x5A, 0x1C, 0xE7])
+
+    /// Returns the activation of a travel document over NFC-A. A UID of 4 bytes that starts with 08 is random.
+    public static func emrtd(uid: [UInt8]) -> Type4FrontEnd {
+        // The historical bytes announce the same capabilities as EF.ATR/INFO.
+        let ats: [UInt8] = [0x0A, 0x78, 0x77, 0x90, 0x02, 0x80, 0x73, 0x94, 0x01, 0x60]
+        return .nfcA(uid: uid, atqa: uid.count == 4 ? 0x0008 : 0x0048, ats: ats)
+    }
+
+    /// Returns the activation of a travel document over NFC-B: family E1, the CRC_B of the application's name, and a
+    /// single application (ISO/IEC 14443-3, 7.9.3).
+    public static func emrtd(pupi: [UInt8]) -> Type4FrontEnd {
+        .nfcB(pupi: pupi, applicationData: [0xE1, 0xF3, 0x5E, 0x11], protocolInfo: [0x77, 0x81, 0x95])
+    }
+}
+
+extension VirtualType4Tag {
+    /// Creates an electronic travel document; by default over NFC-A with a random UID.
+    public convenience init(_ contents: EMRTDContents, frontEnd: Type4FrontEnd = .randomEMRTD) {
+        self.init(card: EMRTDCard(contents), frontEnd: frontEnd)
+    }
 }

@@ -9,10 +9,6 @@ public struct EMRTDSigner: Sendable, Hashable {
     @Hidden public var privateKey: [UInt8]
 
     /// Creates a signer.
-    ///
-    /// - Parameters:
-    ///   - certificate: the certificate (X.509, DER) of the key.
-    ///   - privateKey: the private RSA key (DER, PKCS #8 without encryption or PKCS #1).
     public init(certificate: [UInt8], privateKey: [UInt8]) {
         self.certificate = certificate
         self.privateKey = privateKey
@@ -35,52 +31,40 @@ public struct EMRTDSigner: Sendable, Hashable {
 }
 
 extension EMRTDContents {
-    /// EF.SOD: the signed hashes of the data groups (ICAO 9303-10, 4.6.2; RFC 5652). The same data result in the same
-    /// bytes.
-    ///
-    /// - Parameters:
-    ///   - groups: the data groups' files by number.
-    ///   - signer: the signer.
+    /// EF.SOD: the signed hashes of the data groups' files by number (ICAO 9303-10, 4.6.2; RFC 5652).
     static func securityObject(of groups: [Int: [UInt8]], signer: EMRTDSigner) throws(EMRTDError) -> [UInt8] {
         guard let signerIdentifier = signer.issuerAndSerialNumber else {
             throw EMRTDError(.unsuitableContents, "The signer's certificate is not a certificate in DER.")
         }
         do {
             let content = try hashes(of: groups)
+            let hash = DataObject(DER.octetString, try MessageDigest.sha256.hash(content.bytes))
             // DER requires the members of a set in the order of their bytes. These are in order.
             let attributes = [
-                attribute(DER.contentType, DER.securityObject),
-                attribute(
-                    DER.messageDigest,
-                    DataObject(DER.octetString, try MessageDigest.sha256.hash(content.bytes))
-                ),
+                DER.sequence(of: DER.contentType, DataObject(DER.set, [DER.securityObject])),
+                DER.sequence(of: DER.messageDigest, DataObject(DER.set, [hash])),
             ]
             // The signature covers the attributes with the tag of a set. The file has them with a context tag (RFC
             // 5652, 5.4).
             let key = SigningKey(encoded: signer.privateKey)
             let signature = try key.sign(DataObject(DER.set, attributes).bytes, .sha256)
-            let signerInfo = DataObject(
-                DER.sequence,
-                [
-                    DER.number(1), signerIdentifier, DER.sha256, DataObject(DER.context(0), attributes),
-                    DER.sha256WithRSA, DataObject(DER.octetString, signature),
-                ]
+            let signerInfo = DER.sequence(
+                of: DER.number(1),
+                signerIdentifier,
+                DER.sha256,
+                DataObject(DER.context(0), attributes),
+                DER.sha256WithRSA,
+                DataObject(DER.octetString, signature)
             )
-            let signedData = DataObject(
-                DER.sequence,
-                [
-                    DER.number(3), DataObject(DER.set, [DER.sha256]),
-                    DataObject(
-                        DER.sequence,
-                        [
-                            DER.securityObject,
-                            DataObject(DER.context(0), [DataObject(DER.octetString, content.bytes)]),
-                        ]
-                    ),
-                    DataObject(DER.context(0), signer.certificate), DataObject(DER.set, [signerInfo]),
-                ]
+            let encapsulated = DataObject(DER.context(0), [DataObject(DER.octetString, content.bytes)])
+            let signedData = DER.sequence(
+                of: DER.number(3),
+                DataObject(DER.set, [DER.sha256]),
+                DER.sequence(of: DER.securityObject, encapsulated),
+                DataObject(DER.context(0), signer.certificate),
+                DataObject(DER.set, [signerInfo])
             )
-            let message = DataObject(DER.sequence, [DER.signedData, DataObject(DER.context(0), [signedData])])
+            let message = DER.sequence(of: DER.signedData, DataObject(DER.context(0), [signedData]))
             return DataObject(0x77, [message]).bytes
         } catch {
             throw EMRTDError(.cryptography, error.reason)
@@ -92,12 +76,8 @@ extension EMRTDContents {
         var hashes: [DataObject] = []
         for (number, file) in groups.sorted(by: { $0.key < $1.key }) {
             let hash = DataObject(DER.octetString, try MessageDigest.sha256.hash(file))
-            hashes.append(DataObject(DER.sequence, [DER.number(UInt8(number)), hash]))
+            hashes.append(DER.sequence(of: DER.number(UInt8(number)), hash))
         }
-        return DataObject(DER.sequence, [DER.number(0), DER.sha256, DataObject(DER.sequence, hashes)])
-    }
-
-    private static func attribute(_ type: DataObject, _ value: DataObject) -> DataObject {
-        DataObject(DER.sequence, [type, DataObject(DER.set, [value])])
+        return DER.sequence(of: DER.number(0), DER.sha256, DataObject(DER.sequence, hashes))
     }
 }

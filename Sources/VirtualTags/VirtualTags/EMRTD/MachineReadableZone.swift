@@ -93,7 +93,6 @@ public struct MachineReadableZone: Sendable, Hashable {
     private var expiry: Range<Int> { at(format == .td1 ? 38 : format.lineLength + 21) }
     private func at(_ start: Int) -> Range<Int> { start..<(start + 6) }
 
-    /// The optional data, where a long document number continues.
     private var optionalData: Range<Int> {
         switch format {
         case .td1: 15..<30

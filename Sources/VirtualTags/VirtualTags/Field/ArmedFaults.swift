@@ -9,25 +9,20 @@ struct ArmedFaults: Sendable {
     private(set) var exchanges = 0
     /// The number of writes among them.
     private(set) var writes = 0
-    /// The number of remaining calls. Most plans have none.
-    private var calls: Int
 
     init(_ plan: FaultPlan) {
         faults = plan.faults
         random = SplitMix64(seed: plan.seed)
-        calls = plan.faults.count(where: \.isCall)
     }
 
     /// Returns the closures to call before the next exchange, each only once.
     mutating func takeCalls() -> [@Sendable () -> Void] {
-        guard calls > 0 else { return [] }
         var taken: [@Sendable () -> Void] = []
         faults.removeAll { fault in
             guard case .call(let call) = fault.effect, fault.trigger == .exchange(exchanges) else { return false }
             taken.append(call)
             return true
         }
-        calls -= taken.count
         return taken
     }
 
@@ -57,13 +52,12 @@ struct ArmedFaults: Sendable {
     }
 }
 
-/// The faults of one exchange.
 struct FaultyExchange {
     private let random: UInt64
     private var effects: [Fault.Effect] = []
     /// The effects that only happen if the exchange is a write.
     private var effectsOfWrite: [Fault.Effect] = []
-    private(set) var disturbance: Disturbance?
+    private(set) var injectedFault: InjectedFault?
     private(set) var swapsTags = false
     /// Whether a tag resets and stays in the field when it lacks the power for a write; otherwise all tags are gone.
     private(set) var keepsTags = false
@@ -74,11 +68,11 @@ struct FaultyExchange {
 
     mutating func add(_ effect: Fault.Effect) {
         switch effect {
-        case .powerCut(let rest): disturbance = .powerCut(rest.seeded(random))
+        case .powerCut(let rest): injectedFault = .powerCut(rest.seeded(random))
         case .brownOut:
-            disturbance = .powerCut(.old)
+            injectedFault = .powerCut(.old)
             keepsTags = true
-        case .refusal(let code): disturbance = .refusal(code)
+        case .refusal(let code): injectedFault = .refusal(code)
         default: effects.append(effect)
         }
     }
@@ -87,7 +81,7 @@ struct FaultyExchange {
         switch effect {
         case .powerCut, .brownOut: add(effect)
         case .loss: add(.powerCut(.new))
-        case .refusal(let code): disturbance = .writeRefusal(code)
+        case .refusal(let code): injectedFault = .writeRefusal(code)
         default: effectsOfWrite.append(effect)
         }
     }
@@ -109,13 +103,11 @@ struct FaultyExchange {
         }
     }
 
-    /// Whether the tags do not receive the request.
     var isDeaf: Bool {
         effects.contains { if case .deaf = $0 { true } else { false } }
     }
 
-    /// Changes the answer on its way to the reader.
-    mutating func changeAnswer(_ answer: inout FieldAnswer, _ technology: Technology) {
+    mutating func changeAnswer(_ answer: inout FieldAnswer) {
         for effect in answer.isWrite ? effects + effectsOfWrite : effects {
             if case .delay(let time) = effect { answer.workTime += time }
             guard case .frame(var frame) = answer.reply else { continue }
@@ -140,12 +132,6 @@ struct FaultyExchange {
         guard frame.bitCount < 8, let byte = frame.bytes.first else { return .damaged }
         let bit = UInt8(random % UInt64(frame.bitCount))
         return .frame(Frame(bits: [byte ^ 1 << bit], validBitsInLastByte: frame.validBitsInLastByte))
-    }
-}
-
-extension Fault {
-    fileprivate var isCall: Bool {
-        if case .call = effect { true } else { false }
     }
 }
 

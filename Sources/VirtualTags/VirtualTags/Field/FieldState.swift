@@ -3,10 +3,8 @@ import TagLink
 
 /// The state of a virtual field: it takes a frame and returns what the reader receives.
 struct FieldState: Sendable {
-    /// The result of an exchange.
     struct Outcome {
-        var result: Result<Frame, LinkError>
-        var elapsed = Airtime.zero
+        var record: ExchangeRecord
         var changedPresence = false
     }
 
@@ -20,7 +18,7 @@ struct FieldState: Sendable {
     var recording: [ExchangeRecord]?
     var recordingLimit = 0
     var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
-    var nextObserver: UInt64 = 0
+    var lastObserver: UInt64 = 0
     /// The number of commands that have programmed a tag's memory.
     var writes = 0
 
@@ -31,13 +29,11 @@ struct FieldState: Sendable {
         arrivals.append(lastArrival)
     }
 
-    /// Removes a tag.
     mutating func removeTag(at index: Int) {
         arrivals.remove(at: index)
         tags.remove(at: index).losePower()
     }
 
-    /// Removes all tags.
     mutating func removeAllTags() {
         for tag in tags { tag.losePower() }
         tags.removeAll()
@@ -55,20 +51,27 @@ struct FieldState: Sendable {
         timeout: Airtime,
         maximumFrameLength: Int
     ) -> Outcome {
+        var record = ExchangeRecord(
+            technology: technology,
+            request: request,
+            result: .failure(LinkError(.timeout, "No tag answered in time.")),
+            elapsed: .zero
+        )
         guard isCarrierOn else {
-            return Outcome(result: .failure(LinkError(.readerUnavailable, "The carrier is off.")))
+            record.result = .failure(LinkError(.readerUnavailable, "The carrier is off."))
+            return Outcome(record: record)
         }
         let present = tags.count
         var fault = faults?.next()
         fault?.changeTags(in: &self)
         var answer = FieldAnswer()
         if fault?.isDeaf != true {
-            answer = collect(request, technology, disturbance: fault?.disturbance)
+            answer = collect(request, technology, injectedFault: fault?.injectedFault)
         }
         if answer.isWrite {
             writes += 1
             faults?.countWrite()
-            if case .powerCut = fault?.disturbance {
+            if case .powerCut = fault?.injectedFault {
                 if fault?.keepsTags == true {
                     for tag in tags { tag.losePower() }
                 } else {
@@ -77,51 +80,38 @@ struct FieldState: Sendable {
                 answer.reply = .silence
             }
         }
-        fault?.changeAnswer(&answer, technology)
+        fault?.changeAnswer(&answer)
 
+        var received: Frame?
+        if answer.workTime <= timeout {
+            record.result = answer.result(for: request, technology, maximumFrameLength: maximumFrameLength)
+            received = record.response ?? answer.longest
+        }
         let index = Int(technology.rawValue)
         let before = statistics[index]
-        var outcome = Outcome(result: .failure(LinkError(.timeout, "No tag answered in time.")))
-        var heard: Frame?
-        if answer.workTime <= timeout {
-            outcome.result = answer.result(for: request, technology, maximumFrameLength: maximumFrameLength)
-            heard = try? outcome.result.get()
-            if heard == nil { heard = answer.longest }
-        }
         statistics[index].count(
             request: request,
-            response: heard,
+            response: received,
             timing: FrameTiming(technology),
             timeout: timeout,
             tagWorkTime: answer.workTime
         )
         let spent = statistics[index] - before
-        outcome.elapsed = spent.airtime + spent.tagWorkTime
-        outcome.changedPresence = present != tags.count || fault?.swapsTags == true
-        record(request, technology, outcome)
-        return outcome
+        record.elapsed = spent.airtime + spent.tagWorkTime
+        if recording != nil, recordingLimit > 0 {
+            recordingLimit -= 1
+            recording?.append(record)
+        }
+        return Outcome(record: record, changedPresence: present != tags.count || fault?.swapsTags == true)
     }
 
     /// Sends the request to every tag, and combines the answers.
-    private func collect(_ request: Frame, _ technology: Technology, disturbance: Disturbance?) -> FieldAnswer {
+    private func collect(_ request: Frame, _ technology: Technology, injectedFault: InjectedFault?) -> FieldAnswer {
         var all = FieldAnswer()
         for tag in tags where tag.technology == technology {
-            guard let answer = tag.answer(request, disturbance: disturbance) else { continue }
+            guard let answer = tag.answer(request, injectedFault: injectedFault) else { continue }
             all.add(answer, technology)
         }
         return all
-    }
-
-    private mutating func record(_ request: Frame, _ technology: Technology, _ outcome: Outcome) {
-        guard recording != nil, recordingLimit > 0 else { return }
-        recordingLimit -= 1
-        recording?.append(
-            ExchangeRecord(
-                technology: technology,
-                request: request,
-                result: outcome.result,
-                elapsed: outcome.elapsed
-            )
-        )
     }
 }

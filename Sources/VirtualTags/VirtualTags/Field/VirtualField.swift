@@ -35,13 +35,15 @@ public final class VirtualField: FieldDriver {
         onElapsed: (@Sendable (Airtime) -> Void)? = nil,
         onExchange: (@Sendable (ExchangeRecord) -> Void)? = nil
     ) {
-        let core = FieldCore(onElapsed: onElapsed, onExchange: onExchange)
+        let core = FieldCore(
+            maximumFrameLength: maximumFrameLength,
+            onElapsed: onElapsed,
+            onExchange: onExchange
+        )
         self.name = name
         self.technologies = technologies
         self.core = core
-        self.links = Technology.allCases.map {
-            VirtualLink($0, maximumFrameLength: maximumFrameLength, core: core)
-        }
+        links = Technology.allCases.map { VirtualLink($0, core) }
     }
 
     public func link(for technology: Technology) -> (any FrameLink)? {
@@ -63,8 +65,19 @@ public final class VirtualField: FieldDriver {
     }
 
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        let id = core.addObserver(handler)
-        return PresenceObservation { [core] in core.removeObserver(id) }
+        let id = core.state.withLock { state in
+            state.lastObserver += 1
+            state.observers.append((state.lastObserver, handler))
+            return state.lastObserver
+        }
+        // The handler is released outside the lock, because it may own any object.
+        return PresenceObservation { [core] in
+            _ = core.state.withLock { state in
+                let removed = state.observers.filter { $0.id == id }
+                state.observers.removeAll { $0.id == id }
+                return removed
+            }
+        }
     }
 
     public func arrival(of identifier: [UInt8]) -> UInt64? {
@@ -108,25 +121,23 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Exchanges
 
-    /// Sends a frame and returns the answer, without a task: for a program that passes on the frames of another one.
+    /// Sends a frame without a task, for a program that passes on the frames of another one. Unlike the link of the
+    /// technology, it does not call `onExchange` and `onElapsed`, and makes no calls of a fault plan.
     ///
-    /// It does what the link of the technology does, except that `onExchange` and `onElapsed` are not called and calls
-    /// of a fault plan are not made.
-    ///
-    /// - Parameters:
-    ///   - frame: the frame to send, as for `FrameLink.transceive(_:timeout:)`.
-    ///   - technology: the technology to send it in.
-    ///   - timeout: how long to wait for the start of the answer, in addition to the technology's minimum delay.
+    /// - Parameter timeout: how long to wait for the start of the answer, in addition to the technology's minimum
+    ///   delay.
     /// - Returns: the answer, or why there is none; and the simulated time of the exchange.
     public func exchange(
         _ frame: Frame,
         over technology: Technology,
         timeout: Airtime
     ) -> (result: Result<Frame, LinkError>, elapsed: Airtime) {
-        guard let link = link(for: technology) else {
+        guard technologies.contains(technology) else {
             return (.failure(LinkError(.unsupported, "This field does not have the technology.")), .zero)
         }
-        return core.exchangeAlone(frame, technology, timeout: timeout, maximumFrameLength: link.maximumFrameLength)
+        let outcome = core.exchange(frame, technology, timeout: timeout)
+        if outcome.changedPresence { core.notifyObservers() }
+        return (outcome.record.result, outcome.record.elapsed)
     }
 
     // MARK: Faults and recording
@@ -134,9 +145,8 @@ public final class VirtualField: FieldDriver {
     /// The number of commands that have programmed a tag's memory so far.
     public var writeCount: Int { core.state.withLock { $0.writes } }
 
-    /// Activates a plan of faults, replacing an earlier one. Exchanges and writes are counted from now on.
-    ///
-    /// - Parameter plan: the faults; an empty plan deactivates them.
+    /// Activates a plan of faults, replacing an earlier one; an empty plan deactivates it. Exchanges and writes are
+    /// counted from now on.
     public func arm(_ plan: FaultPlan) {
         core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
     }
@@ -146,9 +156,7 @@ public final class VirtualField: FieldDriver {
         core.state.withLock { $0.faults.map { ($0.exchanges, $0.writes) } }
     }
 
-    /// Starts to record exchanges, replacing an earlier recording.
-    ///
-    /// - Parameter limit: the maximum number of exchanges; later ones are not recorded.
+    /// Starts to record up to `limit` exchanges, replacing an earlier recording.
     public func startRecording(limit: Int = 100_000) {
         core.state.withLock { state in
             state.recording = []
@@ -156,9 +164,7 @@ public final class VirtualField: FieldDriver {
         }
     }
 
-    /// Ends the recording.
-    ///
-    /// - Returns: the exchanges since ``startRecording(limit:)``, oldest first; empty when nothing was recorded.
+    /// Ends the recording, and returns the exchanges since ``startRecording(limit:)``, oldest first.
     @discardableResult
     public func stopRecording() -> [ExchangeRecord] {
         core.state.withLock { state in
@@ -169,27 +175,103 @@ public final class VirtualField: FieldDriver {
     }
 }
 
-/// A virtual field's link for one technology.
+/// A recorded exchange of a ``VirtualField``.
+public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
+    /// The technology of the link.
+    public var technology: Technology
+    /// The frame from the reader.
+    public var request: Frame
+    /// The frame that the reader received, or the error.
+    public var result: Result<Frame, LinkError>
+    /// The duration of the exchange: airtime and the tag's work.
+    public var elapsed: Airtime
+
+    /// Creates a record.
+    public init(technology: Technology, request: Frame, result: Result<Frame, LinkError>, elapsed: Airtime) {
+        self.technology = technology
+        self.request = request
+        self.result = result
+        self.elapsed = elapsed
+    }
+
+    /// The answer; nil when there was none.
+    public var response: Frame? {
+        try? result.get()
+    }
+
+    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks bytes that were not
+    /// sent completely.
+    public var description: String {
+        func text(_ frame: Frame) -> String {
+            frame.bytes.hexText(separator: " ") + (frame.validBitsInLastByte == 8 ? "" : "'")
+        }
+        return switch result {
+        case .success(let response): "\(text(request)) -> \(text(response))"
+        case .failure(let error): "\(text(request)) -> \(error.code)"
+        }
+    }
+}
+
 final class VirtualLink: FrameLink {
     let technology: Technology
-    let maximumFrameLength: Int
     private let core: FieldCore
 
-    init(_ technology: Technology, maximumFrameLength: Int, core: FieldCore) {
+    init(_ technology: Technology, _ core: FieldCore) {
         self.technology = technology
-        self.maximumFrameLength = maximumFrameLength
         self.core = core
     }
+
+    var maximumFrameLength: Int { core.maximumFrameLength }
 
     var statistics: LinkStatistics {
         core.state.withLock { $0.statistics[Int(technology.rawValue)] }
     }
 
+    /// Performs an exchange, then informs the clock and the observers, outside the lock.
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        core.makeCalls()
+        let calls = core.state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
+        for call in calls { call() }
         if Task.isCancelled {
             throw LinkError(.cancelled, "The task was cancelled.")
         }
-        return try core.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
+        let outcome = core.exchange(frame, technology, timeout: timeout)
+        core.onExchange?(outcome.record)
+        if outcome.record.elapsed > .zero { core.onElapsed?(outcome.record.elapsed) }
+        if outcome.changedPresence { core.notifyObservers() }
+        return try outcome.record.result.get()
+    }
+}
+
+/// The state that a virtual field shares with its links.
+final class FieldCore: Sendable {
+    let state = Locked(FieldState())
+    let maximumFrameLength: Int
+    let onElapsed: (@Sendable (Airtime) -> Void)?
+    let onExchange: (@Sendable (ExchangeRecord) -> Void)?
+
+    init(
+        maximumFrameLength: Int,
+        onElapsed: (@Sendable (Airtime) -> Void)?,
+        onExchange: (@Sendable (ExchangeRecord) -> Void)?
+    ) {
+        self.maximumFrameLength = maximumFrameLength
+        self.onElapsed = onElapsed
+        self.onExchange = onExchange
+    }
+
+    func exchange(_ frame: Frame, _ technology: Technology, timeout: Airtime) -> FieldState.Outcome {
+        state.withLock {
+            $0.exchange(frame, technology, timeout: timeout, maximumFrameLength: maximumFrameLength)
+        }
+    }
+
+    /// Changes the tags in the field, and informs the observers if `change` returns true.
+    func changePresence(_ change: @Sendable (inout FieldState) -> Bool) {
+        if state.withLock({ change(&$0) }) { notifyObservers() }
+    }
+
+    func notifyObservers() {
+        let handlers = state.withLock { $0.observers.map(\.handler) }
+        for handler in handlers { handler() }
     }
 }

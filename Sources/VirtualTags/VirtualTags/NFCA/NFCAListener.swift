@@ -6,7 +6,6 @@ import TagLink
 /// The states are those of ISO/IEC 14443-3, 6.3: IDLE, READY, ACTIVE and HALT. READY* and ACTIVE* are for a tag that
 /// was woken from HALT and returns to it.
 struct NFCAListener: Sendable {
-    /// The state of the activation.
     enum State: Sendable, Hashable {
         case idle
         /// Waits for anticollision or SELECT of a cascade level, starting at 0.
@@ -15,10 +14,8 @@ struct NFCAListener: Sendable {
         case halt
     }
 
-    /// What to do with a frame.
     enum Outcome: Sendable, Hashable {
         case silence
-        /// The answer of the activation.
         case answer(Frame)
         /// The answer to REQA or WUPA, which starts an activation.
         case woken(Frame)
@@ -37,20 +34,15 @@ struct NFCAListener: Sendable {
     /// Whether the tag was woken from HALT, and returns to it.
     private(set) var wasHalted = false
 
-    /// Creates the layer; nil when the UID does not have 4, 7 or 10 bytes.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID without cascade tags.
-    ///   - atqa: ATQA. The low byte is sent first.
-    ///   - sak: SAK of the last cascade level.
-    init?(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+    /// Creates the layer for a UID of 4, 7 or 10 bytes without cascade tags. The low byte of ATQA is sent first. SAK is that
+    /// of the last cascade level.
+    init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
         var levels: [[UInt8]] = []
         var rest = uid[...]
         while rest.count > 4 {
             levels.append([0x88] + rest.prefix(3))
             rest = rest.dropFirst(3)
         }
-        guard [4, 7, 10].contains(uid.count) else { return nil }
         levels.append(Array(rest))
         self.levels = levels.map { $0 + [$0.reduce(0, ^)] }
         self.atqa = Frame(atqa.littleEndianBytes, checksum: .none)
@@ -64,7 +56,6 @@ struct NFCAListener: Sendable {
         atqa.bytes[0] &= 0x3F
     }
 
-    /// Resets the state, like a loss of power.
     mutating func reset() {
         state = .idle
         wasHalted = false
@@ -75,7 +66,6 @@ struct NFCAListener: Sendable {
         state = wasHalted ? .halt : .idle
     }
 
-    /// Handles a frame.
     mutating func receive(_ frame: Frame) -> Outcome {
         if frame.checksum == .none, frame.bytes.count == 1, frame.validBitsInLastByte == 7 {
             return receiveShortFrame(frame.bytes[0] & 0x7F)

@@ -11,7 +11,7 @@ import TagLink
 /// answers in every run.
 ///
 /// Not modelled: SET CONFIGURATION and with it LRP, the failed authentication counter, and tamper evidence.
-public struct NTAG424Card: Card {
+public struct NTAG424Card: Card, NativeCard {
     /// The name of the application. It can be selected by this name or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
     /// The name that selects the tag itself, outside of the application.
@@ -19,17 +19,6 @@ public struct NTAG424Card: Card {
     /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
-
-    /// What the next frame of a native command continues.
-    enum Pending: Sendable {
-        case nothing
-        /// The rest of GET VERSION.
-        case frames([[UInt8]])
-        /// The reader's proof. A session that was active before continues with it.
-        case proof(CardAuthentication, after: EV2Messaging?)
-
-        var isNothing: Bool { if case .nothing = self { true } else { false } }
-    }
 
     /// A kind of reading, and the file's index. Repeated reading with the same values is not counted again.
     struct Reading: Sendable, Hashable {
@@ -48,13 +37,11 @@ public struct NTAG424Card: Card {
     private var reading: Reading?
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
-    var pending = Pending.nothing
+    var pending = NativePending.nothing
     /// What remains of the memory of the current command after a power cut.
     var tear: TornWrite?
 
     /// Creates a tag.
-    ///
-    /// - Parameter contents: its state.
     public init(_ contents: NTAG424Contents = NTAG424Contents()) {
         self.contents = contents
         random = SplitMix64(identifier: contents.uid)
@@ -72,34 +59,32 @@ public struct NTAG424Card: Card {
         forgetAuthentication()
     }
 
-    mutating func forgetAuthentication() {
-        authenticatedKey = nil
-        session = nil
+    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        let before = self
+        self.tear = tear
+        let answer = answer(to: message)
+        self.tear = nil
+        // Nothing of a write remains.
+        if tear == .old, answer.isWrite { self = before }
+        return answer
     }
 
-    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        self.tear = tear
-        defer { self.tear = nil }
+    private mutating func answer(to message: [UInt8]) -> CardAnswer {
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
         if (command.cla, command.ins) != (0x00, 0xB0), (command.cla, command.ins) != (0x90, 0xAD) { reading = nil }
         switch command.cla {
         case 0x00:
             pending = .nothing
-            switch command.ins {
-            case 0xA4: return selectISO(command)
-            case 0xB0: return readBinary(command)
-            case 0xD6: return updateBinary(command)
-            default: return CardAnswer(status: .unknownInstruction)
+            return CardAnswer { () throws(CardStatus) in
+                switch command.ins {
+                case 0xA4: try selectISO(command)
+                case 0xB0: try readBinary(command)
+                case 0xD6: try updateBinary(command)
+                default: throw .unknownInstruction
+                }
             }
         case 0x90:
-            guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-            let reply = native(command.ins, command.data)
-            let units = (reply.programmed + Self.programmingUnit - 1) / Self.programmingUnit
-            return CardAnswer(
-                reply.data + [0x91, reply.status.rawValue],
-                workTime: Self.programmingTime * units,
-                isWrite: units > 0
-            )
+            return processWrapped(command)
         default:
             return CardAnswer(status: .unknownClass)
         }
@@ -108,19 +93,17 @@ public struct NTAG424Card: Card {
     // MARK: ISO/IEC 7816-4
 
     /// SELECT by name, by identifier, or without data: then the tag itself is meant (10.9.1).
-    private mutating func selectISO(_ command: CardCommand) -> CardAnswer {
-        guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
+    private mutating func selectISO(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.p2 & 0xF3 == 0 else { throw .wrongParameters }
         if command.p1 == 0x04 {
-            guard [Self.applicationName, Self.tagName].contains(command.data) else {
-                return CardAnswer(status: .notFound)
-            }
+            guard [Self.applicationName, Self.tagName].contains(command.data) else { throw .notFound }
             forgetSelection()
             isSelected = command.data == Self.applicationName
             return CardAnswer(status: .success)
         }
         let meansTag = command.data.isEmpty && [0x00, 0x03].contains(command.p1)
-        guard command.p1 <= 0x02 || meansTag else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.count == 2 || meansTag else { return CardAnswer(status: .wrongLength) }
+        guard command.p1 <= 0x02 || meansTag else { throw .wrongParameters }
+        guard command.data.count == 2 || meansTag else { throw .wrongLength }
         let identifier = meansTag ? 0x3F00 : UInt16(high: command.data[0], low: command.data[1])
         if command.p1 != 0x02, identifier == 0x3F00 || identifier == 0xE110 {
             forgetSelection()
@@ -129,55 +112,50 @@ public struct NTAG424Card: Card {
         }
         guard command.p1 != 0x01, isSelected,
             let index = contents.files.firstIndex(where: { $0.isoIdentifier == identifier })
-        else { return CardAnswer(status: .notFound) }
+        else { throw .notFound }
         currentFile = index
         return CardAnswer(status: .success)
     }
 
     /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits of E103 to E105; 0 is the
     /// current file.
-    private mutating func target(_ command: CardCommand) -> (file: Int, offset: Int)? {
-        guard isSelected else { return nil }
-        guard command.p1 & 0x80 != 0 else { return currentFile.map { ($0, Int(command.parameters)) } }
+    private mutating func target(_ command: CardCommand) throws(CardStatus) -> (file: Int, offset: Int) {
+        guard isSelected else { throw .conditionsNotSatisfied }
+        let isShort = command.p1 & 0x80 != 0
         let short = UInt16(command.p1 & 0x1F)
-        guard short != 0 else { return currentFile.map { ($0, Int(command.p2)) } }
-        guard let index = contents.files.firstIndex(where: { $0.isoIdentifier & 0x1F == short }) else { return nil }
-        currentFile = index
-        return (index, Int(command.p2))
+        if isShort, short != 0 {
+            let index = contents.files.firstIndex { $0.isoIdentifier & 0x1F == short }
+            guard let index else { throw .notFound }
+            currentFile = index
+        }
+        guard let currentFile else { throw .conditionsNotSatisfied }
+        return (currentFile, isShort ? Int(command.p2) : Int(command.parameters))
     }
 
     /// READ BINARY, for everybody: after an authentication it is refused. A number beyond the end of the file reads up to
     /// the end (10.9.2).
-    private mutating func readBinary(_ command: CardCommand) -> CardAnswer {
+    private mutating func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength, !command.isExtended else {
-            return CardAnswer(status: .wrongLength)
+            throw .wrongLength
         }
-        guard let (index, offset) = target(command) else { return missing(command) }
+        let (index, offset) = try target(command)
         let file = contents.files[index]
-        guard session == nil, allowsReading(file) else { return CardAnswer(status: .securityNotSatisfied) }
-        guard offset < file.data.count else { return CardAnswer(status: .wrongParameters) }
-        guard let data = visibleData(index, command.ins) else { return CardAnswer(status: .securityNotSatisfied) }
+        guard session == nil, allowsReading(file) else { throw .securityNotSatisfied }
+        guard offset < file.data.count else { throw .wrongParameters }
+        guard let data = visibleData(index, command.ins) else { throw .securityNotSatisfied }
         let count = min(expected, data.count - offset)
         return CardAnswer(Array(data[offset..<(offset + count)]), status: .success)
     }
 
-    private mutating func updateBinary(_ command: CardCommand) -> CardAnswer {
-        guard !command.data.isEmpty, command.data.count <= 255 else { return CardAnswer(status: .wrongLength) }
-        guard let (index, offset) = target(command) else { return missing(command) }
+    private mutating func updateBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard !command.data.isEmpty, command.data.count <= 255 else { throw .wrongLength }
+        let (index, offset) = try target(command)
         let file = contents.files[index]
-        guard session == nil, allows(file, .write, .readWrite) else {
-            return CardAnswer(status: .securityNotSatisfied)
-        }
-        guard offset < file.data.count else { return CardAnswer(status: .wrongOffset) }
-        guard offset + command.data.count <= file.data.count else { return CardAnswer(status: .noRoom) }
+        guard session == nil, allows(file, .write, .readWrite) else { throw .securityNotSatisfied }
+        guard offset < file.data.count else { throw .wrongOffset }
+        guard offset + command.data.count <= file.data.count else { throw .noRoom }
         contents.files[index].data.program(command.data, at: offset, tear: tear, unit: Self.programmingUnit)
-        let units = (command.data.count + Self.programmingUnit - 1) / Self.programmingUnit
-        return CardAnswer(status: .success, workTime: Self.programmingTime * units, isWrite: true)
-    }
-
-    private func missing(_ command: CardCommand) -> CardAnswer {
-        let isNamed = command.p1 & 0x80 != 0 && command.p1 & 0x1F != 0
-        return CardAnswer(status: isNamed && isSelected ? .notFound : .conditionsNotSatisfied)
+        return CardAnswer(status: .success, workTime: Self.programming(command.data.count), isWrite: true)
     }
 
     // MARK: Dynamic messages
@@ -224,12 +202,184 @@ public struct NTAG424Card: Card {
 
 extension VirtualType4Tag {
     /// Creates an NTAG 424 DNA.
-    ///
-    /// - Parameter contents: the tag's state.
     public convenience init(_ contents: NTAG424Contents) {
         self.init(
             card: NTAG424Card(contents),
             frontEnd: .nfcA(uid: contents.uid, ats: [0x06, 0x77, 0x77, 0x71, 0x02, 0x80])
         )
+    }
+}
+
+extension NTAG424Card {
+    func endsAuthentication(_ error: DESFireStatus) -> Bool { true }
+
+    func frameLimit(of command: UInt8) -> Int { Int.max }
+
+    func key(_ number: UInt8) -> DESFireKey? {
+        Int(number) < contents.keys.count ? contents.keys[Int(number)] : nil
+    }
+
+    mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        switch command {
+        case 0x71, 0x77:
+            guard isSelected else { throw .permissionDenied }
+            return try authenticate(command, data)
+        case 0xC4: return try changeKey(data)
+        default: break
+        }
+        let protection = try protection(command, data)
+        if case .command(let mode, let header, let length) = protection {
+            let expected = header + (session?.protectedLength(length, mode) ?? length)
+            guard data.count == expected || length == 0 else { throw .lengthError }
+        }
+        return try complete(command, data, protection)
+    }
+
+    /// Returns how a command and its answer are protected (10.2). The header of CHANGE FILE SETTINGS has no length.
+    private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
+        switch command {
+        case 0x51, 0x3C: return .answer(.enciphered)
+        case 0xF6:
+            guard let number = data.first else { throw .lengthError }
+            let isFree = contents.files[try fileIndex(number)].dynamicMessaging?.counterKey == 0x0E
+            return .answer(isFree ? .plain : .enciphered)
+        case 0x5F:
+            guard let number = data.first else { throw .lengthError }
+            let isFree = contents.files[try fileIndex(number)].accessRights.holder(of: .change) == .everybody
+            return .command(isFree ? .plain : .enciphered, header: 1, length: 0)
+        case 0xAD:
+            guard data.count >= 7 else { throw .lengthError }
+            return .answer(communication(contents.files[try fileIndex(data[0])], .read, .readWrite))
+        case 0x8D:
+            guard data.count >= 7 else { throw .lengthError }
+            let file = contents.files[try fileIndex(data[0])]
+            guard allows(file, .write, .readWrite) else { throw refusal(file, .write, .readWrite) }
+            let mode = communication(file, .write, .readWrite)
+            return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
+        default: return .standard
+        }
+    }
+
+    mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        switch command {
+        case 0x60:
+            try expect(data, 0)
+            let version = contents.version
+            return DESFireReply(parts: [Array(version[..<7]), Array(version[7..<14]), Array(version[14...])])
+        case 0x3C:
+            guard data == [0x00] else { throw .formatError }
+            return DESFireReply(data: contents.signature, status: .signature)
+        case 0x51:
+            guard authenticatedKey != nil else { throw .authenticationError }
+            try expect(data, 0)
+            return DESFireReply(data: contents.uid)
+        case 0x64:
+            guard isSelected else { throw .permissionDenied }
+            try expect(data, 1)
+            guard let key = key(data[0]) else { throw .noSuchKey }
+            return DESFireReply(data: [key.version])
+        case 0xF5: return try fileSettings(data)
+        case 0x5F: return try changeFileSettings(data)
+        case 0xF6: return try fileCounters(data)
+        case 0xAD: return try readData(data)
+        case 0x8D: return try writeData(data)
+        // SET CONFIGURATION.
+        case 0x5C: throw authenticatedKey == 0 ? .parameterError : .authenticationError
+        default: throw .illegalCommand
+        }
+    }
+
+    /// CHANGE KEY, with key 0 (10.6.1).
+    private mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard authenticatedKey == 0, session != nil else { throw .authenticationError }
+        guard let number = data.first else { throw .lengthError }
+        guard let old = key(number) else { throw .noSuchKey }
+        let key = try session?.openKey(number, Array(data.dropFirst()), .aes, replacing: number == 0 ? nil : old)
+        if let key { contents.keys[Int(number)] = key }
+        return try endKeyChange(ofSession: number == 0)
+    }
+
+    // MARK: Files
+
+    private func fileIndex(_ number: UInt8) throws(DESFireStatus) -> Int {
+        guard isSelected else { throw .permissionDenied }
+        guard let index = contents.files.firstIndex(where: { $0.number == number & 0x1F }) else { throw .fileNotFound }
+        return index
+    }
+
+    /// Returns why a file may not be read or written: nobody may, or a key is needed.
+    private func refusal(_ file: NTAG424Contents.File, _ rights: FileAccessRights.Right...) -> DESFireStatus {
+        let isReading = rights.contains(.read)
+        let hasKey = isReading && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
+        let isForNobody = rights.allSatisfy { file.accessRights.holder(of: $0) == .nobody }
+        return isForNobody && !hasKey ? .permissionDenied : .authenticationError
+    }
+
+    private func fileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 1)
+        let file = contents.files[try fileIndex(data[0])]
+        return DESFireReply(
+            data: [0x00] + file.settings[..<3] + [UInt8](littleEndian: file.data.count, count: 3) + file.settings[3...]
+        )
+    }
+
+    /// CHANGE FILE SETTINGS (10.7.1). Switching on secure dynamic messaging sets the read counter to 0.
+    private mutating func changeFileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard let number = data.first else { throw .lengthError }
+        let index = try fileIndex(number)
+        let old = contents.files[index]
+        guard old.accessRights.holder(of: .change) != .nobody else { throw .permissionDenied }
+        guard allows(old, .change) else { throw .authenticationError }
+        var file = old
+        let settings = Array(data.dropFirst())
+        guard settings.first.map({ $0 & 0x40 == 0 }) ?? true || old.number == 2 else { throw .permissionDenied }
+        guard file.change(settings) else { throw .parameterError }
+        guard file.hasPossibleSettings(readCounter: old.dynamicMessaging == nil ? 0 : contents.readCounter) else {
+            throw .parameterError
+        }
+        contents.files[index] = file
+        if old.dynamicMessaging == nil, file.dynamicMessaging != nil { contents.readCounter = 0 }
+        return DESFireReply(programmed: Self.programmingUnit)
+    }
+
+    /// GET FILE COUNTERS: the read counter and two unused bytes (10.7.3).
+    private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 1)
+        guard let messaging = contents.files[try fileIndex(data[0])].dynamicMessaging, messaging.counterKey != 0x0F
+        else {
+            throw .permissionDenied
+        }
+        guard messaging.counterKey == 0x0E || messaging.counterKey == authenticatedKey else {
+            throw .authenticationError
+        }
+        return DESFireReply(data: [UInt8](littleEndian: Int(contents.readCounter), count: 3) + [0, 0])
+    }
+
+    private mutating func readData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 7)
+        let index = try fileIndex(data[0])
+        guard allowsReading(contents.files[index]) else { throw refusal(contents.files[index], .read, .readWrite) }
+        let offset = data.littleEndian(at: 1, count: 3)
+        var length = data.littleEndian(at: 4, count: 3)
+        let size = contents.files[index].data.count
+        guard offset < size else { throw .boundaryError }
+        if length == 0 { length = min(size - offset, 256) }
+        guard offset + length <= size, length <= 256 else { throw .boundaryError }
+        guard let visible = visibleData(index, 0xAD) else {
+            // The counter has reached its limit, or can't count any further.
+            throw contents.files[index].dynamicMessaging?.counterLimit == nil ? .integrityError : .permissionDenied
+        }
+        return DESFireReply(data: Array(visible[offset..<(offset + length)]))
+    }
+
+    private mutating func writeData(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        guard data.count > 7 else { throw .lengthError }
+        let index = try fileIndex(data[0])
+        let offset = data.littleEndian(at: 1, count: 3)
+        let length = data.littleEndian(at: 4, count: 3)
+        guard data.count == 7 + length else { throw .lengthError }
+        guard offset + length <= contents.files[index].data.count else { throw .boundaryError }
+        contents.files[index].data.program(Array(data[7...]), at: offset, tear: tear, unit: Self.programmingUnit)
+        return DESFireReply(programmed: length)
     }
 }

@@ -113,17 +113,14 @@ extension NTAG424Contents {
     /// Writes a link that changes at each read, and configures the NDEF file for it.
     ///
     /// Names in braces are places for the data that the tag inserts: `{picc}` the encrypted UID and counter, or `{uid}`
-    /// and `{counter}` as plain text, and `{cmac}` the MAC that authenticates them.
+    /// and `{counter}` as plain text, and `{cmac}` the MAC that authenticates them. `metaReadKey` is the number of the
+    /// key for `{picc}`, and `fileReadKey` for `{cmac}`.
     ///
     /// ```swift
     /// var contents = NTAG424Contents()
     /// contents.setLink("https://example.com/t?e={picc}&c={cmac}")
     /// ```
     ///
-    /// - Parameters:
-    ///   - link: the link, with names in braces.
-    ///   - metaReadKey: the number of the key for `{picc}`.
-    ///   - fileReadKey: the number of the key for `{cmac}`.
     /// - Returns: false when the link is too long for the file, has an unknown or repeated name, or mixes `{picc}` with
     ///   `{uid}` and `{counter}`. Then nothing has changed.
     @discardableResult
@@ -172,6 +169,5 @@ extension NTAG424Contents {
         return true
     }
 
-    /// The number of digits for each name.
     private static let placeLengths = ["picc": 32, "uid": 14, "counter": 6, "cmac": 16]
 }

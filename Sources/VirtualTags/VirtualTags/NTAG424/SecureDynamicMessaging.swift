@@ -46,14 +46,8 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     /// The maximum number of readings of the file.
     public var counterLimit: UInt32?
 
-    /// Creates settings with the encrypted UID and counter, and a MAC.
-    ///
-    /// - Parameters:
-    ///   - piccDataOffset: the place of UID and counter.
-    ///   - codeOffset: the place of the MAC.
-    ///   - codeInputOffset: the start of the part of the file that the MAC covers; nil for no part.
-    ///   - metaReadKey: the key for UID and counter.
-    ///   - fileReadKey: the key of the MAC.
+    /// Creates settings with the encrypted UID and counter, and a MAC; without `codeInputOffset` it covers no part of
+    /// the file.
     public init(
         piccDataOffset: Int,
         codeOffset: Int,
@@ -71,9 +65,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     }
 
     /// Parses settings in the format of CHANGE FILE SETTINGS: SDMOptions, SDMAccessRights, and the fields that these
-    /// require.
-    ///
-    /// - Returns: nil when there are too few or too many bytes, or the product does not support the settings.
+    /// require. Nil when the length is wrong, or the product does not support the settings.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 3 else { return nil }
         options = bytes[0]
@@ -86,8 +78,8 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         else { return nil }
         var rest = bytes.dropFirst(3)
         var isShort = false
-        func take(_ isThere: Bool) -> Int? {
-            guard isThere else { return nil }
+        func take(_ isPresent: Bool) -> Int? {
+            guard isPresent else { return nil }
             guard rest.count >= 3 else {
                 isShort = true
                 return nil
@@ -147,15 +139,10 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
 }
 
 extension SecureDynamicMessaging {
-    /// Returns the NDEF file as a reader without a key sees it (NT4H2421Gx data sheet, 9.3.3 to 9.3.9).
+    /// Returns the NDEF file as a reader without a key sees it, by the same number of bytes (NT4H2421Gx data sheet,
+    /// 9.3.3 to 9.3.9). The counter includes this reading. The padding is random: 15 bytes at most, after the encrypted
+    /// UID and counter.
     ///
-    /// - Parameters:
-    ///   - file: the file as it was written.
-    ///   - uid: the tag's UID.
-    ///   - counter: how often the file was read, including this time.
-    ///   - keys: the tag's five keys.
-    ///   - padding: the random bytes after the encrypted UID and counter, 15 at most.
-    /// - Returns: the same number of bytes.
     /// - Throws: `CryptographyError` when the system's library is missing.
     package func mirrored(
         _ file: [UInt8],
@@ -189,7 +176,6 @@ extension SecureDynamicMessaging {
         return result
     }
 
-    /// Returns the input for deriving a session key.
     private static func vector(_ label: [UInt8], _ identity: [UInt8]) -> [UInt8] {
         (label + [0x00, 0x01, 0x00, 0x80] + identity).padded(to: 16)
     }
@@ -199,13 +185,6 @@ extension [UInt8] {
     /// Writes bytes as capital hexadecimal digits at a place; does nothing if they do not fit there.
     fileprivate mutating func show(_ bytes: [UInt8], at offset: Int?) {
         guard let offset, offset + bytes.count * 2 <= count else { return }
-        for (index, byte) in bytes.enumerated() {
-            self[offset + 2 * index] = Self.digit(byte >> 4)
-            self[offset + 2 * index + 1] = Self.digit(byte & 0x0F)
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : 0x37 + value
+        replaceSubrange(offset..<(offset + bytes.count * 2), with: bytes.hexadecimalDigits)
     }
 }

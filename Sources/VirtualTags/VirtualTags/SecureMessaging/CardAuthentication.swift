@@ -23,7 +23,6 @@ package struct CardAuthentication: Sendable {
             return 2 + Int(data[1])
         }
 
-        /// Returns whether the command accepts this kind of key.
         func takes(_ kind: DESFireKey.Kind) -> Bool {
             switch self {
             case .legacy: kind == .des
@@ -33,30 +32,21 @@ package struct CardAuthentication: Sendable {
         }
     }
 
-    /// How both sides prove that they know the key.
     let scheme: Scheme
-    /// The key's number.
     let number: UInt8
     private let key: DESFireKey
-    /// RndB.
     @Hidden private var challenge: [UInt8]
-    /// PCDcap2, 6 bytes: the reader's capabilities.
+    /// PCDcap2, 6 bytes: the reader's capabilities, which ``Scheme/ev2First`` sends back.
     private let capabilities: [UInt8]
     /// The proof for the schemes that chain their messages, ``Scheme/iso`` and ``Scheme/aes``.
     private let chain: ChallengeProof?
     /// RndB as sent to the reader.
     package let sent: [UInt8]
 
-    /// Starts an authentication.
+    /// Starts an authentication with a key of a kind that the scheme accepts. Of the 16 bytes of the challenge, DES with up
+    /// to two keys uses the first 8.
     ///
     /// Without the system's library the challenge is sent unencrypted, and the authentication will fail.
-    ///
-    /// - Parameters:
-    ///   - scheme: how both sides prove that they know the key.
-    ///   - number: the key's number.
-    ///   - key: the key, of a kind that the scheme accepts.
-    ///   - challenge: 16 bytes. DES with up to two keys uses the first 8.
-    ///   - capabilities: the reader's capabilities. ``Scheme/ev2First`` sends them back.
     package init(
         _ scheme: Scheme,
         number: UInt8,
@@ -77,11 +67,10 @@ package struct CardAuthentication: Sendable {
     /// Checks the reader's proof.
     ///
     /// - Parameters:
-    ///   - proof: the bytes that the reader sent.
-    ///   - transaction: the identifier of the transaction that ``Scheme/ev2First`` starts.
-    ///   - session: the previous session, which ``Scheme/ev2NonFirst`` continues.
+    ///     - transaction: the identifier of the transaction that ``Scheme/ev2First`` starts.
+    ///     - session: the previous session, which ``Scheme/ev2NonFirst`` continues.
     /// - Returns: the card's own proof, and the protection of later messages.
-    /// - Throws: `authenticationError` when the proof is wrong, or `lengthError`.
+    /// - Throws: `authenticationError` or `lengthError`.
     package func finish(
         _ proof: [UInt8],
         transaction: [UInt8] = [],
@@ -93,20 +82,20 @@ package struct CardAuthentication: Sendable {
         switch scheme {
         case .legacy:
             let readerChallenge = try checked((try? cipher.encrypt(proof))?.combined(with: zero + proof))
-            return try ciphered { () throws(CryptographyError) in
-                let messaging = LegacyMessaging(cipher: try sessionCipher(readerChallenge))
-                return (try cipher.encrypt(readerChallenge.rotated), messaging)
-            }
+            guard let session = try? sessionCipher(readerChallenge),
+                let answer = try? cipher.encrypt(readerChallenge.rotated)
+            else { throw .integrityError }
+            return (answer, DESFireMessaging(cipher: session, isLegacy: true))
         case .iso, .aes:
             guard let proven = try? chain?.finish(proof) else { throw .authenticationError }
-            return try ciphered { () throws(CryptographyError) in
-                (proven.answer, ChainedMessaging(cipher: try sessionCipher(proven.readerChallenge)))
-            }
+            guard let session = try? sessionCipher(proven.readerChallenge) else { throw .integrityError }
+            return (proven.answer, DESFireMessaging(cipher: session))
         case .ev2First, .ev2NonFirst:
             let readerChallenge = try checked(try? cipher.decrypt(proof, .blockChaining(vector: zero)))
-            return try ciphered { () throws(CryptographyError) in
-                try beginTransaction(readerChallenge, cipher, transaction, session)
+            guard let begun = try? beginTransaction(readerChallenge, cipher, transaction, session) else {
+                throw .integrityError
             }
+            return begun
         }
     }
 

@@ -39,13 +39,8 @@ public struct DESFireKey: Sendable, Hashable {
     /// The key's version.
     public let version: UInt8
 
-    /// Creates a key.
-    ///
-    /// - Parameters:
-    ///   - kind: the cipher of the key.
-    ///   - bytes: the key: 16 bytes, 24 for ``Kind/tripleDES``; 8 bytes are used twice for single DES.
-    ///   - version: the version of an AES key. A DES key has its version in its bytes.
-    /// - Returns: nil when the key has another length.
+    /// Creates a key of the kind's length, or of 8 bytes for single DES; nil for another length. A DES key has its
+    /// version in its bytes.
     public init?(_ kind: Kind, _ bytes: [UInt8], version: UInt8 = 0) {
         let bytes = kind == .des && bytes.count == 8 ? bytes + bytes : bytes
         guard bytes.count == kind.length else { return nil }
@@ -54,11 +49,7 @@ public struct DESFireKey: Sendable, Hashable {
         self.version = kind == .aes ? version : bytes[..<8].reduce(0) { $0 << 1 | $1 & 1 }
     }
 
-    /// Returns the key of zeros of a new card.
-    ///
-    /// - Parameters:
-    ///   - kind: the cipher of the key.
-    ///   - version: the key's version, which is stored in the bytes of a DES key.
+    /// Returns the key of zeros of a new card. A DES key's version is stored in its bytes.
     public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
         var bytes = [UInt8](repeating: 0, count: kind.length)
         if kind != .aes {
@@ -73,7 +64,6 @@ public struct DESFireKey: Sendable, Hashable {
         self.version = version
     }
 
-    /// Returns the cipher with this key.
     func cipher() throws(CryptographyError) -> BlockCipher {
         kind == .aes ? try .aes(bytes) : try .des(bytes)
     }

@@ -81,7 +81,9 @@ package struct EV2Messaging: SecureMessaging {
         guard ConstantTime.areEqual(try code(command, bytes), data.suffix(8)) else { throw .integrityError }
         guard header < bytes.count else { return bytes }
         let body = Array(bytes[header...])
-        guard body.count.isMultiple(of: 16), let plain = try decipher(body).withoutMark else { throw .integrityError }
+        guard body.count.isMultiple(of: 16), let vector = try? vector([0xA5, 0x5A]),
+            let plain = try? encryption.decrypt(body, .blockChaining(vector: vector)).withoutMark
+        else { throw .integrityError }
         return Array(bytes[..<header]) + plain
     }
 
@@ -107,7 +109,11 @@ package struct EV2Messaging: SecureMessaging {
         var body = data
         switch protection {
         case .command(.plain, _, _), .answer(.plain, _): return data
-        case .answer(.enciphered, _) where !data.isEmpty: body = try encipher(data.paddedWithMark(to: 16))
+        case .answer(.enciphered, _) where !data.isEmpty:
+            guard let vector = try? vector([0x5A, 0xA5]),
+                let enciphered = try? encryption.encrypt(data.paddedWithMark(to: 16), .blockChaining(vector: vector))
+            else { throw .integrityError }
+            body = enciphered
         case .command, .markedCommand, .answer, .standard: break
         }
         return body + (try code(status, body))
@@ -115,9 +121,8 @@ package struct EV2Messaging: SecureMessaging {
 
     /// Returns the MAC of a command, or of an answer with its status: every second byte of a CMAC (9.1.3).
     private func code(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
-        let authentication = authentication
         let message = [command] + counter.littleEndianBytes + transaction + data
-        let whole = try ciphered { () throws(CryptographyError) in try authentication.cmac(message) }
+        guard let whole = try? authentication.cmac(message) else { throw .integrityError }
         return whole.everySecond
     }
 
@@ -128,17 +133,6 @@ package struct EV2Messaging: SecureMessaging {
         )
     }
 
-    private func decipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
-        try ciphered { () throws(CryptographyError) in
-            try encryption.decrypt(data, .blockChaining(vector: try vector([0xA5, 0x5A])))
-        }
-    }
-
-    private func encipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
-        try ciphered { () throws(CryptographyError) in
-            try encryption.encrypt(data, .blockChaining(vector: try vector([0x5A, 0xA5])))
-        }
-    }
 }
 
 extension [UInt8] {

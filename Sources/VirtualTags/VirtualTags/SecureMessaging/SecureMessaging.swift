@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CardCryptography
 import TagLink
 
 /// The protection of messages after an authentication: the session keys, and the state between messages.
@@ -7,9 +6,8 @@ package protocol SecureMessaging: Sendable {
     /// Returns the length of data when they are protected.
     func protectedLength(_ length: Int, _ mode: CommunicationMode) -> Int
 
-    /// Removes the protection from a command.
+    /// Removes the protection from a command's data.
     ///
-    /// - Returns: the unprotected data of the command.
     /// - Throws: `integrityError` or `lengthError`.
     mutating func open(
         _ command: UInt8,
@@ -17,14 +15,10 @@ package protocol SecureMessaging: Sendable {
         _ protection: Protection
     ) throws(DESFireStatus) -> [UInt8]
 
-    /// Removes the protection from the data of CHANGE KEY. They have their own checksums.
+    /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums.
     ///
-    /// - Parameters:
-    ///   - number: the key's number in the command.
-    ///   - cryptogram: the bytes after the number.
-    ///   - kind: the kind of the new key.
-    ///   - old: the key that is replaced. nil when the session uses this key: then the reader has proved that it knows
-    ///     it.
+    /// - Parameter old: the key that is replaced; nil when the session uses it, so that the reader has proved that it
+    ///   knows it.
     mutating func openKey(
         _ number: UInt8,
         _ cryptogram: [UInt8],
@@ -32,9 +26,7 @@ package protocol SecureMessaging: Sendable {
         replacing old: DESFireKey?
     ) throws(DESFireStatus) -> DESFireKey
 
-    /// Protects the data of an answer.
-    ///
-    /// - Parameter status: the status of the answer, which is protected too.
+    /// Protects the data of an answer. The status is protected too.
     mutating func seal(
         _ data: [UInt8],
         _ protection: Protection,
@@ -44,14 +36,8 @@ package protocol SecureMessaging: Sendable {
 
 extension DESFireKey {
     /// Creates a new key from the data of CHANGE KEY: the key's bytes, combined with those of the replaced key if it is
-    /// another one, and the version of an AES key.
-    ///
-    /// - Parameters:
-    ///   - kind: the kind of the key.
-    ///   - sent: the data. Bytes after the version are ignored.
-    ///   - old: the key that is replaced; nil when it is the session's own.
-    ///   - isChecked: returns whether the checksum of the new key's bytes is right. A right checksum proves that the
-    ///     reader knows the replaced key.
+    /// another one than the session's, and the version of an AES key. A right checksum of the new bytes proves that the
+    /// reader knows the replaced key.
     init(
         _ kind: Kind,
         sent: [UInt8],
@@ -69,17 +55,7 @@ extension DESFireKey {
     }
 }
 
-/// Uses a cipher. If this fails, or the system's library is missing, throws an integrity error.
-func ciphered<Result>(_ body: () throws(CryptographyError) -> Result) throws(DESFireStatus) -> Result {
-    do throws(CryptographyError) {
-        return try body()
-    } catch {
-        throw .integrityError
-    }
-}
-
 extension [UInt8] {
-    /// The bytes, with zeros up to whole blocks.
     func padded(to block: Int) -> [UInt8] {
         self + [UInt8](repeating: 0, count: (block - count % block) % block)
     }
@@ -95,7 +71,6 @@ extension [UInt8] {
         return Array(self[..<end])
     }
 
-    /// Combines each byte with the other's by exclusive or.
     func combined(with other: some Sequence<UInt8>) -> [UInt8] {
         zip(self, other).map { $0 ^ $1 }
     }
@@ -109,4 +84,90 @@ extension [UInt8] {
         }
         return [UInt8](littleEndian: Int(crc), count: 4)
     }
+}
+
+/// Which part of a command and its answer is protected.
+package enum Protection: Sendable {
+    /// For commands without secret data: only the protection that the session adds to every message.
+    case standard
+    /// The data in the command are protected, after a header of some bytes. `length` is the length of the unprotected
+    /// data, if the header contains it.
+    case command(CommunicationMode, header: Int, length: Int)
+    /// The data in the command are encrypted, after a header of some bytes. Their length is not sent, so a mark follows
+    /// their checksum.
+    case markedCommand(header: Int)
+    /// The data in the answer are protected. `isOpenEnded` means that the reader did not request a length, so the end
+    /// must be marked.
+    case answer(CommunicationMode, isOpenEnded: Bool = false)
+}
+
+/// How data are protected between card and reader.
+public enum CommunicationMode: Sendable, Hashable {
+    case plain
+    /// With a MAC.
+    case maced
+    /// Encrypted, and with a checksum or MAC.
+    case enciphered
+}
+
+/// The communication settings of a file of a DESFire or NTAG 424 card: a byte, of which two bits are the mode.
+public struct CommunicationSettings: RawRepresentable, Sendable, Hashable {
+    /// Data are sent as they are.
+    public static let plain = CommunicationSettings(rawValue: 0x00)
+    /// Data are sent with a MAC.
+    public static let maced = CommunicationSettings(rawValue: 0x01)
+    /// Data are sent encrypted.
+    public static let enciphered = CommunicationSettings(rawValue: 0x03)
+
+    /// The byte, as the card reports it. Bits that are not part of the mode are kept.
+    public var rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The mode in the lower two bits.
+    public var mode: CommunicationMode {
+        switch rawValue & 0x03 {
+        case 0x01: .maced
+        case 0x03: .enciphered
+        default: .plain
+        }
+    }
+}
+
+/// The status byte of MIFARE DESFire's native commands (MF3ICD81 data sheet, 9.3).
+package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
+    package var rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let success = DESFireStatus(rawValue: 0x00)
+    /// READ SIGNATURE was successful. No other command has this status (NXP AN12196; AN12343, table 44).
+    package static let signature = DESFireStatus(rawValue: 0x90)
+    package static let outOfMemory = DESFireStatus(rawValue: 0x0E)
+    /// There are no changes to commit or to abort.
+    package static let noChanges = DESFireStatus(rawValue: 0x0C)
+    /// The form of READ SIGNATURE is wrong. Only NTAG 424 DNA has this status, for this command alone.
+    package static let formatError = DESFireStatus(rawValue: 0x0C)
+    package static let illegalCommand = DESFireStatus(rawValue: 0x1C)
+    /// A MAC, a checksum or the padding is wrong.
+    package static let integrityError = DESFireStatus(rawValue: 0x1E)
+    package static let noSuchKey = DESFireStatus(rawValue: 0x40)
+    package static let lengthError = DESFireStatus(rawValue: 0x7E)
+    /// The file's kind or the settings do not allow the command.
+    package static let permissionDenied = DESFireStatus(rawValue: 0x9D)
+    package static let parameterError = DESFireStatus(rawValue: 0x9E)
+    package static let applicationNotFound = DESFireStatus(rawValue: 0xA0)
+    /// The required authentication is missing, or it failed.
+    package static let authenticationError = DESFireStatus(rawValue: 0xAE)
+    package static let additionalFrame = DESFireStatus(rawValue: 0xAF)
+    /// The range ends beyond the file.
+    package static let boundaryError = DESFireStatus(rawValue: 0xBE)
+    /// The previous command was not completed: the reader has not sent or requested all its frames.
+    package static let commandAborted = DESFireStatus(rawValue: 0xCA)
+    /// The card has as many applications as it can have.
+    package static let countError = DESFireStatus(rawValue: 0xCE)
+    package static let duplicate = DESFireStatus(rawValue: 0xDE)
+    package static let fileNotFound = DESFireStatus(rawValue: 0xF0)
 }

@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-extension Type2Product {
-    /// Whether the product has READ_SIG.
-    package var hasSignature: Bool { features.contains(.signature) }
-
-    /// The number of pages that a reader without keys can read. This excludes the key of Ultralight C.
-    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
-
-    /// The page with the dynamic lock bytes; nil when there is none.
-    public var dynamicLockPage: Int? { dynamicLock?.page }
-
-    /// The first configuration page; nil when there is none. The password is in one of these pages.
-    public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
-}
-
 /// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families that answers raw frames from its memory.
 ///
 /// ```swift
@@ -26,22 +12,16 @@ extension Type2Product {
 public final class VirtualType2Tag: VirtualTag {
     /// The product.
     public let product: Type2Product
-    private let silicon: Locked<Type2Silicon>
+    private let chip: Locked<Type2Chip>
 
-    /// Creates a tag with the given contents.
-    ///
-    /// - Parameter contents: the contents. The UID must have 4, 7 or 10 bytes.
+    /// Creates a tag with the given contents. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: Type2Contents) {
         precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
-        silicon = Locked(Type2Silicon(contents))
+        chip = Locked(Type2Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID; nil for a random one.
+    /// Creates a new tag with an empty NDEF format; without a UID, it has a random one.
     public convenience init(_ product: Type2Product, uid: [UInt8]? = nil) {
         var generator = SystemRandomNumberGenerator()
         self.init(Type2Contents(blank: product, uid: uid ?? Type2Contents.randomUID(using: &generator)))
@@ -50,19 +30,154 @@ public final class VirtualType2Tag: VirtualTag {
     public var technology: Technology { .nfcA }
 
     public var identifier: [UInt8] {
-        silicon.withLock { $0.contents.uid }
+        chip.withLock { $0.contents.uid }
     }
 
     /// The current persistent state of the tag.
     public var contents: Type2Contents {
-        silicon.withLock { $0.contents }
+        chip.withLock { $0.contents }
     }
 
-    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, disturbance: disturbance) }
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
+    }
+}
+
+/// The persistent state of a Type 2 tag, as in an image of the tag.
+public struct Type2Contents: Sendable, Hashable {
+    /// The product.
+    public var product: Type2Product
+    /// The UID that the tag answers with: 4, 7 or 10 bytes. It is also in pages 0 and 1 of the memory.
+    public var uid: [UInt8]
+    /// All pages, four bytes each, from page 0; the second sector follows the first one's 256 pages. Missing pages at
+    /// the end are like those of a new tag.
+    public var memory: [UInt8]
+    /// ATQA. The low byte is sent first.
+    public var atqa: UInt16 = 0x0044
+    /// SAK.
+    public var sak: UInt8 = 0x00
+    /// The answer to GET_VERSION.
+    public var version: [UInt8]?
+    /// The answer to READ_SIG, 32 bytes; zeros unless it was given.
+    public var signature: [UInt8]
+    /// The three 24-bit counters. NTAG213, 215 and 216 use the last one.
+    public var counters: [UInt32]
+    /// The answers to CHECK_TEARING_EVENT: BD for an intact counter.
+    public var tearingFlags: [UInt8]
+    /// How many times in a row the password was wrong.
+    public var failedAuthentications = 0
+
+    /// Creates a new tag with an empty NDEF format. The UID has 7 bytes; its check bytes are computed.
+    public init(blank product: Type2Product, uid: [UInt8]) {
+        self.product = product
+        self.uid = uid
+        version = product.version
+        signature = Array(repeating: 0, count: 32)
+        counters = [0, 0, 0]
+        tearingFlags = [0xBD, 0xBD, 0xBD]
+        memory = Self.factoryMemory(product)
+        let head = Self.manufacturerBytes(uid, product)
+        memory.replaceSubrange(0..<head.count, with: head)
+    }
+
+    /// Returns an NXP UID with random bytes. The fourth byte is never 88, because the second part of the UID would then
+    /// begin with the cascade tag (ISO/IEC 14443-3, 6.5.4).
+    public static func randomUID(using generator: inout some RandomNumberGenerator) -> [UInt8] {
+        var uid = [0x04] + (0..<6).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        if uid[3] == 0x88 { uid[3] = 0x08 }
+        return uid
+    }
+
+    /// Returns the first nine bytes of the memory, with the UID and its check bytes (ISO/IEC 14443-3, 6.5.4).
+    ///
+    /// NTAG I2C has SAK and ATQA there, and no check bytes (NT3H2111/NT3H2211 data sheet, 8.3.5).
+    private static func manufacturerBytes(_ uid: [UInt8], _ product: Type2Product) -> [UInt8] {
+        if product.features.contains(.sectors), uid.count == 7 { return uid + [0x00, 0x44, 0x00] }
+        guard uid.count == 7 else {
+            return Array((uid + [uid.reduce(0, ^)]).prefix(9))
+        }
+        let first = Array(uid[0..<3])
+        let second = Array(uid[3..<7])
+        return first + [first.reduce(0x88, ^)] + second + [second.reduce(0, ^)]
+    }
+
+    static func factoryMemory(_ product: Type2Product) -> [UInt8] {
+        var memory = [UInt8](repeating: 0, count: product.pageCount * 4)
+        // Byte 1 of page 2 is called "internal" and reads 48.
+        memory[9] = 0x48
+        memory.replaceSubrange(12..<16, with: [0xE1, 0x10, product.capabilitySize, 0x00])
+        memory.replaceSubrange(16..<(16 + product.factoryData.count), with: product.factoryData)
+        for (page, bytes) in product.factoryConfiguration {
+            memory.replaceSubrange((page * 4)..<(page * 4 + 4), with: bytes)
+        }
+        if let lock = product.dynamicLock, let last = lock.lastByte {
+            memory[lock.page * 4 + 3] = last
+        }
+        return memory
+    }
+}
+
+extension Type2Contents {
+    /// The same contents with a memory of the product's size. Missing pages at the end are like those of a new tag.
+    package var completed: Type2Contents { Type2Chip(self).contents }
+
+    /// The pages that static and dynamic lock bits make read-only, starting at 3. Pages of the second sector count from
+    /// 256.
+    public var lockedPages: [Int] {
+        let memory = completed.memory
+        let fields = [LockField.statically] + (product.dynamicLock.map { [$0] } ?? [])
+        let bits = fields.map { $0.bits(in: memory) }
+        return (3..<product.pageCount).filter { page in
+            zip(fields, bits).contains { $0.locks(page, bits: $1) }
+        }
+    }
+
+    /// The first page that needs the password; nil when none does.
+    public var firstProtectedPage: Int? {
+        let start = Type2Chip(self).latched.protectionStart
+        return start < product.pageCount ? start : nil
+    }
+
+    /// The numbers of the product's counters, as used for reading: all three, the third, or none.
+    public var countersOfProduct: [Int] {
+        if product.features.contains(.counters) { return [0, 1, 2] }
+        return product.features.contains(.readingCounter) ? [2] : []
+    }
+}
+
+// Prints and dumps show zeros in place of the passwords and keys, which are in the middle of the memory.
+
+extension Type2Contents: CustomReflectable, CustomStringConvertible {
+    /// The printed parts, without the password and the keys.
+    public var customMirror: Mirror {
+        let places = secretPages.map { 4 * $0..<4 * $0 + 4 }
+        return Mirror(
+            self,
+            children: [
+                "product": product, "uid": uid, "memory": memory.concealing(places), "atqa": atqa, "sak": sak,
+                "version": version as Any, "signature": signature, "counters": counters,
+                "tearingFlags": tearingFlags, "failedAuthentications": failedAuthentications,
+            ],
+            displayStyle: .struct
+        )
+    }
+
+    /// The product, the UID and the size.
+    public var description: String { "\(product), UID \(uid.hexText()), \(memory.count) bytes" }
+}
+
+extension Type2Contents {
+    /// The pages with the password (PWD and PACK) and the keys.
+    package var secretPages: [Int] {
+        var pages: [Int] = []
+        if product.features.contains(.password), let start = product.configurationPage {
+            pages += [start + 2, start + 3]
+        }
+        if product.features.contains(.tripleDES) { pages += 44...47 }
+        return pages
     }
 }

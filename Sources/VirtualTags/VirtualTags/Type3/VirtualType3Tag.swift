@@ -20,11 +20,9 @@ public final class VirtualType3Tag: VirtualTag {
         case standard(FeliCaStandardContents)
     }
 
-    private let silicon: Locked<Type3Silicon>
+    private let chip: Locked<Type3Chip>
 
     /// Creates a FeliCa Lite-S.
-    ///
-    /// - Parameter contents: its state.
     public init(_ contents: FeliCaLiteSContents) {
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition(
@@ -32,14 +30,14 @@ public final class VirtualType3Tag: VirtualTag {
                 && contents.cardKey.count == 16,
             "S_PAD has 14 blocks, and the memory configuration and the card key are one each"
         )
-        silicon = Locked(Type3Silicon(FeliCaLiteSChip(contents)))
+        chip = Locked(Type3Chip(FeliCaLiteSChip(contents)))
     }
 
     /// Creates a FeliCa Standard card or a generic Type 3 tag.
     public init(_ contents: FeliCaStandardContents) {
         precondition(contents.idm.count == 8 && contents.pmm.count == 8, "IDm and PMm have 8 bytes")
         precondition((1...16).contains(contents.systems.count), "a card has 1 to 16 systems")
-        silicon = Locked(Type3Silicon(FeliCaStandardChip(contents: contents)))
+        chip = Locked(Type3Chip(FeliCaStandardChip(contents: contents)))
     }
 
     /// Creates a tag with the state of another one.
@@ -53,42 +51,38 @@ public final class VirtualType3Tag: VirtualTag {
     public var technology: Technology { .nfcF }
 
     public var identifier: [UInt8] {
-        silicon.withLock { $0.chip.idm }
+        chip.withLock { $0.felica.idm }
     }
 
     /// The current persistent state of the tag.
     public var contents: Contents {
-        silicon.withLock { silicon in
-            if let chip = silicon.chip as? FeliCaLiteSChip { return .liteS(chip.contents) }
-            if let chip = silicon.chip as? FeliCaStandardChip { return .standard(chip.contents) }
-            preconditionFailure("there are two kinds of chips")
-        }
+        chip.withLock { $0.felica.state }
     }
 
-    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, disturbance: disturbance) }
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
     }
 }
 
 /// The state machine of a Type 3 tag: framing, polling with slots, and a chip.
-struct Type3Silicon: Sendable {
-    var chip: any FeliCaChip
+struct Type3Chip: Sendable {
+    var felica: any FeliCaChip
     private var random: SplitMix64
 
-    init(_ chip: any FeliCaChip) {
-        self.chip = chip
-        random = SplitMix64(identifier: chip.idm)
+    init(_ felica: any FeliCaChip) {
+        self.felica = felica
+        random = SplitMix64(identifier: felica.idm)
     }
 
     mutating func losePower() {
-        chip.losePower()
+        felica.losePower()
     }
 
-    mutating func receive(_ frame: Frame, disturbance: Disturbance?) -> TagAnswer? {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         guard let bytes = frame.payload(checkedBy: .nfcF), bytes.count >= 2, Int(bytes[0]) == bytes.count else {
             return nil
         }
@@ -98,9 +92,9 @@ struct Type3Silicon: Sendable {
         guard bytes.count >= 10, bytes[1] & 0x01 == 0 else { return nil }
         let idm = Array(bytes[2..<10])
         let number = idm[0] >> 4
-        guard chip.systems.contains(where: { $0.number == number }), idm == self.idm(of: number) else { return nil }
-        guard let answer = process(bytes[1], bytes[10...], system: number, disturbance) else { return nil }
-        let response = [bytes[1] + 1] + idm + answer.payload
+        guard felica.systems.contains(where: { $0.number == number }), idm == self.idm(of: number) else { return nil }
+        guard let answer = process(bytes[1], bytes[10...], system: number, injectedFault) else { return nil }
+        let response = [bytes[1] + 1] + idm + answer.bytes
         guard response.count < 255 else { return nil }
         return TagAnswer(
             Frame([UInt8(response.count + 1)] + response),
@@ -111,7 +105,7 @@ struct Type3Silicon: Sendable {
 
     /// Returns the IDm of a system. The system's number is in the highest four bits.
     private func idm(of number: UInt8) -> [UInt8] {
-        [chip.idm[0] & 0x0F | number << 4] + chip.idm.dropFirst()
+        [felica.idm[0] & 0x0F | number << 4] + felica.idm.dropFirst()
     }
 
     /// Executes a command on the chip, or answers with the memory failure of a fault.
@@ -119,22 +113,22 @@ struct Type3Silicon: Sendable {
         _ command: UInt8,
         _ payload: ArraySlice<UInt8>,
         system: UInt8,
-        _ disturbance: Disturbance?
-    ) -> FeliCaChipAnswer? {
-        let hasStatus = command == 0x06 || command == 0x08
-        switch disturbance {
-        case nil:
-            return chip.process(command, payload, system: system, tear: nil)
-        case .powerCut(let rest):
-            return chip.process(command, payload, system: system, tear: rest)
-        case .refusal:
-            return hasStatus ? FeliCaChipAnswer(.memoryFailure) : nil
-        case .writeRefusal:
-            let before = chip
-            let answer = chip.process(command, payload, system: system, tear: nil)
-            guard answer?.isWrite == true else { return answer }
-            chip = before
-            return FeliCaChipAnswer(.memoryFailure, isWrite: true)
+        _ injectedFault: InjectedFault?
+    ) -> CardAnswer? {
+        let before = felica
+        var tear: TornWrite?
+        switch injectedFault {
+        case .refusal: return command == 0x06 || command == 0x08 ? CardAnswer(.memoryFailure) : nil
+        case .powerCut(let rest): tear = rest
+        case .writeRefusal, nil: break
+        }
+        do throws(FeliCaStatus) {
+            let answer = try felica.process(command, payload, system: system, tear: tear)
+            guard case .writeRefusal = injectedFault, answer?.isWrite == true else { return answer }
+            felica = before
+            return CardAnswer(.memoryFailure, isWrite: true)
+        } catch {
+            return CardAnswer(error)
         }
     }
 
@@ -142,11 +136,11 @@ struct Type3Silicon: Sendable {
     private mutating func poll(_ bytes: [UInt8]) -> TagAnswer? {
         let high = bytes[2]
         let low = bytes[3]
-        let found = chip.systems.first { system in
+        let found = felica.systems.first { system in
             (high == 0xFF || high == UInt8(system.code >> 8)) && (low == 0xFF || low == UInt8(system.code & 0xFF))
         }
         guard let found, [0x00, 0x01, 0x03, 0x07, 0x0F].contains(bytes[5]) else { return nil }
-        var response = [0x01] + idm(of: found.number) + chip.pmm
+        var response = [0x01] + idm(of: found.number) + felica.pmm
         switch bytes[4] {
         case 0x01: response += found.code.bigEndianBytes
         // The rates 212 and 424 kbit/s.
@@ -156,14 +150,105 @@ struct Type3Silicon: Sendable {
         let slot = Int(random.next() % (UInt64(bytes[5]) + 1))
         return TagAnswer(
             Frame([UInt8(response.count + 1)] + response),
-            workTime: Self.slotStart(slot),
+            // A slot has 256 times 64 carrier periods (NFC Forum Digital 2.3, 8.6.3).
+            workTime: Airtime(carrierPeriods: 16384 * Int64(slot)),
             slot: slot
         )
     }
+}
 
-    /// Returns when a slot begins, relative to the first one: 256 times 64 carrier periods per slot (NFC Forum Digital
-    /// 2.3, 8.6.3).
-    private static func slotStart(_ slot: Int) -> Airtime {
-        Airtime(carrierPeriods: 16384 * Int64(slot))
+/// The part of a FeliCa tag that differs between chips. Polling and the framing of commands are the same for all.
+protocol FeliCaChip: Sendable {
+    var state: VirtualType3Tag.Contents { get }
+    /// The IDm of the first system, and the PMm.
+    var idm: [UInt8] { get }
+    var pmm: [UInt8] { get }
+    /// The system codes that polling finds, and the number of the system that each one is for.
+    var systems: [(code: UInt16, number: UInt8)] { get }
+
+    /// Executes a command, given as the bytes after the IDm, on the system with the number in the IDm. Returns the
+    /// bytes after the response code and the IDm; nil when the chip does not answer.
+    mutating func process(
+        _ command: UInt8,
+        _ payload: ArraySlice<UInt8>,
+        system: UInt8,
+        tear: TornWrite?
+    ) throws(FeliCaStatus) -> CardAnswer?
+
+    mutating func losePower()
+}
+
+extension CardAnswer {
+    init(_ status: FeliCaStatus, workTime: Airtime = .zero, isWrite: Bool = false) {
+        self.init(status.bytes, workTime: workTime, isWrite: isWrite)
+    }
+}
+
+/// The two status flags of a FeliCa answer: the position and the kind of the error (FeliCa Card User's Manual, 4.5).
+struct FeliCaStatus: Error, Hashable {
+    var flag1: UInt8
+    var flag2: UInt8
+
+    static let success = FeliCaStatus(flag1: 0x00, flag2: 0x00)
+    static let memoryFailure = whole(0x70)
+    static let serviceCount = whole(0xA1)
+    static let blockCount = whole(0xA2)
+    static let unknownService = whole(0xA6)
+
+    enum BlockError: UInt8 {
+        case serviceOrder = 0xA3
+        case accessDenied = 0xA5
+        case accessMode = 0xA7
+        case blockNumber = 0xA8
+        case codeCombination = 0xB0
+        case authenticationNeeded = 0xB1
+        /// The MAC or its write counter is wrong, or there was no challenge.
+        case wrongCode = 0xB2
+    }
+
+    static func whole(_ code: UInt8) -> FeliCaStatus {
+        FeliCaStatus(flag1: 0xFF, flag2: code)
+    }
+
+    /// An error in the block list: flag 1 has the bit of its position.
+    static func block(_ position: Int, _ error: BlockError) -> FeliCaStatus {
+        FeliCaStatus(flag1: 1 << (position % 8), flag2: error.rawValue)
+    }
+
+    var bytes: [UInt8] { [flag1, flag2] }
+}
+
+/// The services and blocks of a Read or Write Without Encryption (JIS X 6319-4, 7.4).
+struct FeliCaBlockList: Sendable {
+    struct Element: Sendable, Hashable {
+        var service: Int
+        var accessMode: UInt8
+        var block: Int
+    }
+
+    var services: [UInt16] = []
+    var elements: [Element] = []
+    /// The bytes after the lists: the data of a write.
+    var data: [UInt8]
+
+    /// Parses the command after the IDm; nil when it is too short. A card does not answer it.
+    init?(_ payload: ArraySlice<UInt8>) {
+        var rest = payload
+        guard let serviceCount = rest.popFirst() else { return nil }
+        for _ in 0..<serviceCount {
+            guard let low = rest.popFirst(), let high = rest.popFirst() else { return nil }
+            services.append(UInt16(high: high, low: low))
+        }
+        guard let blockCount = rest.popFirst() else { return nil }
+        for _ in 0..<blockCount {
+            guard let head = rest.popFirst(), let low = rest.popFirst() else { return nil }
+            var block = Int(low)
+            if head & 0x80 == 0 {
+                guard let high = rest.popFirst() else { return nil }
+                block |= Int(high) << 8
+            }
+            elements.append(Element(service: Int(head & 0x0F), accessMode: head >> 4 & 0x07, block: block))
+        }
+        data = Array(rest)
     }
 }

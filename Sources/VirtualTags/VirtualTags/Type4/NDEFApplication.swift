@@ -33,23 +33,13 @@ public struct NDEFApplication: CardApplication {
     private var current: UInt16?
     private var container: VirtualCapabilityContainer?
 
-    /// Creates an application with the given files.
-    ///
-    /// - Parameters:
-    ///   - files: all files, including the capability container E103.
-    ///   - isCapabilityContainerWritable: whether the capability container may be updated.
+    /// Creates an application with the given files, including the capability container E103.
     public init(files: [UInt16: [UInt8]], isCapabilityContainerWritable: Bool = true) {
         self.files = files
         self.isCapabilityContainerWritable = isCapabilityContainerWritable
     }
 
-    /// Creates an empty application.
-    ///
-    /// - Parameters:
-    ///   - mapping: the mapping version.
-    ///   - size: the size of the NDEF file, including its length field.
-    ///   - maximumRead: MLe.
-    ///   - maximumWrite: MLc.
+    /// Creates an empty application. The size of the NDEF file includes its length field. The limits are MLe and MLc.
     public init(
         mapping: Mapping = .version2,
         size: Int = 2048,
@@ -89,75 +79,73 @@ public struct NDEFApplication: CardApplication {
     }
 
     public mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
-        guard command.cla == 0x00 else { return CardAnswer(status: .unknownClass) }
+        CardAnswer { () throws(CardStatus) in try execute(command, tear) }
+    }
+
+    private mutating func execute(_ command: CardCommand, _ tear: TornWrite?) throws(CardStatus) -> CardAnswer {
+        guard command.cla == 0x00 else { throw .unknownClass }
         switch command.ins {
-        case 0xA4: return selectFile(command)
-        case 0xB0: return readBinary(command)
-        case 0xD6: return updateBinary(command, tear)
-        case 0xB1 where container?.majorVersion == 3: return readBinaryObject(command)
-        case 0xD7 where container?.majorVersion == 3: return updateBinaryObject(command, tear)
-        default: return CardAnswer(status: .unknownInstruction)
+        case 0xA4: return try selectFile(command)
+        case 0xB0: return try readBinary(command)
+        case 0xD6: return try updateBinary(command, tear)
+        case 0xB1 where container?.majorVersion == 3: return try readBinaryObject(command)
+        case 0xD7 where container?.majorVersion == 3: return try updateBinaryObject(command, tear)
+        default: throw .unknownInstruction
         }
     }
 
     /// SELECT by file identifier (NFC Forum T4T 1.2, 5.4.2). P2 is 0C, or 00 in mapping 1.0.
-    private mutating func selectFile(_ command: CardCommand) -> CardAnswer {
-        guard command.p1 == 0x00, command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.count == 2 else { return CardAnswer(status: .wrongLength) }
+    private mutating func selectFile(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.p1 == 0x00, command.p2 & 0xF3 == 0 else { throw .wrongParameters }
+        guard command.data.count == 2 else { throw .wrongLength }
         let identifier = UInt16(high: command.data[0], low: command.data[1])
-        guard files[identifier] != nil else { return CardAnswer(status: .notFound) }
+        guard files[identifier] != nil else { throw .notFound }
         current = identifier
         return CardAnswer(status: .success)
     }
 
     // MARK: Offsets in P1 and P2
 
-    private func readBinary(_ command: CardCommand) -> CardAnswer {
-        guard command.p1 < 0x80 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.isEmpty, let expected = command.expectedLength else {
-            return CardAnswer(status: .wrongLength)
-        }
-        return read(at: Int(command.parameters), expected, takesAll: command.requestsAll)
+    private func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.p1 < 0x80 else { throw .wrongParameters }
+        guard command.data.isEmpty, let expected = command.expectedLength else { throw .wrongLength }
+        return try read(at: Int(command.parameters), expected, takesAll: command.requestsAll)
     }
 
-    private mutating func updateBinary(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
-        guard command.p1 < 0x80 else { return CardAnswer(status: .wrongParameters) }
-        guard !command.data.isEmpty, command.data.count <= maximumWrite else {
-            return CardAnswer(status: .wrongLength)
-        }
-        return update(command.data, at: Int(command.parameters), tear)
+    private mutating func updateBinary(_ command: CardCommand, _ tear: TornWrite?) throws(CardStatus) -> CardAnswer {
+        guard command.p1 < 0x80 else { throw .wrongParameters }
+        guard !command.data.isEmpty, command.data.count <= maximumWrite else { throw .wrongLength }
+        return try update(command.data, at: Int(command.parameters), tear)
     }
 
     // MARK: Offsets in data objects
 
     /// READ BINARY with an offset data object (NFC Forum T4T 1.2, 5.4.7).
-    private func readBinaryObject(_ command: CardCommand) -> CardAnswer {
-        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-        guard let expected = command.expectedLength else { return CardAnswer(status: .wrongLength) }
-        guard command.data.count == 5, let offset = Self.offset(command.data) else {
-            return CardAnswer(status: .wrongData)
-        }
+    private func readBinaryObject(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.parameters == 0 else { throw .wrongParameters }
+        guard let expected = command.expectedLength else { throw .wrongLength }
+        guard command.data.count == 5, let offset = Self.offset(command.data) else { throw .wrongData }
         // Le also counts the data object's header.
         let takesAll = command.requestsAll
         let room = takesAll ? min(expected, maximumRead) : expected
         let header = room <= 129 ? 2 : room <= 258 ? 3 : 4
-        guard room > header else { return CardAnswer(status: .wrongLength) }
-        var answer = read(at: offset, room - header, takesAll: takesAll)
+        guard room > header else { throw .wrongLength }
+        var answer = try read(at: offset, room - header, takesAll: takesAll)
         let count = answer.bytes.count - 2
         guard count > 0 else { return answer }
-        answer.bytes = [0x53] + Self.length(count) + answer.bytes
+        answer.bytes = DataObject(0x53, Array(answer.bytes.dropLast(2))).bytes + answer.bytes.suffix(2)
         return answer
     }
 
     /// UPDATE BINARY with offset and discretionary data objects (NFC Forum T4T 1.2, 5.4.8).
-    private mutating func updateBinaryObject(_ command: CardCommand, _ tear: TornWrite?) -> CardAnswer {
-        guard command.parameters == 0 else { return CardAnswer(status: .wrongParameters) }
-        guard command.data.count <= maximumWrite else { return CardAnswer(status: .wrongLength) }
+    private mutating func updateBinaryObject(_ command: CardCommand, _ tear: TornWrite?) throws(CardStatus)
+        -> CardAnswer
+    {
+        guard command.parameters == 0 else { throw .wrongParameters }
+        guard command.data.count <= maximumWrite else { throw .wrongLength }
         guard let offset = Self.offset(command.data), let data = Self.discretionaryData(command.data.dropFirst(5))
-        else {
-            return CardAnswer(status: .wrongData)
-        }
-        return update(data, at: offset, tear)
+        else { throw .wrongData }
+        return try update(data, at: offset, tear)
     }
 
     private static func offset(_ data: [UInt8]) -> Int? {
@@ -168,24 +156,8 @@ public struct NDEFApplication: CardApplication {
     /// Returns the value of a data object 53 that fills `data`; nil when it does not, or is empty.
     private static func discretionaryData(_ data: ArraySlice<UInt8>) -> [UInt8]? {
         var rest = data
-        guard rest.popFirst() == 0x53, let first = rest.popFirst() else { return nil }
-        var length = Int(first)
-        if first >= 0x80 {
-            guard (0x81...0x82).contains(first) else { return nil }
-            length = 0
-            for _ in 0x80..<first {
-                guard let byte = rest.popFirst() else { return nil }
-                length = length << 8 | Int(byte)
-            }
-        }
-        return length > 0 && rest.count == length ? Array(rest) : nil
-    }
-
-    /// Encodes a length in BER-TLV.
-    private static func length(_ count: Int) -> [UInt8] {
-        if count < 0x80 { return [UInt8(count)] }
-        if count < 0x100 { return [0x81, UInt8(count)] }
-        return [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
+        let object = DataObject(takingFrom: &rest)
+        return rest.isEmpty && object?.tag == 0x53 && object?.value != [] ? object?.value : nil
     }
 
     // MARK: Memory
@@ -194,31 +166,68 @@ public struct NDEFApplication: CardApplication {
     private var maximumWrite: Int { container?.maximumWrite ?? 0xFF }
 
     /// Reads the current file. Le of zeros means all bytes up to MLe. A number greater than MLe is refused.
-    private func read(at offset: Int, _ expected: Int, takesAll: Bool) -> CardAnswer {
-        guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
+    private func read(at offset: Int, _ expected: Int, takesAll: Bool) throws(CardStatus) -> CardAnswer {
+        guard let current, let file = files[current] else { throw .noCurrentFile }
         if current != Self.capabilityContainer, let rights = container?.rights[current], rights.read != 0 {
             return CardAnswer(status: .securityNotSatisfied)
         }
-        guard takesAll || expected <= maximumRead else { return CardAnswer(status: .wrongLength) }
-        guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
+        guard takesAll || expected <= maximumRead else { throw .wrongLength }
+        guard offset < file.count else { throw .wrongOffset }
         let count = min(expected, maximumRead, file.count - offset)
         let isWhole = takesAll || count == expected
         return CardAnswer(Array(file[offset..<(offset + count)]), status: isWhole ? .success : .endOfFile)
     }
 
-    private mutating func update(_ data: [UInt8], at offset: Int, _ tear: TornWrite?) -> CardAnswer {
-        guard let current, let file = files[current] else { return CardAnswer(status: .noCurrentFile) }
+    private mutating func update(_ data: [UInt8], at offset: Int, _ tear: TornWrite?) throws(CardStatus) -> CardAnswer {
+        guard let current, let file = files[current] else { throw .noCurrentFile }
         let isWritable =
             current == Self.capabilityContainer
             ? isCapabilityContainerWritable : container?.rights[current]?.write == 0
-        guard isWritable else { return CardAnswer(status: .securityNotSatisfied) }
-        guard offset < file.count else { return CardAnswer(status: .wrongOffset) }
-        guard offset + data.count <= file.count else { return CardAnswer(status: .noRoom) }
+        guard isWritable else { throw .securityNotSatisfied }
+        guard offset < file.count else { throw .wrongOffset }
+        guard offset + data.count <= file.count else { throw .noRoom }
         files[current]?.program(data, at: offset, tear: tear, unit: Self.programmingUnit)
         if current == Self.capabilityContainer {
             container = files[current].flatMap(VirtualCapabilityContainer.init)
         }
         let units = (data.count + Self.programmingUnit - 1) / Self.programmingUnit
         return CardAnswer(status: .success, workTime: programmingTime * units, isWrite: true)
+    }
+}
+
+/// The content of a Type 4 tag's capability container (NFC Forum T4T 1.2, 4.7.3), as far as the tag itself uses it.
+struct VirtualCapabilityContainer: Sendable, Hashable {
+    struct Rights: Sendable, Hashable {
+        var read: UInt8
+        var write: UInt8
+    }
+
+    var majorVersion: UInt8
+    /// MLe, the maximum number of bytes in an answer to READ BINARY.
+    var maximumRead: Int
+    /// MLc, the maximum number of data bytes in a command.
+    var maximumWrite: Int
+    var rights: [UInt16: Rights] = [:]
+
+    /// Parses the file; nil when it is too short for the fixed part.
+    init?(_ file: [UInt8]) {
+        guard file.count >= 7 else { return nil }
+        majorVersion = file[2] >> 4
+        maximumRead = Int(high: file[3], low: file[4])
+        maximumWrite = Int(high: file[5], low: file[6])
+        let end = min(file.count, Int(high: file[0], low: file[1]))
+        var offset = 7
+        while offset + 2 <= end {
+            let type = file[offset]
+            let length = Int(file[offset + 1])
+            let value = offset + 2
+            guard value + length <= end else { break }
+            // NDEF and proprietary file control TLVs, also those with 4-byte sizes.
+            if (4...6).contains(type), length >= 6 {
+                let identifier = UInt16(high: file[value], low: file[value + 1])
+                rights[identifier] = Rights(read: file[value + length - 2], write: file[value + length - 1])
+            }
+            offset = value + length
+        }
     }
 }

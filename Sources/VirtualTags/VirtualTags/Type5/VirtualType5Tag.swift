@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import CardCryptography
 public import TagLink
 
 /// A virtual Type 5 tag: an ICODE, ST25TV or ST25DV, or a generic one. It answers raw frames of ISO/IEC 15693.
@@ -18,11 +19,9 @@ public import TagLink
 public final class VirtualType5Tag: VirtualTag {
     /// The product.
     public let product: Type5Product
-    private let silicon: Locked<Type5Silicon>
+    private let chip: Locked<Type5Chip>
 
-    /// Creates a tag with the given contents.
-    ///
-    /// - Parameter contents: the contents. The UID must have 8 bytes, and the memory must fit into the product.
+    /// Creates a tag with the given contents. The UID must have 8 bytes, and the memory must fit into the product.
     public init(_ contents: Type5Contents) {
         let product = contents.product
         precondition(contents.uid.count == 8, "a UID of NFC-V has 8 bytes")
@@ -42,14 +41,10 @@ public final class VirtualType5Tag: VirtualTag {
             "the registers, passwords and telegram are not those of the product"
         )
         self.product = product
-        silicon = Locked(Type5Silicon(contents))
+        chip = Locked(Type5Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format.
-    ///
-    /// - Parameters:
-    ///   - product: the product.
-    ///   - uid: the UID, E0 first; nil for a default one with the product's prefix.
+    /// Creates a new tag with an empty NDEF format; without a UID, it has a default one with the product's prefix.
     public convenience init(_ product: Type5Product, uid: [UInt8]? = nil) {
         self.init(Type5Contents(blank: product, uid: uid))
     }
@@ -57,38 +52,214 @@ public final class VirtualType5Tag: VirtualTag {
     public var technology: Technology { .nfcV }
 
     public var identifier: [UInt8] {
-        silicon.withLock { $0.contents.uid }
+        chip.withLock { $0.contents.uid }
     }
 
     /// The current persistent state of the tag.
     public var contents: Type5Contents {
-        silicon.withLock { $0.contents }
+        chip.withLock { $0.contents }
     }
 
-    /// Puts a message into the mailbox of an ST25DV, like its host over I2C.
-    ///
-    /// - Parameter message: 1 to 256 bytes.
-    /// - Returns: whether it was stored. It is not stored while the mailbox is off, or while another message was not
-    ///   read yet.
+    /// Puts a message of 1 to 256 bytes into the mailbox of an ST25DV, like its host over I2C. Returns false while the
+    /// mailbox is off, or while another message was not read yet.
     public func putMessage(_ message: [UInt8]) -> Bool {
-        silicon.withLock { $0.mailbox.put(message, from: .host) }
+        chip.withLock { $0.mailbox.put(message, from: .host) }
     }
 
-    /// Takes the message that a reader put into the mailbox of an ST25DV, like its host over I2C.
-    ///
-    /// - Returns: the message; nil when there is none for the host.
+    /// Takes the message that a reader put into the mailbox of an ST25DV, like its host over I2C; nil when there is
+    /// none.
     public func takeMessage() -> [UInt8]? {
-        silicon.withLock { silicon in
-            guard silicon.mailbox.holdsMessageForHost else { return nil }
-            return silicon.mailbox.read(0..<silicon.mailbox.message.count, by: .host)
+        chip.withLock { chip in
+            guard chip.mailbox.holdsMessageForHost else { return nil }
+            return chip.mailbox.read(0..<chip.mailbox.message.count, by: .host)
         }
     }
 
-    public func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
-        silicon.withLock { $0.receive(request, disturbance: disturbance) }
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
     public func losePower() {
-        silicon.withLock { $0.losePower() }
+        chip.withLock { $0.losePower() }
+    }
+}
+
+/// The persistent state of a Type 5 tag, as in an image of the tag.
+public struct Type5Contents: Sendable, Hashable {
+    /// The product.
+    public var product: Type5Product
+    /// The UID, most significant byte (E0) first. On the air the order is reversed.
+    public var uid: [UInt8]
+    /// The blocks, without a counter's block.
+    public var memory: [UInt8]
+    /// The locked blocks. This can't be undone.
+    public var lockedBlocks: Set<Int> = []
+    /// The data storage format identifier.
+    public var dsfid: UInt8 = 0
+    /// The application family identifier.
+    public var afi: UInt8 = 0
+    /// Whether the data storage format identifier is locked.
+    public var isDSFIDLocked = false
+    /// Whether the application family identifier is locked.
+    public var isAFILocked = false
+    /// Whether the surveillance bit is set.
+    public var isSurveillanceSet = true
+    /// Whether the surveillance bit is locked.
+    public var isSurveillanceLocked = false
+    /// The passwords of ICODE SLIX and SLIX2 by identifier: 01 read, 02 write, 04 privacy, 08 destroy, 10 surveillance
+    /// and application family.
+    @Hidden public var passwords: [UInt8: UInt32]
+    /// The answer to READ SIGNATURE, 32 bytes; zeros unless it was given.
+    public var signature: [UInt8]
+    /// The counter of ICODE SLIX2, or the event counter of ST25TV.
+    public var counter: UInt16 = 0
+    /// The protection of an ICODE.
+    public var protection = ICODEProtection()
+    /// The registers, passwords and modes of an ST25TV or ST25DV.
+    public var settings: ST25Settings
+
+    /// Creates a new tag with an empty NDEF format; without a UID, it has a default one with the product's prefix.
+    public init(blank product: Type5Product, uid: [UInt8]? = nil) {
+        self.product = product
+        self.uid = uid ?? Self.defaultUID(product)
+        memory = Array(repeating: 0, count: product.dataBlockCount * product.blockSize)
+        passwords =
+            product.features.contains(.counter)
+            ? [0x01: 0, 0x02: 0, 0x04: 0x0F0F_0F0F, 0x08: 0x0F0F_0F0F, 0x10: 0] : [0x10: 0]
+        signature = Array(repeating: 0, count: 32)
+        settings = ST25Settings(product)
+        let container = Self.capabilityContainer(product)
+        let formatted = container + [0x03, 0x00, 0xFE]
+        memory.replaceSubrange(0..<min(formatted.count, memory.count), with: formatted.prefix(memory.count))
+    }
+
+    /// Returns a UID with the product's prefix, always the same.
+    public static func defaultUID(_ product: Type5Product) -> [UInt8] {
+        product.uidPrefix + [0x00, 0x00, 0x00, 0x11, 0x22, 0x33, 0x44].suffix(8 - product.uidPrefix.count)
+    }
+
+    /// Returns the capability container for the whole memory (NFC Forum T5T 1.0, 4.3.1). READ MULTIPLE is supported.
+    /// With more than 256 blocks, addresses have two bytes; with more than 2040 bytes, the size has two.
+    static func capabilityContainer(_ product: Type5Product) -> [UInt8] {
+        let bytes = product.dataBlockCount * product.blockSize
+        let magic: UInt8 = product.blockCount > 256 ? 0xE2 : 0xE1
+        let size = (bytes - 4) / 8
+        if magic == 0xE1, size <= 0xFF { return [magic, 0x40, UInt8(size), 0x01] }
+        let large = (bytes - 8) / 8
+        return [magic, 0x40, 0x00, 0x01, 0x00, 0x00, UInt8(truncatingIfNeeded: large >> 8), UInt8(large & 0xFF)]
+    }
+
+    /// The last block of a product with a counter: the counter, least significant byte first, and whether counting is
+    /// protected in the last byte. Empty for other products.
+    package var counterBlock: [UInt8] {
+        guard product.features.contains(.counter) else { return [] }
+        return counter.littleEndianBytes + [0x00, protection.isCounterProtected ? 0x01 : 0x00]
+    }
+
+    /// Reads the counter and its protection from the last block of a whole memory.
+    package mutating func readCounterBlock(_ memory: [UInt8]) {
+        guard product.features.contains(.counter), memory.count >= 4 else { return }
+        counter = UInt16(memory.littleEndian(at: memory.count - 4, count: 2))
+        protection.isCounterProtected = memory[memory.count - 1] & 0x01 != 0
+    }
+
+    /// Returns the locked blocks of other programs' files: one byte per block, not zero when it is locked.
+    package static func blocks(lockedBy flags: ArraySlice<UInt8>) -> Set<Int> {
+        Set(zip(0..., flags).compactMap { block, flag in flag == 0 ? nil : block })
+    }
+}
+
+/// The persistent protection state of an ICODE SLIX or SLIX2 (SL2S2002 data sheet, 9.4; SL2S2602, 9.5).
+public struct ICODEProtection: Sendable, Hashable {
+    /// What the read and the write password protect on the two pages of SLIX2, as set with PROTECT PAGE.
+    public struct Condition: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// The lower page needs the read password.
+        public static let readLow = Condition(rawValue: 0x01)
+        /// Writing to the lower page needs the write password.
+        public static let writeLow = Condition(rawValue: 0x02)
+        /// The higher page needs the read password.
+        public static let readHigh = Condition(rawValue: 0x10)
+        /// Writing to the higher page needs the write password.
+        public static let writeHigh = Condition(rawValue: 0x20)
+    }
+
+    /// The first block of the higher page.
+    public var pointer: UInt8 = 0
+    /// What the passwords protect.
+    public var condition: Condition = []
+    /// Whether the pointer and the condition are locked.
+    public var isConditionLocked = false
+    /// The identifiers of the passwords that are locked.
+    public var lockedPasswords: Set<UInt8> = []
+    /// Whether the read and the write password are needed together, as a 64-bit password.
+    public var needsBothPasswords = false
+    /// Whether the surveillance commands need a password.
+    public var isSurveillanceProtected = false
+    /// Whether changing the application family needs a password.
+    public var isFamilyProtected = false
+    /// The identifier for selective surveillance.
+    public var surveillanceIdentifier: UInt16 = 0
+    /// Whether counting needs the read password.
+    public var isCounterProtected = false
+    /// Whether the tag is private. Then it only answers GET RANDOM NUMBER and SET PASSWORD.
+    public var isPrivate = false
+    /// Whether the tag is destroyed: it never answers again.
+    public var isDestroyed = false
+    /// Whether the tag stays quiet after a loss of power.
+    public var isPersistentlyQuiet = false
+    /// Whether the tag accepts every password. No real ICODE does; an emulated one may.
+    public var acceptsEveryPassword = false
+
+    /// Creates the state of a new tag.
+    public init() {}
+}
+
+/// The persistent state of an ST25TV or ST25DV besides its memory: registers, passwords and modes (DS12074 and
+/// DS10925).
+public struct ST25Settings: Sendable, Hashable {
+    /// The static configuration, by the pointers of READ CONFIGURATION: 00 to 07 of ST25TV, 00 to 0F of ST25DV. The
+    /// lock of the container, the counter and the tamper loop are stored elsewhere.
+    public var registers: [UInt8]
+    /// The four passwords. ST25TV: 4 bytes each, for kill and untraceable mode, area 1, area 2, and configuration.
+    /// ST25DV: 8 bytes each, for configuration and three areas.
+    @Hidden public var passwords: [[UInt8]]
+    /// ST25TV: whether the kill password is locked.
+    public var isKillLocked = false
+    /// ST25TV: whether the tag was killed. Then it never answers again.
+    public var isKilled = false
+    /// ST25TV: whether the tag is untraceable. Then it only answers GET RANDOM NUMBER and PRESENT PASSWORD.
+    public var isUntraceable = false
+    /// ST25TV: whether the surveillance bit is set.
+    public var isSurveillanceSet = false
+    /// ST25TV: whether the surveillance bit, identifier and telegram are locked.
+    public var isSurveillanceLocked = false
+    /// ST25TV: the identifier for surveillance.
+    public var surveillanceIdentifier: UInt16 = 0
+    /// ST25TV: the 32 bytes of the surveillance telegram.
+    public var telegram: [UInt8]
+    /// ST25TV: how much of the telegram is sent: 32 bytes, and half as many for each step from 0 to 3.
+    public var telegramLength: UInt8 = 0
+    /// ST25TV02K: whether the tamper loop is closed, that is, intact.
+    public var isTamperLoopClosed = true
+    /// ST25DV: whether the chip has another supply than the field, such as a running host. The mailbox needs it.
+    public var isSupplied = true
+
+    /// Creates the state of a new tag of a product.
+    public init(_ product: Type5Product) {
+        telegram = Array(repeating: 0, count: 32)
+        let end = UInt8(truncatingIfNeeded: product.blockCount * product.blockSize / 32 - 1)
+        if product.features.contains(.configuration) {
+            registers = [0x88, 0x03, 0x01, 0, 0, end, 0, end, 0, end, 0, 0, 0, 0, 0x07, 0]
+            passwords = Array(repeating: Array(repeating: 0, count: 8), count: 4)
+        } else {
+            registers = Array(repeating: 0, count: 8)
+            passwords = Array(repeating: Array(repeating: 0, count: 4), count: 4)
+        }
     }
 }

@@ -222,10 +222,10 @@ import VirtualTags
 
         init(_ number: UInt8) { base = ntag(number) }
 
-        func answer(_ request: Frame, disturbance: Disturbance?) -> TagAnswer? {
+        func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
             // READ, and WUPA, which would find that it is still near.
             if [0x30, 0x52].contains(request.bytes.first ?? 0), isSilent.withLock({ $0 }) { return nil }
-            return base.answer(request, disturbance: disturbance)
+            return base.answer(request, injectedFault: injectedFault)
         }
 
         func losePower() {

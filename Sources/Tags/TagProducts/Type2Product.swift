@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A product of the MIFARE Ultralight and NTAG families, as described by its data sheet: what identifies it, its memory,
+/// locks, password and commands. The reader's side and the virtual tags share this table.
+///
+/// All products use the same commands over pages of four bytes.
+public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
+    /// Commands and registers that not every product has.
+    package struct Features: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        package static let compatibilityWrite = Features(rawValue: 1)
+        package static let version = Features(rawValue: 1 << 1)
+        package static let fastRead = Features(rawValue: 1 << 2)
+        package static let signature = Features(rawValue: 1 << 3)
+        /// PWD_AUTH, and AUTH0, ACCESS, PWD and PACK in the configuration pages.
+        package static let password = Features(rawValue: 1 << 4)
+        /// One 24-bit counter of readings, switched on in ACCESS.
+        package static let readingCounter = Features(rawValue: 1 << 5)
+        /// Three 24-bit counters, INCR_CNT and CHECK_TEARING_EVENT.
+        package static let counters = Features(rawValue: 1 << 6)
+        /// A 16-bit counter in page 41.
+        package static let pageCounter = Features(rawValue: 1 << 7)
+        /// 3DES authentication, with AUTH0 and AUTH1 in pages 42 and 43, followed by the key.
+        package static let tripleDES = Features(rawValue: 1 << 8)
+        /// VCSL.
+        package static let virtualCardSelect = Features(rawValue: 1 << 9)
+        /// SECTOR SELECT.
+        package static let sectors = Features(rawValue: 1 << 10)
+        /// UID and counter as ASCII text in the pages.
+        package static let mirror = Features(rawValue: 1 << 11)
+        /// Unknown commands are not answered. Other products refuse them.
+        package static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
+    }
+
+    /// The product's name, such as `NTAG213` or `MIFARE Ultralight EV1 UL11`.
+    public let name: String
+    /// The product's names in Flipper's files, where they differ. The first one is used for writing.
+    var otherFlipperNames: [String] = []
+    /// The number of pages, including those that can't be read.
+    public let pageCount: Int
+    /// The pages for data, starting at 4. Pages of the second sector count from 256.
+    public let userPages: ClosedRange<Int>
+    /// The answer to GET_VERSION; nil when the product does not have the command.
+    public internal(set) var version: [UInt8]? = nil
+    /// The size byte of a new tag's capability container: bytes of the data area / 8.
+    public let capabilitySize: UInt8
+    /// The value of the lock control TLV that describes ``dynamicLock``; nil when no TLV is needed.
+    package var lockControl: [UInt8]? = nil
+    var isDeliveredWithLockControl = true
+    package let features: Features
+    /// Whether new lock bits take effect with the next activation, and not at once.
+    package var locksAtActivation = false
+    /// The lock bits outside of page 2.
+    package var dynamicLock: LockField? = nil
+    /// The first of the configuration pages. AUTH0 is its last byte.
+    package var configurationPage: Int? = nil
+    /// The bytes of the configuration and other pages after the data, on a new tag.
+    package var factoryConfiguration: [Int: [UInt8]] = [:]
+
+    /// The product's names in Flipper's files. The first one is used for writing.
+    package var flipperNames: [String] { otherFlipperNames.isEmpty ? [name] : otherFlipperNames }
+
+    /// The number of pages that READ reaches. Later pages, the key of Ultralight C, can only be written.
+    package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
+
+    /// The first bytes of a new tag's data pages: TLVs.
+    package var factoryData: [UInt8] { Self.emptyMessage(after: isDeliveredWithLockControl ? lockControl : nil) }
+
+    public var description: String { name }
+
+    public static func == (lhs: Type2Product, rhs: Type2Product) -> Bool { lhs.name == rhs.name }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension Type2Product {
+    /// Finds a product by name. Case, spaces and hyphens don't matter, and `u` stands for `µ`.
+    ///
+    /// - Parameter name: a name as in ``name``; or a short form without `MIFARE` or `MIFARE Ultralight EV1`, such as
+    ///   `Ultralight C` or `UL21`.
+    public init?(named name: String) {
+        let wanted = ProductName(name)
+        let product = Self.all.first { wanted.names($0.name, withoutFamilies: ["mifare", "mifareultralightev1"]) }
+        guard let product else { return nil }
+        self = product
+    }
+
+    /// Identifies the product by its answer to GET_VERSION.
+    ///
+    /// Subtype and minor version vary within a product. They count only where products share the type and the size:
+    /// subtype 05 means NTAG I2C, and from minor version 2 on it is an NTAG I2C plus.
+    ///
+    /// - Parameter version: the eight bytes.
+    /// - Returns: nil for a version of none of the products.
+    package init?(version: [UInt8]) {
+        guard version.count == 8, version[1] == 0x04 else { return nil }
+        let sized = Self.known.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
+        let alike = sized.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
+        let products = alike.isEmpty ? sized : alike
+        guard let product = products.last(where: { $0.version?[5] ?? 0 <= version[5] }) ?? products.first else {
+            return nil
+        }
+        self = product
+    }
+
+    /// Finds a product with the locks and commands that a tag's memory suggests. The name may be that of a related one.
+    ///
+    /// - Parameters:
+    ///   - size: the size byte of the capability container.
+    ///   - lockControl: the value of the lock control TLV; nil when the tag has none.
+    /// - Returns: nil when products of this size differ and no TLV decides, or there are none.
+    package init?(capabilitySize size: UInt8, lockControl: [UInt8]?) {
+        let sized = Self.known.filter { $0.capabilitySize == size }
+        let isCertain = Set(sized.map(\.lockControl)).count == 1
+        guard let product = sized.first(where: { isCertain || $0.lockControl == lockControl }) else { return nil }
+        self = product
+    }
+
+    /// The TLVs of an empty message, after the product's lock control TLV if it needs one.
+    package var emptyMessage: [UInt8] { Self.emptyMessage(after: lockControl) }
+
+    private static func emptyMessage(after lockControl: [UInt8]?) -> [UInt8] {
+        lockControl.map { [0x01, 0x03] + $0 + [0x03, 0x00, 0xFE] } ?? [0x03, 0x00, 0xFE, 0x00]
+    }
+
+    /// The page with the dynamic lock bytes; nil when there is none.
+    public var dynamicLockPage: Int? { dynamicLock?.page }
+
+    /// The first configuration page; nil when there is none. The password is in one of these pages.
+    public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
+}
+
+// MARK: The products
+
+extension Type2Product {
+    /// All products with a virtual tag. Of those with the same size, a file that gives only the size is taken for the
+    /// first one.
+    public static let all: [Type2Product] = [
+        ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21,
+        ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K,
+    ]
+
+    /// All products that a reader identifies. Of those with the same type and size, the later minor version comes last.
+    private static let known = all + [ntagI2CPlus1K, ntagI2CPlus2K]
+
+    /// MIFARE Ultralight, MF0ICU1: 48 bytes.
+    ///
+    /// It does not answer an unknown command. That is how nfcpy and Proxmark distinguish it from its successors.
+    public static let ultralight = Type2Product(
+        name: "MIFARE Ultralight",
+        otherFlipperNames: ["Mifare Ultralight"],
+        pageCount: 16,
+        userPages: 4...15,
+        capabilitySize: 0x06,
+        features: [.compatibilityWrite, .ignoresUnknownCommands]
+    )
+
+    /// MIFARE Ultralight C, MF0ICU2: 144 bytes and 3DES authentication.
+    public static let ultralightC = Type2Product(
+        name: "MIFARE Ultralight C",
+        otherFlipperNames: ["Mifare Ultralight C"],
+        pageCount: 48,
+        userPages: 4...39,
+        capabilitySize: 0x12,
+        lockControl: [0xA0, 0x10, 0x44],
+        isDeliveredWithLockControl: false,
+        features: [.compatibilityWrite, .pageCounter, .tripleDES],
+        locksAtActivation: true,
+        dynamicLock: .ultralightC(tail: [41...41, 42...42, 43...43, 44...47]),
+        factoryConfiguration: [
+            42: [0x30, 0, 0, 0],
+            // The transport key: the bytes of "BREAKMEIFYOUCAN!".
+            44: Array("BREA".utf8), 45: Array("KMEI".utf8), 46: Array("FYOU".utf8), 47: Array("CAN!".utf8),
+        ]
+    )
+
+    /// MIFARE Ultralight EV1, MF0UL11: 48 bytes, password and three counters.
+    public static let ultralightEV1UL11 = ultralightEV1("UL11", size: 0x0B, lastPage: 15, capability: 0x06)
+
+    /// MIFARE Ultralight EV1, MF0UL21: 128 bytes, password and three counters.
+    public static let ultralightEV1UL21 = ultralightEV1("UL21", size: 0x0E, lastPage: 35, capability: 0x10)
+
+    /// NTAG203: 144 bytes.
+    public static let ntag203 = Type2Product(
+        name: "NTAG203",
+        pageCount: 42,
+        userPages: 4...39,
+        capabilitySize: 0x12,
+        lockControl: [0xA0, 0x10, 0x44],
+        features: [.compatibilityWrite, .pageCounter],
+        locksAtActivation: true,
+        dynamicLock: .ultralightC(tail: [41...41])
+    )
+
+    /// NTAG210: 48 bytes and a password.
+    public static let ntag210 = ntag21x("NTAG210", subtype: 0x01, size: 0x0B, lastPage: 15, capability: 0x06)
+
+    /// NTAG212: 128 bytes and a password.
+    public static let ntag212 = ntag21x(
+        "NTAG212",
+        subtype: 0x01,
+        size: 0x0E,
+        lastPage: 35,
+        capability: 0x10,
+        pagesPerBit: 2,
+        lockControl: [0x90, 0x0A, 0x34]
+    )
+
+    /// NTAG213: 144 bytes, a password, and a counter of readings.
+    public static let ntag213 = ntag21x(
+        "NTAG213",
+        subtype: 0x02,
+        size: 0x0F,
+        lastPage: 39,
+        capability: 0x12,
+        pagesPerBit: 2,
+        lockControl: [0xA0, 0x0C, 0x34]
+    )
+
+    /// NTAG215: 504 bytes. Its capability container announces 496 of them.
+    public static let ntag215 = ntag21x(
+        "NTAG215",
+        subtype: 0x02,
+        size: 0x11,
+        lastPage: 129,
+        capability: 0x3E,
+        pagesPerBit: 16
+    )
+
+    /// NTAG216: 888 bytes. Its capability container announces 872 of them.
+    public static let ntag216 = ntag21x(
+        "NTAG216",
+        subtype: 0x02,
+        size: 0x13,
+        lastPage: 225,
+        capability: 0x6D,
+        pagesPerBit: 16
+    )
+
+    /// NTAG I2C 1K, NT3H1101: 888 bytes.
+    public static let ntagI2C1K = ntagI2C("NTAG I2C 1K", minor: 0x01, size: 0x13, pageCount: 234)
+
+    /// NTAG I2C 2K, NT3H1201: 1904 bytes in two sectors.
+    ///
+    /// Only the first pages of the data sheet were available, so two details are guesses: a lock bit is for 32 pages;
+    /// and a READ that goes past the last pages of a sector returns zeros there, or a refusal if it begins after them.
+    public static let ntagI2C2K = ntagI2C(
+        "NTAG I2C 2K",
+        minor: 0x01,
+        size: 0x15,
+        pageCount: 490,
+        lastPage: 479,
+        capability: 0xEA,
+        pagesPerBit: 32
+    )
+
+    /// NTAG I2C plus 1K, NT3H2111. It has a password, which is not modelled.
+    private static let ntagI2CPlus1K = ntagI2C(
+        "NTAG I2C plus 1K",
+        minor: 0x02,
+        size: 0x13,
+        pageCount: 234,
+        configurationPage: 227
+    )
+
+    /// NTAG I2C plus 2K, NT3H2211. Its capability container announces the first sector alone.
+    private static let ntagI2CPlus2K = ntagI2C(
+        "NTAG I2C plus 2K",
+        minor: 0x02,
+        size: 0x15,
+        pageCount: 512,
+        configurationPage: 227
+    )
+
+    private static func ntag21x(
+        _ name: String,
+        subtype: UInt8,
+        size: UInt8,
+        lastPage: Int,
+        capability: UInt8,
+        pagesPerBit: Int? = nil,
+        lockControl: [UInt8]? = nil
+    ) -> Type2Product {
+        let counts = subtype == 0x02
+        return withPassword(
+            name,
+            version: [0x00, 0x04, 0x04, subtype, 0x01, 0x00, size, 0x03],
+            lastPage: lastPage,
+            capability: capability,
+            pagesPerBit: pagesPerBit,
+            lockControl: lockControl,
+            features: counts ? [.mirror, .readingCounter] : [.mirror],
+            configuration: [[counts ? 0x04 : 0x00, 0, 0, 0xFF], [0, 0, 0, 0]]
+        )
+    }
+
+    private static func ultralightEV1(
+        _ model: String,
+        size: UInt8,
+        lastPage: Int,
+        capability: UInt8
+    ) -> Type2Product {
+        withPassword(
+            "MIFARE Ultralight EV1 \(model)",
+            flipperNames: ["Mifare Ultralight \(model.dropFirst(2))", "Mifare Ultralight EV1 \(model.dropFirst(2))"],
+            version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, size, 0x03],
+            lastPage: lastPage,
+            capability: capability,
+            pagesPerBit: lastPage > 15 ? 2 : nil,
+            lockControl: lastPage > 15 ? [0x90, 0x0A, 0x34] : nil,
+            isDeliveredWithLockControl: false,
+            features: [.counters, .virtualCardSelect],
+            configuration: [[0x00, 0, 0, 0xFF], [0x00, 0x05, 0, 0]]
+        )
+    }
+
+    /// The data pages, the dynamic lock page if there is one, and four configuration pages.
+    private static func withPassword(
+        _ name: String,
+        flipperNames: [String] = [],
+        version: [UInt8],
+        lastPage: Int,
+        capability: UInt8,
+        pagesPerBit: Int?,
+        lockControl: [UInt8]?,
+        isDeliveredWithLockControl: Bool = true,
+        features: Features,
+        configuration: [[UInt8]]
+    ) -> Type2Product {
+        let first = lastPage + (pagesPerBit == nil ? 1 : 2)
+        return Type2Product(
+            name: name,
+            otherFlipperNames: flipperNames,
+            pageCount: first + 4,
+            userPages: 4...lastPage,
+            version: version,
+            capabilitySize: capability,
+            lockControl: lockControl,
+            isDeliveredWithLockControl: isDeliveredWithLockControl,
+            features: features.union([.compatibilityWrite, .version, .fastRead, .signature, .password]),
+            dynamicLock: pagesPerBit.map { .ntag(lastPage: lastPage, pagesPerBit: $0, lastByte: 0xBD) },
+            configurationPage: first,
+            factoryConfiguration: [
+                first: configuration[0], first + 1: configuration[1], first + 2: [0xFF, 0xFF, 0xFF, 0xFF],
+            ]
+        )
+    }
+
+    private static func ntagI2C(
+        _ name: String,
+        minor: UInt8,
+        size: UInt8,
+        pageCount: Int,
+        lastPage: Int = 225,
+        capability: UInt8 = 0x6D,
+        pagesPerBit: Int = 16,
+        configurationPage: Int? = nil
+    ) -> Type2Product {
+        Type2Product(
+            name: name,
+            pageCount: pageCount,
+            userPages: 4...lastPage,
+            version: [0x00, 0x04, 0x04, 0x05, 0x02, minor, size, 0x03],
+            capabilitySize: capability,
+            features: [.version, .fastRead, .sectors],
+            dynamicLock: .ntag(lastPage: lastPage, pagesPerBit: pagesPerBit, lastByte: 0x00),
+            configurationPage: configurationPage,
+            factoryConfiguration: [
+                pageCount - 2: [0x01, 0x00, 0xF8, 0x48], pageCount - 1: [0x08, 0x01, 0x00, 0x00],
+            ]
+        )
+    }
+}
+
+// MARK: Lock bits
+
+/// Lock bits of a tag: where they are, which pages each one locks, and which bit freezes it.
+package struct LockField: Sendable {
+    /// One bit that makes pages read-only.
+    package struct Lock: Sendable {
+        /// The bit's number, counted from the least significant bit of the field's first byte.
+        package var bit: Int
+        /// The pages that it locks. Pages of the second sector count from 256.
+        package var pages: ClosedRange<Int>
+        /// The block-lock bit that freezes it.
+        package var frozenBy: Int
+    }
+
+    /// The page with the bits.
+    package var page: Int
+    /// The index of their first byte in the page.
+    package var offset: Int
+    /// The number of bytes.
+    package var bytes: Int
+    package var locks: [Lock]
+    /// The value that is read for the page's last byte; nil if it is an ordinary byte.
+    package var lastByte: UInt8?
+
+    /// The static lock bytes of page 2, on all Type 2 tags (NFC Forum T2T 1.2, 4.2). From the least significant bit:
+    /// BLCC, BL4-9, BL10-15, LCC, L4..L15.
+    package static let statically = LockField(
+        page: 2,
+        offset: 2,
+        bytes: 2,
+        locks: (3...15).map { Lock(bit: $0, pages: $0...$0, frozenBy: $0 == 3 ? 0 : $0 < 10 ? 1 : 2) }
+    )
+
+    /// The dynamic lock bytes of NTAG21x and Ultralight EV1, in the page after the data: two bytes of lock bits, then one
+    /// of block-lock bits. Each of those freezes two lock bits (NTAG213/215/216 data sheet, 8.5.3).
+    ///
+    /// - Parameters:
+    ///   - lastPage: the last page that can be locked.
+    ///   - pagesPerBit: the number of pages per lock bit.
+    ///   - lastByte: the value that is read for the page's last byte.
+    static func ntag(lastPage: Int, pagesPerBit: Int, lastByte: UInt8) -> LockField {
+        let starts = stride(from: 16, through: lastPage, by: pagesPerBit)
+        return LockField(
+            page: lastPage + 1,
+            offset: 0,
+            bytes: 3,
+            locks: starts.enumerated().map { index, start in
+                Lock(bit: index, pages: start...min(start + pagesPerBit - 1, lastPage), frozenBy: 16 + index / 2)
+            },
+            lastByte: lastByte
+        )
+    }
+
+    /// The lock bytes of page 40 of Ultralight C and NTAG203: one bit for four pages, with two block-lock bits among
+    /// them; then bits for the pages after the data (MF0ICU2 data sheet, 7.5.3).
+    ///
+    /// - Parameter tail: the pages that the bits from 4 on in the second byte lock. Each is frozen by the bit four
+    ///   below.
+    static func ultralightC(tail: [ClosedRange<Int>]) -> LockField {
+        let data: [Lock] = (0..<6).map { index in
+            let start = 16 + index * 4
+            return Lock(bit: index < 3 ? 1 + index : 2 + index, pages: start...(start + 3), frozenBy: index < 3 ? 0 : 4)
+        }
+        let behind = tail.enumerated().map { Lock(bit: 12 + $0, pages: $1, frozenBy: 8 + $0) }
+        return LockField(page: 40, offset: 0, bytes: 2, locks: data + behind)
+    }
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A Type 5 tag product: its memory, identifier and commands, as in its data sheet. `Type5Family` lists the products.
+public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
+    /// The abilities of a product beyond the basic commands.
+    public struct Features: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt16
+
+        public init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        /// WRITE MULTIPLE BLOCKS.
+        public static let writeMultiple = Features(rawValue: 1 << 0)
+        /// The extended commands 30 to 3C, with two-byte block numbers.
+        public static let extended = Features(rawValue: 1 << 1)
+        /// Random numbers and passwords of NXP: B2 to B5; INVENTORY READ: A0 and A1.
+        public static let passwords = Features(rawValue: 1 << 2)
+        /// The electronic article surveillance of NXP: A2 to A6.
+        public static let surveillance = Features(rawValue: 1 << 3)
+        /// The signature and the system information of NXP: BD and AB.
+        public static let signature = Features(rawValue: 1 << 4)
+        /// A 16-bit counter in the last block.
+        public static let counter = Features(rawValue: 1 << 5)
+        /// Configuration, 64-bit passwords, areas and mailbox of ST25DV.
+        public static let configuration = Features(rawValue: 1 << 6)
+        /// Only blocks 0 and 1 can be locked, like on ST25DV.
+        public static let locksFirstBlocksOnly = Features(rawValue: 1 << 7)
+        /// Protected pages, privacy, destruction and persistent quiet of ICODE SLIX2: A7, B6, B7, B9 to BC.
+        public static let pages = Features(rawValue: 1 << 8)
+        /// Configuration, 32-bit passwords, surveillance, kill and untraceable mode of ST25TV.
+        public static let tagConfiguration = Features(rawValue: 1 << 9)
+    }
+
+    /// The product's name, such as `ICODE SLIX`.
+    public let name: String
+    /// The first bytes of the UID, starting with E0.
+    public let uidPrefix: [UInt8]
+    /// The number of blocks, including a counter.
+    public let blockCount: Int
+    /// The number of bytes in a block.
+    public let blockSize: Int
+    /// The IC reference of GET SYSTEM INFORMATION.
+    public let icReference: UInt8
+    /// The product's abilities.
+    public let features: Features
+    /// The maximum number of blocks in a READ MULTIPLE; nil when only the memory is the limit.
+    public let readLimit: Int?
+    /// The maximum number of blocks in a WRITE MULTIPLE.
+    public let writeLimit: Int
+    /// The time for programming a block.
+    public let programmingTime: Airtime
+
+    /// Creates a description of a product.
+    public init(
+        name: String,
+        uidPrefix: [UInt8],
+        blockCount: Int,
+        blockSize: Int = 4,
+        icReference: UInt8,
+        features: Features,
+        readLimit: Int? = nil,
+        writeLimit: Int = 4,
+        programmingTime: Airtime = .milliseconds(5)
+    ) {
+        self.name = name
+        self.uidPrefix = uidPrefix
+        self.blockCount = blockCount
+        self.blockSize = blockSize
+        self.icReference = icReference
+        self.features = features
+        self.readLimit = readLimit
+        self.writeLimit = writeLimit
+        self.programmingTime = programmingTime
+    }
+
+    public var description: String { name }
+
+    /// The number of blocks for data.
+    public var dataBlockCount: Int { features.contains(.counter) ? blockCount - 1 : blockCount }
+
+    // MARK: Products
+
+    /// ICODE SLIX (SL2S2002): 28 blocks. Bits 36 and 35 of the UID are 10.
+    public static let icodeSLIX = Type5Product(
+        name: "ICODE SLIX",
+        uidPrefix: [0xE0, 0x04, 0x01, 0x10],
+        blockCount: 28,
+        icReference: 0x01,
+        features: [.passwords, .surveillance],
+        programmingTime: .milliseconds(4)
+    )
+
+    /// ICODE SLIX2 (SL2S2602): 79 blocks and a counter. Bits 36 and 35 of the UID are 01.
+    public static let icodeSLIX2 = Type5Product(
+        name: "ICODE SLIX2",
+        uidPrefix: [0xE0, 0x04, 0x01, 0x08],
+        blockCount: 80,
+        icReference: 0x01,
+        features: [.passwords, .surveillance, .signature, .counter, .pages],
+        programmingTime: .milliseconds(4)
+    )
+
+    /// ST25TV512: 16 blocks.
+    public static let st25tv512 = Type5Product(
+        name: "ST25TV512",
+        uidPrefix: [0xE0, 0x02, 0x23],
+        blockCount: 16,
+        icReference: 0x23,
+        features: [.tagConfiguration]
+    )
+
+    /// ST25TV02K: 64 blocks.
+    public static let st25tv02K = Type5Product(
+        name: "ST25TV02K",
+        uidPrefix: [0xE0, 0x02, 0x23],
+        blockCount: 64,
+        icReference: 0x23,
+        features: [.tagConfiguration]
+    )
+
+    /// ST25DV04K: 128 blocks.
+    public static let st25dv04K = Type5Product(
+        name: "ST25DV04K",
+        uidPrefix: [0xE0, 0x02, 0x24],
+        blockCount: 128,
+        icReference: 0x24,
+        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
+    )
+
+    /// ST25DV16K: 512 blocks. The commands with one-byte numbers only reach 256 of them.
+    public static let st25dv16K = Type5Product(
+        name: "ST25DV16K",
+        uidPrefix: [0xE0, 0x02, 0x26],
+        blockCount: 512,
+        icReference: 0x26,
+        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
+    )
+
+    /// ST25DV64K: 2048 blocks. The commands with one-byte numbers only reach 256 of them.
+    public static let st25dv64K = Type5Product(
+        name: "ST25DV64K",
+        uidPrefix: [0xE0, 0x02, 0x26],
+        blockCount: 2048,
+        icReference: 0x26,
+        features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
+    )
+
+    /// A tag that follows ISO/IEC 15693-3 and has no vendor's features.
+    ///
+    /// - Parameters:
+    ///   - blockCount: the number of blocks. With more than 256, the tag has the extended commands.
+    ///   - blockSize: the number of bytes in a block, 1 to 32.
+    ///   - readLimit: the maximum number of blocks in a READ MULTIPLE.
+    ///   - icReference: the IC reference of GET SYSTEM INFORMATION.
+    public static func generic(
+        blockCount: Int,
+        blockSize: Int = 4,
+        readLimit: Int? = nil,
+        icReference: UInt8 = 0x00
+    ) -> Type5Product {
+        Type5Product(
+            name: "generic Type 5",
+            uidPrefix: [0xE0],
+            blockCount: blockCount,
+            blockSize: blockSize,
+            icReference: icReference,
+            features: blockCount > 256 ? [.writeMultiple, .extended] : [.writeMultiple],
+            readLimit: readLimit,
+            writeLimit: 32
+        )
+    }
+
+    /// All products with a name of their own.
+    public static let all: [Type5Product] = Type5Family.all.flatMap(\.products)
+}
+
+/// The products whose UIDs begin alike: what a reader knows of a tag before it has asked.
+package struct Type5Family: Sendable {
+    /// The product's name. When products of several sizes share a UID range, it lists all of them. Nil when the UID does
+    /// not identify the product.
+    package let name: String?
+    /// The manufacturer code, and the byte after it.
+    let manufacturer: UInt8
+    let codes: ClosedRange<UInt8>
+    /// The relevant bits of the next byte, and their value.
+    var variant: (mask: UInt8, bits: UInt8) = (0, 0)
+    /// The expected block size. The first answer determines the real one.
+    package var blockSize = 4
+    /// Whether READ MULTIPLE BLOCKS can't cross sectors of 32 blocks.
+    package var readsWithinSectors = false
+    /// The memory and the signature of a product without a virtual tag.
+    var memory: Int? = nil
+    var isSigned = false
+    /// The products with a virtual tag.
+    var products: [Type5Product] = []
+
+    /// The bytes of memory for a message, if it is the same for every tag of the family.
+    package var memorySize: Int? {
+        icode.map { $0.dataBlockCount * $0.blockSize } ?? memory
+    }
+
+    /// Whether the tag has NXP's READ SIGNATURE.
+    package var hasSignature: Bool { isSigned || icode?.features.contains(.signature) == true }
+
+    /// The block with a counter; nil when the tag has none.
+    package var counterBlock: UInt8? {
+        icode.flatMap { $0.features.contains(.counter) ? UInt8($0.blockCount - 1) : nil }
+    }
+
+    private var icode: Type5Product? { manufacturer == 0x04 ? products.first : nil }
+
+    /// Finds the family of a UID, E0 first; nil when it is unknown.
+    package static func of(_ uid: [UInt8]) -> Type5Family? {
+        guard uid.count == 8 else { return nil }
+        return all.first {
+            $0.manufacturer == uid[1] && $0.codes.contains(uid[2]) && uid[3] & $0.variant.mask == $0.variant.bits
+        }
+    }
+
+    static let all: [Type5Family] = [
+        // Bits 36 and 35 of the UID (NXP SL2S2602 data sheet, 9.3). ICODE SLI has 28 blocks.
+        Type5Family(name: "ICODE SLI", manufacturer: 0x04, codes: 0x01...0x01, variant: (0x18, 0x00), memory: 112),
+        Type5Family(
+            name: "ICODE SLIX",
+            manufacturer: 0x04,
+            codes: 0x01...0x01,
+            variant: (0x18, 0x10),
+            products: [.icodeSLIX]
+        ),
+        Type5Family(
+            name: "ICODE SLIX2",
+            manufacturer: 0x04,
+            codes: 0x01...0x01,
+            variant: (0x18, 0x08),
+            products: [.icodeSLIX2]
+        ),
+        Type5Family(name: "ICODE DNA", manufacturer: 0x04, codes: 0x01...0x01, variant: (0x18, 0x18), isSigned: true),
+        Type5Family(name: "ICODE SLI-S", manufacturer: 0x04, codes: 0x02...0x02, variant: (0x10, 0x00)),
+        Type5Family(name: "ICODE SLIX-S", manufacturer: 0x04, codes: 0x02...0x02, variant: (0x10, 0x10)),
+        Type5Family(name: "ICODE SLI-L", manufacturer: 0x04, codes: 0x03...0x03, variant: (0x10, 0x00)),
+        Type5Family(name: "ICODE SLIX-L", manufacturer: 0x04, codes: 0x03...0x03, variant: (0x10, 0x10)),
+        Type5Family(name: "ST25TV512C/02KC", manufacturer: 0x02, codes: 0x08...0x08),
+        Type5Family(name: "ST25TV512/02K", manufacturer: 0x02, codes: 0x23...0x23, products: [.st25tv512, .st25tv02K]),
+        Type5Family(name: "ST25DV04K", manufacturer: 0x02, codes: 0x24...0x25, products: [.st25dv04K]),
+        Type5Family(name: "ST25DV16K/64K", manufacturer: 0x02, codes: 0x26...0x27, products: [.st25dv16K, .st25dv64K]),
+        Type5Family(name: "ST25TV16K/64K", manufacturer: 0x02, codes: 0x48...0x48),
+        // The high six bits are the product code.
+        Type5Family(name: "M24LR64", manufacturer: 0x02, codes: 0x2C...0x2F, readsWithinSectors: true),
+        Type5Family(name: "LRIS64K", manufacturer: 0x02, codes: 0x44...0x47, readsWithinSectors: true),
+        Type5Family(name: "M24LR16E", manufacturer: 0x02, codes: 0x4C...0x4F, readsWithinSectors: true),
+        Type5Family(name: "M24LR04E", manufacturer: 0x02, codes: 0x58...0x5B, readsWithinSectors: true),
+        Type5Family(name: "M24LR64E", manufacturer: 0x02, codes: 0x5C...0x5F, readsWithinSectors: true),
+        // ON Semiconductor's N24RF.
+        Type5Family(name: nil, manufacturer: 0x67, codes: 0x00...0xFF, readsWithinSectors: true),
+        // Fujitsu's FRAM tags: most have blocks of 8 bytes, MB89R119 of 4.
+        Type5Family(name: "MB89R118C", manufacturer: 0x08, codes: 0x01...0x01, blockSize: 8),
+        Type5Family(name: "MB89R119B", manufacturer: 0x08, codes: 0x02...0x02, blockSize: 8),
+        Type5Family(name: nil, manufacturer: 0x08, codes: 0x00...0xFF, blockSize: 8),
+    ]
+}

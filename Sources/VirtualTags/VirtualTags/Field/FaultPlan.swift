@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// The faults in a field, the same in every run.
+///
+/// Plans are values. Add them with `+`. The `every…` functions list all places where one fault can happen, for a test
+/// that tries each of them.
+public struct FaultPlan: Sendable, CustomStringConvertible {
+    /// The faults, in any order. If several apply to an exchange, all of them happen.
+    public var faults: [Fault]
+    /// The seed for wrong bits and the bits of a torn page.
+    public var seed: UInt64
+
+    /// Creates a plan.
+    public init(_ faults: [Fault] = [], seed: UInt64 = 0) {
+        self.faults = faults
+        self.seed = seed
+    }
+
+    /// Whether the plan has no faults.
+    public var isEmpty: Bool { faults.isEmpty }
+
+    /// Returns the same faults with another seed.
+    public func seeded(_ seed: UInt64) -> FaultPlan {
+        FaultPlan(faults, seed: seed)
+    }
+
+    /// Combines two plans, with the seed of the first one.
+    public static func + (one: FaultPlan, other: FaultPlan) -> FaultPlan {
+        FaultPlan(one.faults + other.faults, seed: one.seed)
+    }
+
+    public var description: String {
+        faults.isEmpty ? "no fault" : faults.map(\.description).joined(separator: ", ")
+    }
+
+    // MARK: Plans of one fault
+
+    /// The tag leaves before exchange `k`, counted from 0.
+    public static func loss(atExchange k: Int) -> FaultPlan {
+        FaultPlan([Fault(.loss, at: .exchange(k))])
+    }
+
+    /// The power is cut right after the `k`-th write command was programmed. Its acknowledgement is never received.
+    ///
+    /// - Parameter k: the number of writes that are programmed; 0 to cut the power before the first one.
+    public static func tear(afterWrite k: Int) -> FaultPlan {
+        k <= 0 ? tear(duringWrite: 1, leaving: .old) : tear(duringWrite: k, leaving: .new)
+    }
+
+    /// The power is cut while the `k`-th write command, counted from 1, is being programmed.
+    public static func tear(duringWrite k: Int, leaving rest: TornWrite) -> FaultPlan {
+        FaultPlan([Fault(.powerCut(rest), at: .write(k))])
+    }
+
+    /// A tag at the edge of the field. It can be read, but lacks the power to be written.
+    public static let weakField = FaultPlan([Fault(.brownOut, at: .everyWrite)])
+
+    /// One effect at exchange `k`, counted from 0.
+    public static func effect(_ effect: Fault.Effect, atExchange k: Int) -> FaultPlan {
+        FaultPlan([Fault(effect, at: .exchange(k))])
+    }
+
+    // MARK: All plans of a kind
+
+    /// A loss of the tag at each of the first `count` exchanges.
+    public static func everyLoss(inExchanges count: Int) -> [FaultPlan] {
+        (0..<count).map { loss(atExchange: $0) }
+    }
+
+    /// Every tear in `count` write commands: before the first, after each, and within each with each of `rests`.
+    public static func everyTear(inWrites count: Int, leaving rests: [TornWrite] = []) -> [FaultPlan] {
+        (0...count).map { tear(afterWrite: $0) }
+            + (1..<(count + 1)).flatMap { write in rests.map { tear(duringWrite: write, leaving: $0) } }
+    }
+
+    /// Each of `effects` at each of the first `count` exchanges.
+    public static func every(_ effects: [Fault.Effect], inExchanges count: Int) -> [FaultPlan] {
+        (0..<count).flatMap { exchange in effects.map { effect($0, atExchange: exchange) } }
+    }
+
+    /// `count` faults at random ones of the first exchanges, like in a noisy field. They are the same for the same
+    /// seed.
+    public static func random(seed: UInt64, of effects: [Fault.Effect], inExchanges exchanges: Int, count: Int)
+        -> FaultPlan
+    {
+        var generator = SplitMix64(seed: seed)
+        guard exchanges > 0, !effects.isEmpty else { return FaultPlan(seed: seed) }
+        let faults = (0..<max(0, count)).map { _ in
+            let effect = effects[Int.random(in: 0..<effects.count, using: &generator)]
+            return Fault(effect, at: .exchange(Int.random(in: 0..<exchanges, using: &generator)))
+        }
+        return FaultPlan(faults, seed: seed)
+    }
+}
+
+/// A fault that happens once, at a certain exchange or write.
+public struct Fault: Sendable, CustomStringConvertible {
+    /// The effect of a fault.
+    public enum Effect: Sendable {
+        /// All tags leave the field before they receive the request.
+        case loss
+        /// The tag receives the request and performs it, but the reader does not receive the answer.
+        case mute
+        /// The tag does not receive the request.
+        case deaf
+        /// One bit of the answer is wrong. In complete bytes the parity shows this. In an answer of a few bits nothing
+        /// shows it.
+        case bitError
+        /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
+        case refusal(UInt8)
+        /// The answer has this many additional bytes, with a correct checksum.
+        case tooLong(by: Int)
+        /// The answer lacks this many bytes, with a correct checksum. An empty answer is not received.
+        case tooShort(by: Int)
+        /// The tag answers this much later.
+        case delay(Airtime)
+        /// Before the request, this tag replaces all others.
+        case swap(any VirtualTag)
+        /// The power is cut while the tag programs its memory. The reader receives nothing, and all tags are gone.
+        case powerCut(TornWrite)
+        /// The power is too low to program the memory. The tag resets, keeps its memory and stays.
+        case brownOut
+        /// Before the request, this closure is called once, on the caller's thread and outside of locks. It may bring
+        /// and remove tags. If it cancels the task of the exchange, nothing is sent.
+        case call(@Sendable () -> Void)
+    }
+
+    /// When a fault happens.
+    public enum Trigger: Sendable, Hashable {
+        /// At an exchange, counted from 0.
+        case exchange(Int)
+        /// At a command that programs the tag's memory, counted from 1.
+        case write(Int)
+        /// At each command that programs the tag's memory.
+        case everyWrite
+    }
+
+    /// When the fault happens.
+    public var trigger: Trigger
+    /// The effect of the fault.
+    public var effect: Effect
+
+    /// Creates a fault.
+    ///
+    /// At an exchange that programs nothing, `powerCut` and `brownOut` have no effect. At a write, a `loss` happens
+    /// right after it; `deaf`, `swap` and `call` have no effect, because they happen before a request.
+    public init(_ effect: Effect, at trigger: Trigger) {
+        self.effect = effect
+        self.trigger = trigger
+    }
+
+    public var description: String {
+        let effect: String =
+            switch effect {
+            case .swap: "swap"
+            case .call: "call"
+            default: String(describing: effect)
+            }
+        return switch trigger {
+        case .exchange(let count): "\(effect) at exchange \(count)"
+        case .write(let count): "\(effect) at write \(count)"
+        case .everyWrite: "\(effect) at every write"
+        }
+    }
+}

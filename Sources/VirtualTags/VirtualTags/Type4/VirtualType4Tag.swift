@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+public import TagLink
+
+/// A virtual Type 4 tag: any ``Card`` behind ISO-DEP, over NFC-A or NFC-B.
+///
+/// ```swift
+/// let tag = VirtualType4Tag(card: ApplicationCard([NDEFApplication()]))
+/// let desfire = VirtualType4Tag(DESFireContents.ndef(generation: .ev3))
+/// ```
+///
+/// The tag follows ISO/IEC 14443-4: it chains in both directions, asks for more time when the card works for longer
+/// than the frame waiting time, repeats its last block after R(NAK), and does not answer damaged blocks. It accepts the
+/// bit rates that PPS selects if the ATS offers them; the airtime in a virtual field is always that of 106 kbit/s.
+///
+/// If a fault plan refuses a command, the answer is 6400 (execution error); for a write it is 6581 (memory failure).
+public final class VirtualType4Tag: VirtualTag {
+    public let technology: Technology
+    /// The tag's activation data.
+    public let frontEnd: Type4FrontEnd
+    private let chip: Locked<Type4Chip>
+
+    /// Creates a tag.
+    ///
+    /// - Parameters:
+    ///     - frontEnd: the activation data; nil for an NXP Type 4A tag with 256-byte frames and no special options.
+    ///     - changesRandomUID: whether a random UID (4 bytes that start with 08) changes at each power-up.
+    public init(card: any Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
+        let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
+        self.frontEnd = frontEnd
+        switch frontEnd {
+        case .nfcA(let uid, _, _, _):
+            precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
+            technology = .nfcA
+        case .nfcB(let pupi, let data, let info):
+            precondition(
+                pupi.count == 4 && data.count == 4 && info.count == 3,
+                "ATQB has 4 bytes of PUPI, 4 of application data and 3 of protocol information"
+            )
+            technology = .nfcB
+        }
+        chip = Locked(Type4Chip(frontEnd: frontEnd, card: card, changesRandomUID: changesRandomUID))
+    }
+
+    /// The UID of tags that are created without one.
+    public static let defaultUID: [UInt8] = [0x04, 0x83, 0x2F, 0x9A, 0x27, 0x2D, 0x80]
+
+    /// The UID or PUPI. For a random UID that changes at each power-up, this is the first one. For a card that was
+    /// configured to have random ones, it is the card's own.
+    public var identifier: [UInt8] { frontEnd.identifier }
+
+    /// A copy of the card in its current state, including its memory.
+    public var card: any Card {
+        chip.withLock { $0.card }
+    }
+
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
+    }
+
+    public func losePower() {
+        chip.withLock { $0.losePower() }
+    }
+}
+
+extension Type4FrontEnd {
+    /// Returns NFC-A activation data with a random UID: 4 bytes that start with 08, without a manufacturer (ISO/IEC
+    /// 14443-3, 6.5.4). The UID changes at each power-up.
+    public static func randomUID(using generator: inout some RandomNumberGenerator) -> Type4FrontEnd {
+        let uid = [0x08] + (0..<3).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return .nfcA(uid: uid, atqa: 0x0004, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
+    }
+}
+
+extension VirtualType4Tag {
+    /// Creates a tag with a scripted card. It has a random UID, so that readers don't take it for a known
+    /// manufacturer's card.
+    public convenience init(card: ScriptedCard) {
+        var generator = SystemRandomNumberGenerator()
+        self.init(card: card, frontEnd: .randomUID(using: &generator))
+    }
+}
+
+/// The activation data of a Type 4 tag, for NFC-A or NFC-B.
+public indirect enum Type4FrontEnd: Sendable, Hashable {
+    /// A Type 4A tag with a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. Bit 5 of SAK means ISO/IEC
+    /// 14443-4. The ATS is the whole answer to RATS with its length byte, without the checksum.
+    case nfcA(uid: [UInt8], atqa: UInt16 = 0x0344, sak: UInt8 = 0x20, ats: [UInt8])
+    /// A Type 4B tag with a PUPI of 4 bytes, and 4 bytes of application data and 3 of protocol information in ATQB.
+    case nfcB(pupi: [UInt8], applicationData: [UInt8] = [0, 0, 0, 0], protocolInfo: [UInt8] = [0x00, 0x81, 0x71])
+
+    /// Frame sizes, waiting time and options, as the activation announces them.
+    struct Parameters: Sendable {
+        /// FSC, the largest frame that the card accepts.
+        var frameSize: Int
+        /// FWI, the code of the frame waiting time, 0 to 15; 15 is reserved and means 4.
+        var waitingTimeInteger: UInt8
+        var supportsCID: Bool
+        /// The divisor codes that PPS may select, reader to card and card to reader. 0 is always included.
+        var receiveDivisors: Set<UInt8> = [0]
+        var sendDivisors: Set<UInt8> = [0]
+        var needsSameDivisor = false
+
+        var waitingTime: Airtime {
+            Airtime(carrierPeriods: 4096 << (waitingTimeInteger == 15 ? 4 : Int64(waitingTimeInteger)))
+        }
+    }
+
+    /// The UID, or the PUPI of a Type 4B tag.
+    package var identifier: [UInt8] {
+        switch self {
+        case .nfcA(let uid, _, _, _): uid
+        case .nfcB(let pupi, _, _): pupi
+        }
+    }
+
+    /// The parameters in the activation data (ISO/IEC 14443-4, 5.2; 14443-3, 7.9.4).
+    var parameters: Parameters {
+        switch self {
+        case .nfcA(_, _, _, let ats): Self.parameters(ats: ats)
+        case .nfcB(_, _, let info): Self.parameters(protocolInfo: info)
+        }
+    }
+
+    static func parameters(ats: [UInt8]) -> Parameters {
+        // Without a format byte: 32 bytes, FWI 4, and CIDs are supported (ISO/IEC 14443-4, 5.2.3 to 5.2.6).
+        var parameters = Parameters(frameSize: 32, waitingTimeInteger: 4, supportsCID: true)
+        var interface = ats.dropFirst(2)
+        guard ats.count > 1 else { return parameters }
+        let format = ats[1]
+        parameters.frameSize = frameSize(format & 0x0F)
+        if format & 0x10 != 0, let ta = interface.popFirst() {
+            for bit in UInt8(0)..<3 {
+                if ta & (1 << bit) != 0 { parameters.receiveDivisors.insert(bit + 1) }
+                if ta & (0x10 << bit) != 0 { parameters.sendDivisors.insert(bit + 1) }
+            }
+            parameters.needsSameDivisor = ta & 0x80 != 0
+        }
+        if format & 0x20 != 0, let tb = interface.popFirst() {
+            parameters.waitingTimeInteger = tb >> 4
+        }
+        if format & 0x40 != 0, let tc = interface.popFirst() {
+            parameters.supportsCID = tc & 0x02 != 0
+        }
+        return parameters
+    }
+
+    private static func parameters(protocolInfo: [UInt8]) -> Parameters {
+        guard protocolInfo.count >= 3 else {
+            return Parameters(frameSize: 32, waitingTimeInteger: 4, supportsCID: false)
+        }
+        return Parameters(
+            frameSize: frameSize(protocolInfo[1] >> 4),
+            waitingTimeInteger: protocolInfo[2] >> 4,
+            supportsCID: protocolInfo[2] & 0x01 != 0
+        )
+    }
+
+    /// Returns the frame size for a code, FSDI or FSCI.
+    static func frameSize(_ code: UInt8) -> Int {
+        NFCBListener.frameSizes[min(Int(code), NFCBListener.frameSizes.count - 1)]
+    }
+}

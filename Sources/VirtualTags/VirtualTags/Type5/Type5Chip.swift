@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// The state machine of a Type 5 tag: it takes a frame and returns the answer.
+///
+/// The states are those of ISO/IEC 15693-3, 7.2: READY, QUIET and SELECTED.
+struct Type5Chip: Sendable {
+    enum State: Sendable {
+        case ready, quiet, selected
+    }
+
+    var contents: Type5Contents
+
+    // Volatile state.
+    var state = State.ready
+    /// The tag's slot, the current slot, and the tag's answer, during an inventory with 16 slots.
+    var slots: (own: Int, present: Int, answer: Frame)?
+    /// An answer that waits for the end of a frame, because the option flag of a write asked for this.
+    private var delayed: TagAnswer?
+    /// The random number of GET RANDOM NUMBER.
+    var challenge: UInt16 = 0
+    /// The passwords that an ICODE has received.
+    var presentedPasswords: Set<UInt8> = []
+    /// The password of the open security session on an ST product.
+    var session: UInt8?
+    /// Whether INITIATE was received, so that ST25TV answers INVENTORY INITIATED.
+    var isInitiated = false
+    /// Whether ST25TV has counted since it was powered.
+    var hasCounted = false
+    /// Whether energy harvesting of ST25DV is switched on.
+    var harvestsEnergy = false
+    var mailbox = ST25Mailbox()
+    /// Whether a wrong password has silenced the tag until it loses its power.
+    var isMute = false
+    var tear: TornWrite?
+    var random: SplitMix64
+
+    init(_ contents: Type5Contents) {
+        self.contents = contents
+        random = SplitMix64(identifier: contents.uid)
+        state = contents.protection.isPersistentlyQuiet ? .quiet : .ready
+        let size = contents.product.dataBlockCount * contents.product.blockSize
+        if contents.memory.count < size {
+            self.contents.memory += Array(repeating: 0, count: size - contents.memory.count)
+        }
+    }
+
+    var product: Type5Product { contents.product }
+    /// The UID as it is sent on the air.
+    var address: [UInt8] { contents.uid.reversed() }
+
+    mutating func losePower() {
+        state = contents.protection.isPersistentlyQuiet ? .quiet : .ready
+        slots = nil
+        delayed = nil
+        challenge = 0
+        presentedPasswords = []
+        session = nil
+        isInitiated = false
+        hasCounted = false
+        harvestsEnergy = false
+        if !contents.settings.isSupplied { mailbox = ST25Mailbox() }
+        isMute = false
+    }
+
+    /// Whether the tag never answers again.
+    private var isDead: Bool { contents.protection.isDestroyed || contents.settings.isKilled }
+
+    /// Returns whether a hiding tag handles a request. A private ICODE only handles GET RANDOM NUMBER and SET PASSWORD
+    /// (SL2S2602 data sheet, 9.5.3.9). That an untraceable ST25TV handles the corresponding commands and does not
+    /// answer an inventory is a guess: ST's software and the available excerpts of DS12074 do not say.
+    private func isHandled(_ request: Type5Request) -> Bool {
+        if contents.protection.isPrivate {
+            return request.command == 0xB2 || (request.command == 0xB3 && request.parameters.first == 0x04)
+        }
+        if contents.settings.isUntraceable { return request.command == 0xB4 || request.command == 0xB3 }
+        return true
+    }
+
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        if frame.bytes.isEmpty { return receiveEndOfFrame() }
+        slots = nil
+        delayed = nil
+        guard !isMute, !isDead, let bytes = frame.payload(checkedBy: .nfcV), let request = Type5Request(bytes),
+            isHandled(request)
+        else {
+            return nil
+        }
+        if request.isInventory { return receiveInventory(request) }
+        guard isAddressed(request) else { return nil }
+        switch request.command {
+        case 0x02:
+            if request.address != nil { state = .quiet }
+            return nil
+        case 0x25:
+            guard request.address != nil else { return nil }
+            state = .selected
+            return TagAnswer(Frame([0x00]))
+        case 0x26:
+            state = .ready
+            contents.protection.isPersistentlyQuiet = false
+            return TagAnswer(Frame([0x00]))
+        default:
+            return execute(request, injectedFault)
+        }
+    }
+
+    /// Returns whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends the selection
+    /// of this one.
+    private mutating func isAddressed(_ request: Type5Request) -> Bool {
+        if let code = request.manufacturer, code != contents.uid[1] { return false }
+        if let named = request.address {
+            guard !request.isForSelected else { return false }
+            if named == address { return true }
+            if request.command == 0x25, state == .selected { state = .ready }
+            return false
+        }
+        return request.isForSelected ? state == .selected : state != .quiet
+    }
+
+    /// A frame without content: the next slot of an inventory, or the time for a delayed answer to a write. It has no
+    /// checksum.
+    private mutating func receiveEndOfFrame() -> TagAnswer? {
+        if let answer = delayed {
+            delayed = nil
+            return answer
+        }
+        guard let (own, present, answer) = slots else { return nil }
+        slots = present < 15 ? (own, present + 1, answer) : nil
+        return own == present + 1 ? TagAnswer(answer) : nil
+    }
+
+    // MARK: Commands
+
+    private mutating func execute(_ request: Type5Request, _ injectedFault: InjectedFault?) -> TagAnswer? {
+        let before = self
+        switch injectedFault {
+        case .refusal(let code): return TagAnswer(Frame([0x01, code]))
+        case .powerCut(let rest) where rest != .old: tear = rest
+        case .powerCut, .writeRefusal, nil: break
+        }
+        let reply = Result { () throws(Type5Error) in try self.reply(to: request) }
+        tear = nil
+        switch reply {
+        case .failure(let error):
+            return isMute ? nil : TagAnswer(Frame([0x01, error.rawValue]))
+        case .success(let reply) where reply.programmedBlocks > 0:
+            if case .writeRefusal(let code) = injectedFault {
+                self = before
+                return TagAnswer(Frame([0x01, code]), isWrite: true)
+            }
+            // Nothing of the write remains.
+            if injectedFault == .powerCut(.old) { self = before }
+            return acknowledge(reply, waitsForEnd: request.option && !reply.ignoresOption)
+        case .success(let reply) where reply.isSilent:
+            return nil
+        case .success(let reply):
+            return TagAnswer(Frame([0x00] + reply.data))
+        }
+    }
+
+    /// Returns the answer to a write: after the programming time in steps of 4096 carrier periods, or at the end of a
+    /// frame that the reader sends (ISO/IEC 15693-3, 9.3.2 and 10.4.2).
+    private mutating func acknowledge(_ reply: Type5Reply, waitsForEnd: Bool) -> TagAnswer {
+        let answer = Frame([0x00] + reply.data)
+        if waitsForEnd {
+            delayed = TagAnswer(answer)
+            return TagAnswer(nil, isWrite: true)
+        }
+        let time = (product.programmingTime * reply.programmedBlocks).carrierPeriods
+        return TagAnswer(answer, workTime: Airtime(carrierPeriods: (time + 4095) / 4096 * 4096), isWrite: true)
+    }
+
+    private mutating func reply(to request: Type5Request) throws(Type5Error) -> Type5Reply {
+        if request.manufacturer != nil { return try custom(request) }
+        let isExtended = (0x30...0x3C).contains(request.command)
+        guard !isExtended || product.features.contains(.extended) else { throw .notSupported }
+        var rest = request.parameters[...]
+        let option = request.option
+        switch request.command {
+        case 0x20, 0x30:
+            let block = try number(&rest, isExtended, last: true)
+            return try readBlocks(block, count: 1, withSecurity: option)
+        case 0x21, 0x31:
+            let block = try number(&rest, isExtended)
+            return try writeBlocks(block, count: 1, Array(rest))
+        case 0x22, 0x32:
+            return try lockBlock(try number(&rest, isExtended, last: true))
+        case 0x23, 0x33:
+            let block = try number(&rest, isExtended)
+            return try readBlocks(block, count: try number(&rest, isExtended, last: true) + 1, withSecurity: option)
+        case 0x24 where product.features.contains(.writeMultiple), 0x34:
+            let block = try number(&rest, isExtended)
+            return try writeBlocks(block, count: try number(&rest, isExtended) + 1, Array(rest))
+        case 0x27, 0x29:
+            guard rest.count == 1, let value = rest.first else { throw .notRecognised }
+            return try writeIdentifier(value, isFamily: request.command == 0x27)
+        case 0x28, 0x2A:
+            guard rest.isEmpty else { throw .notRecognised }
+            return try lockIdentifier(isFamily: request.command == 0x28)
+        case 0x2B:
+            guard rest.isEmpty else { throw .notRecognised }
+            return systemInformation()
+        case 0x2C, 0x3C:
+            let block = try number(&rest, isExtended)
+            return try blockSecurity(block, count: try number(&rest, isExtended, last: true) + 1)
+        case 0x3B:
+            guard rest.count == 1, let requested = rest.first else { throw .notRecognised }
+            return extendedSystemInformation(requested)
+        default:
+            throw .notSupported
+        }
+    }
+
+    /// Reads a number of one byte; or of two bytes in an extended command, least significant byte first.
+    private func number(
+        _ rest: inout ArraySlice<UInt8>,
+        _ isExtended: Bool,
+        last: Bool = false
+    ) throws(Type5Error) -> Int {
+        guard let low = rest.popFirst() else { throw .notRecognised }
+        var value = Int(low)
+        if isExtended {
+            guard let high = rest.popFirst() else { throw .notRecognised }
+            value |= Int(high) << 8
+        }
+        guard !last || rest.isEmpty else { throw .notRecognised }
+        return value
+    }
+}
+
+extension Type5Chip {
+    mutating func custom(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
+        let features = product.features
+        if features.contains(.surveillance), (0xA2...0xA7).contains(request.command) {
+            return try surveillance(request)
+        }
+        if features.contains(.passwords) { return try icode(request) }
+        if features.contains(.configuration) { return try dynamicTag(request) }
+        if features.contains(.tagConfiguration) { return try plainTag(request) }
+        throw .notSupported
+    }
+
+    /// Throws if a command is not among some, or has another number of bytes.
+    func expect(_ request: Type5Request, _ commands: [UInt8: Int]) throws(Type5Error) {
+        guard let count = commands[request.command] else { throw .notSupported }
+        guard request.parameters.count == count else { throw .notRecognised }
+    }
+
+    static func word(_ bytes: some BidirectionalCollection<UInt8>) -> UInt32 {
+        UInt32(bytes: bytes.reversed())
+    }
+
+    /// Removes the random number from a password: each half of 16 bits is combined with it.
+    func uncovered(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let mask = challenge.littleEndianBytes
+        return zip(0..., bytes).map { $0.1 ^ mask[$0.0 & 1] }
+    }
+
+    mutating func nextChallenge() -> Type5Reply {
+        challenge = UInt16(truncatingIfNeeded: random.next())
+        return Type5Reply(challenge.littleEndianBytes)
+    }
+}
+
+/// A request of ISO/IEC 15693-3, 7.3, parsed as far as all commands have the same format.
+struct Type5Request: Sendable {
+    var flags: UInt8
+    var command: UInt8
+    /// The UID that the request is for, least significant byte first; nil when it has none.
+    var address: [UInt8]?
+    var manufacturer: UInt8?
+    var parameters: [UInt8]
+
+    var isInventory: Bool { flags & 0x04 != 0 }
+    /// In an inventory, this flag means that a family is given. Otherwise it means that the request is for the selected
+    /// tag.
+    var isForSelected: Bool { !isInventory && flags & 0x10 != 0 }
+    var namesFamily: Bool { isInventory && flags & 0x10 != 0 }
+    var hasOneSlot: Bool { isInventory && flags & 0x20 != 0 }
+    var option: Bool { flags & 0x40 != 0 }
+    /// Whether the request is for a single tag, by its UID or because it is selected.
+    var isDirected: Bool { address != nil || isForSelected }
+
+    /// Parses a request; nil when it is too short, or of a later version of the protocol.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 2, bytes[0] & 0x08 == 0 else { return nil }
+        flags = bytes[0]
+        command = bytes[1]
+        var rest = bytes.dropFirst(2)
+        if (0xA0...0xDF).contains(command) {
+            guard let code = rest.popFirst() else { return nil }
+            manufacturer = code
+        }
+        if flags & 0x24 == 0x20 {
+            guard rest.count >= 8 else { return nil }
+            address = Array(rest.prefix(8))
+            rest = rest.dropFirst(8)
+        }
+        parameters = Array(rest)
+    }
+}
+
+struct Type5Reply: Sendable {
+    var data: [UInt8]
+    /// The number of programmed blocks; 0 when the memory has not changed.
+    var programmedBlocks: Int
+    /// Whether the answer is sent at once even if the option flag is set, because the flag has another meaning for this
+    /// command.
+    var ignoresOption: Bool
+    var isSilent: Bool
+
+    static let silence = Type5Reply(isSilent: true)
+    static let programmed = Type5Reply(programmedBlocks: 1)
+
+    init(_ data: [UInt8] = [], programmedBlocks: Int = 0, ignoresOption: Bool = false, isSilent: Bool = false) {
+        self.data = data
+        self.programmedBlocks = programmedBlocks
+        self.ignoresOption = ignoresOption
+        self.isSilent = isSilent
+    }
+}
+
+/// The error codes of ISO/IEC 15693-3, 7.4.2.
+enum Type5Error: UInt8, Error {
+    case notSupported = 0x01
+    /// The command is not recognised, for example because its length is wrong.
+    case notRecognised = 0x02
+    case optionNotSupported = 0x03
+    case unknown = 0x0F
+    case notAvailable = 0x10
+    case alreadyLocked = 0x11
+    /// The block is locked, and its content can't be changed.
+    case locked = 0x12
+    case notProgrammed = 0x13
+    case notLocked = 0x14
+    /// Reading the block is not allowed. Only ST's products use this code.
+    case readProtected = 0x15
+}
