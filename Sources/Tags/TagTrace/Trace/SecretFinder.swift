@@ -15,7 +15,7 @@ public struct SecretFinder: Sendable, Hashable {
     /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
     private var isISODEP = false
     /// Whether the command that continues in the next block has a secret.
-    private var goesOn = false
+    private var continuesSecret = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?
     /// The first byte of the last frame of NFC-A; nil when the last request was none.
@@ -37,17 +37,17 @@ public struct SecretFinder: Sendable, Hashable {
     /// - Returns: the ranges of secret bytes, in order; usually empty.
     public mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
         (lastCommand, isForChip) = (nil, false)
-        let places: [Range<Int>]
+        let ranges: [Range<Int>]
         switch medium {
-        case .commands: places = command(request[...])
-        case .frames(.nfcA): places = nfcA(request)
+        case .commands: ranges = command(request[...])
+        case .frames(.nfcA): ranges = nfcA(request)
         case .frames(.nfcB):
-            if request.first == 0x1D { (isISODEP, goesOn) = (true, false) }
-            places = isISODEP ? block(request) : []
-        case .frames(.nfcF): places = Self.felica(request)
-        case .frames(.nfcV): places = Self.nfcV(request)
+            if request.first == 0x1D { (isISODEP, continuesSecret) = (true, false) }
+            ranges = isISODEP ? block(request) : []
+        case .frames(.nfcF): ranges = Self.felica(request)
+        case .frames(.nfcV): ranges = Self.nfcV(request)
         }
-        return places.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
+        return ranges.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
     }
 
     /// Handles the answer to the last request.
@@ -82,9 +82,9 @@ public struct SecretFinder: Sendable, Hashable {
         }
         lastCommand = bytes.first
         // REQA, WUPA and HLTA end ISO-DEP. Usually the tag is still the same.
-        if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, goesOn) = (false, false) }
-        // RATS starts it anew, also where the reader has woken the tag by itself.
-        if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, goesOn) = (true, false) }
+        if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, continuesSecret) = (false, false) }
+        // RATS starts it again, also where the reader has woken the tag by itself.
+        if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, continuesSecret) = (true, false) }
         if isISODEP { return block(bytes) }
         switch (bytes.first, bytes.count) {
         case (0x1B, 5): return [1..<5]
@@ -115,9 +115,9 @@ public struct SecretFinder: Sendable, Hashable {
     private mutating func block(_ bytes: [UInt8]) -> [Range<Int>] {
         guard let control = bytes.first, control & 0xE2 == 0x02 else { return [] }
         let start = min(1 + (control & 0x08 != 0 ? 1 : 0) + (control & 0x04 != 0 ? 1 : 0), bytes.count)
-        let places = goesOn ? [start..<bytes.count] : command(bytes[start...])
-        goesOn = control & 0x10 != 0 && !places.isEmpty
-        return places
+        let ranges = continuesSecret ? [start..<bytes.count] : command(bytes[start...])
+        continuesSecret = control & 0x10 != 0 && !ranges.isEmpty
+        return ranges
     }
 
     // MARK: Commands
@@ -185,8 +185,8 @@ public struct SecretFinder: Sendable, Hashable {
         // Block, key and UID of a MIFARE Classic authentication, which the chip executes.
         if bytes[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
         // The chip handles ISO-DEP itself.
-        let places = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
-        return (places.isEmpty ? nfcA(frame) : places).map { $0.lowerBound + start..<$0.upperBound + start }
+        let ranges = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
+        return (ranges.isEmpty ? nfcA(frame) : ranges).map { $0.lowerBound + start..<$0.upperBound + start }
     }
 
     // MARK: NFC-F and NFC-V
@@ -194,17 +194,8 @@ public struct SecretFinder: Sendable, Hashable {
     /// Returns the blocks of WRITE WITHOUT ENCRYPTION with the card key, block 87 (FeliCa Lite-S user's manual, 3.3).
     private static func felica(_ bytes: [UInt8]) -> [Range<Int>] {
         guard bytes.count > 11, bytes[1] == 0x08 else { return [] }
-        var cursor = ByteCursor(bytes.dropFirst(10))
-        guard let services = cursor.next(), cursor.take(2 * Int(services)) != nil, let count = cursor.next() else {
-            return []
-        }
-        var blocks: [Int] = []
-        for _ in 0..<count {
-            guard let head = cursor.next() else { return [] }
-            guard let block = head & 0x80 == 0 ? cursor.littleEndian() : cursor.next().map(Int.init) else { return [] }
-            blocks.append(block)
-        }
-        let start = bytes.count - cursor.rest.count
+        guard let (_, blocks, rest) = FeliCaBlockList.parse(bytes.dropFirst(10)) else { return [] }
+        let start = bytes.count - rest.count
         return blocks.enumerated().filter { $0.element == 0x87 }.map {
             start + 16 * $0.offset..<start + 16 * $0.offset + 16
         }

@@ -38,7 +38,7 @@ struct TagInfoReport: ImageSource {
             }
             memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
         }
-        let name = scan.text("IC type") ?? ""
+        let name = scan.texts["IC type"] ?? ""
         // A number in parentheses may follow the name. "MF0UL11" is only there.
         let product =
             Type2Product.all.first { $0.pageCount == blocks.count && isNamed($0, in: name) }
@@ -54,20 +54,17 @@ struct TagInfoReport: ImageSource {
         contents.memory = memory
         // Data that a phone can't read, such as the password and the key, are like those of a new tag.
         for block in blocks where block.data.count < 4 {
-            let start = block.address * 4 + block.data.count
-            contents.memory.replaceSubrange(
-                start..<(block.address * 4 + 4),
-                with: factory[start..<(block.address * 4 + 4)]
-            )
+            let missing = (block.address * 4 + block.data.count)..<(block.address * 4 + 4)
+            contents.memory.replaceSubrange(missing, with: factory[missing])
         }
         contents.signature = scan.signature ?? contents.signature
-        if let atqa = scan.protocolBytes("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
-        if let sak = scan.protocolBytes("SAK", count: 1) { contents.sak = sak[0] }
+        contents.atqa = scan.atqa ?? contents.atqa
+        contents.sak = scan.sak ?? contents.sak
         return contents
     }
 
-    /// Returns whether a text has a product's name as whole words: the NTAG210µ is no NTAG210. An F may follow, for a
-    /// product that also has a pin that shows the field.
+    /// Returns whether a text has a product's name as whole words: the NTAG210µ is not an NTAG210. An F may follow, for
+    /// a product that also has a pin that shows the field.
     private static func isNamed(_ product: Type2Product, in text: String) -> Bool {
         text.ranges(of: shortName(product)).contains { range in
             let rest = text[range.upperBound...]
@@ -93,11 +90,8 @@ struct TagInfoReport: ImageSource {
         tag.blockSize = blocks.map(\.data.count).max() ?? 4
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.isEmpty || block.data.count == tag.blockSize else {
-                throw TagImageError(
-                    .malformed,
-                    "A block is missing, or not of the size of the others.",
-                    line: block.line
-                )
+                let reason = "A block is missing, or not of the size of the others."
+                throw TagImageError(.malformed, reason, line: block.line)
             }
             tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
             // The legend of the report: * and x mean locked.
@@ -134,8 +128,8 @@ struct TagInfoReport: ImageSource {
                 if byte == nil { contents.unknownBytes.insert(address * 16 + index) }
             }
         }
-        if let atqa = scan.protocolBytes("ATQA", count: 2) { contents.atqa = UInt16(high: atqa[1], low: atqa[0]) }
-        if let sak = scan.protocolBytes("SAK", count: 1) { contents.sak = sak[0] }
+        contents.atqa = scan.atqa ?? contents.atqa
+        contents.sak = scan.sak ?? contents.sak
         return contents
     }
 }
@@ -144,13 +138,13 @@ struct TagInfoReport: ImageSource {
 struct TagInfoScan {
     /// A block of memory.
     struct Block {
-        var address = -1
+        var address: Int
         /// The access in the report: `*` and `x` mean locked.
-        var access = ""
+        var access: String
         /// The bytes; fewer than the block has, or none, if they could not be read.
-        var data: [UInt8] = []
-        var keyA: [UInt8] = []
-        var keyB: [UInt8] = []
+        var data: [UInt8]
+        var keyA: [UInt8]
+        var keyB: [UInt8]
         var line: Int
     }
 
@@ -159,39 +153,23 @@ struct TagInfoScan {
     private(set) var uid: [UInt8] = []
     /// The blocks by type in lower case, such as `ultralight`.
     private(set) var blocks: [String: [Block]] = [:]
-    private var texts: [String: String] = [:]
+    /// The texts by the titles of their sections.
+    private(set) var texts: [String: String] = [:]
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
-        var reader = XMLReader(bytes)
-        var path: [String] = []
+        let root = try XMLElement.root("scan", parsing: bytes)
         var title = ""
-        var type = ""
-        var block: Block?
-        var text = ""
-        while let event = try reader.next() {
-            switch event {
-            case .start(let name, let attributes):
-                if path.isEmpty, name != "scan" {
-                    throw TagImageError(.unknownFormat, "The file is XML, and no TagInfo report.", line: reader.line)
-                }
-                path.append(name)
-                // Hexadecimal text belongs to the surrounding text.
-                if name != "hexoutput" { text = "" }
-                if name == "subsection" { title = attributes["title"] ?? "" }
-                if name == "block" {
-                    type = (attributes["type"] ?? "").lowercased()
-                    block = Block(line: reader.line)
-                }
-                if name == "data" { block?.access = attributes["access"] ?? "" }
-            case .text(let more):
-                text += more
-            case .end(let name):
-                path.removeLast()
-                try end(of: name, text, title, type, &block, line: reader.line)
+        try root.visit { element throws(TagImageError) in
+            switch element.name {
+            case "uid": uid = try Self.bytes(element)
+            case "subsection": title = element.attributes["title"] ?? ""
+            case "content": texts[title, default: ""] += element.text
+            case "block": try add(element)
+            default: break
             }
         }
         guard [4, 7, 8, 10].contains(uid.count) else {
-            throw TagImageError(.missingField, "\"uid\" is missing, or no UID.")
+            throw TagImageError(.missingField, "\"uid\" is missing, or not a UID.")
         }
         let isType5 = blocks["icode"] != nil
         guard isType5 == (uid.count == 8) else {
@@ -199,46 +177,42 @@ struct TagInfoScan {
         }
     }
 
-    private mutating func end(
-        of name: String,
-        _ text: String,
-        _ title: String,
-        _ type: String,
-        _ block: inout Block?,
-        line: Int
-    ) throws(TagImageError) {
-        switch name {
-        case "uid": uid = try Self.bytes(text, line: line)
-        case "content": texts[title, default: ""] += text
-        case "address": block?.address = Int(text.filter { !$0.isWhitespace }) ?? -1
-        case "data": block?.data = try Self.bytes(text, line: line)
-        case "keyA": block?.keyA = try Self.bytes(text, line: line)
-        case "keyB": block?.keyB = try Self.bytes(text, line: line)
-        case "block":
-            guard let block, block.address >= 0 else { return }
-            guard blocks[type, default: []].count < Self.maximumBlocks else {
-                throw TagImageError(.malformed, "There are more than \(Self.maximumBlocks) blocks.", line: line)
-            }
-            blocks[type, default: []].append(block)
-        default: break
+    private mutating func add(_ element: XMLElement) throws(TagImageError) {
+        guard let address = element.child("address").flatMap({ Int($0.text.filter { !$0.isWhitespace }) }),
+            address >= 0
+        else { return }
+        let type = (element.attributes["type"] ?? "").lowercased()
+        guard blocks[type, default: []].count < Self.maximumBlocks else {
+            throw TagImageError(.malformed, "There are more than \(Self.maximumBlocks) blocks.", line: element.line)
         }
+        let data = element.child("data")
+        let block = Block(
+            address: address,
+            access: data?.attributes["access"] ?? "",
+            data: try Self.bytes(data),
+            keyA: try Self.bytes(element.child("keyA")),
+            keyB: try Self.bytes(element.child("keyB")),
+            line: element.line
+        )
+        blocks[type, default: []].append(block)
     }
 
-    /// Returns bytes that are separated by spaces or colons.
-    private static func bytes(_ text: String, line: Int) throws(TagImageError) -> [UInt8] {
-        let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
+    /// Returns the bytes of an element, which are separated by spaces or colons; none when the element is missing.
+    private static func bytes(_ element: XMLElement?) throws(TagImageError) -> [UInt8] {
+        guard let element else { return [] }
+        let digits = element.text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
         guard digits.count <= 512, let bytes = [UInt8](hexadecimal: digits) else {
-            throw TagImageError(.malformed, "Bytes in hexadecimal are expected here.", line: line)
+            throw TagImageError(.malformed, "Bytes in hexadecimal are expected here.", line: element.line)
         }
         return bytes
     }
 
-    /// Returns the text of a section; nil when there is none.
-    func text(_ title: String) -> String? { texts[title] }
+    var atqa: UInt16? { protocolBytes("ATQA", count: 2).map { UInt16(high: $0[1], low: $0[0]) } }
+    var sak: UInt8? { protocolBytes("SAK", count: 1)?[0] }
 
     /// Returns the bytes of a line such as `ATQA: 0x4400` in the protocol's section, in the written order.
     func protocolBytes(_ key: String, count: Int) -> [UInt8]? {
-        let lines = (text("Detailed protocol information") ?? "").split(separator: "\n")
+        let lines = (texts["Detailed protocol information"] ?? "").split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix("\(key): 0x") }) else { return nil }
         let bytes = [UInt8](hexadecimal: line.dropFirst(key.utf8.count + 4).utf8.prefix(count * 2))
         return bytes?.count == count ? bytes : nil

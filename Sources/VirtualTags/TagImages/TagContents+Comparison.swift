@@ -3,6 +3,21 @@ import TagLink
 import VirtualTags
 
 extension TagContents {
+    /// Returns the same contents with everything that the format can't store replaced: missing pages are like those of
+    /// a new tag, and the remains of older messages are removed if the format has no place for them.
+    func completed(for format: TagImage.Format) -> TagContents {
+        switch self {
+        case .type2(let contents): return .type2(contents.completed)
+        case .type4(var contents):
+            guard format == .flipper, case .ndef(let files) = contents.kind else { return self }
+            contents.kind = .ndef(files: FlipperTagDump.withoutRemains(files))
+            return .type4(contents)
+        default: return self
+        }
+    }
+}
+
+extension TagContents {
     /// The contradictions between the identifier that the tag sends and its memory, and within its memory, as sentences.
     var contradictions: [String] {
         switch self {
@@ -90,20 +105,20 @@ extension FeliCaLiteSContents {
 
 extension Type4Contents {
     fileprivate var missingParts: [String] {
+        let text: String
         switch kind {
-        case .unspecified: ["The image has no more of the card than its activation."]
+        case .unspecified: text = "The image has no more of the card than its activation."
         case .version(let contents):
-            [
+            text =
                 "The image has the activation and the version of this \(contents.chip), and no files or blocks of it: "
-                    + "the virtual tag answers GET VERSION alone."
-            ]
+                + "the virtual tag answers GET VERSION alone."
         case .emv:
-            [
+            text =
                 "The image has no track 2, no certificates and no keys of this payment card: the virtual tag shows its "
-                    + "application, and makes no payment."
-            ]
-        case .ndef, .desfire, .ntag424, .emrtd: []
+                + "application, and makes no payment."
+        case .ndef, .desfire, .ntag424, .emrtd: return []
         }
+        return [text]
     }
 
     fileprivate var contradictions: [String] {

@@ -32,7 +32,7 @@ extension Trace {
 }
 
 /// Makes the packets of a trace, entry by entry.
-struct PacketCaptureBuilder {
+private struct PacketCaptureBuilder {
     /// The event byte of the pseudo header of link type 264.
     enum Event: UInt8 {
         case fieldOn = 0xFC
@@ -63,10 +63,13 @@ struct PacketCaptureBuilder {
         case .field(let isOn): add(isOn ? .fieldOn : .fieldOff, [])
         case .note(let text): pending.append(text)
         case .exchange(let exchange):
-            guard case .frames(let technology) = exchange.medium, technology == .nfcA || technology == .nfcB else {
-                return leave(out: exchange.medium)
+            switch exchange.medium {
+            case .frames(.nfcA): add(exchange, .nfcA, lines)
+            case .frames(.nfcB): add(exchange, .nfcB, lines)
+            case .frames(.nfcF): leftOut[0] += 1
+            case .frames(.nfcV): leftOut[1] += 1
+            case .commands: leftOut[2] += 1
             }
-            add(exchange, technology, lines)
         }
     }
 
@@ -100,14 +103,6 @@ struct PacketCaptureBuilder {
         pending = []
     }
 
-    private mutating func leave(out medium: Trace.Medium) {
-        switch medium {
-        case .frames(.nfcF): leftOut[0] += 1
-        case .frames: leftOut[1] += 1
-        case .commands: leftOut[2] += 1
-        }
-    }
-
     /// The file with the packets so far.
     var capture: PacketCapture {
         let kinds = [
@@ -115,11 +110,8 @@ struct PacketCaptureBuilder {
             "of commands whose frames the reader made by itself: the recording does not have the frames",
         ]
         let notes = zip(leftOut, kinds).filter { $0.0 > 0 }.map { "Left out: \(counted($0.0, "exchange")) \($0.1)." }
-        return PacketCapture(
-            bytes: packets.file(comments: notes + pending),
-            packetCount: packets.count,
-            notes: notes
-        )
+        let bytes = packets.file(comments: notes + pending)
+        return PacketCapture(bytes: bytes, packetCount: packets.count, notes: notes)
     }
 }
 
@@ -131,5 +123,70 @@ extension Technology {
         case .automatic: frame.bytes + checksum(frame.bytes)
         case .crcB: frame.bytes + CyclicRedundancyCheck.b(frame.bytes).littleEndianBytes
         }
+    }
+}
+
+/// The blocks of a pcapng file with one interface (draft-ietf-opsawg-pcapng), least significant byte first.
+private struct PacketFile {
+    /// ISO/IEC 14443 with a pseudo header of version, event and length.
+    private static let linkType = 264
+    private static let comment = 1
+
+    private var packets: [UInt8] = []
+    private(set) var count = 0
+
+    /// Adds a packet.
+    mutating func add(_ data: [UInt8], at time: Duration, comments: [String]) {
+        let nanoseconds = Int(clamping: time.wholeNanoseconds)
+        let stamp = [nanoseconds >> 32, nanoseconds & 0xFFFF_FFFF, data.count, data.count]
+        let body = Self.word(0) + stamp.flatMap { Self.word($0) } + Self.padded(data)
+        let options = comments.map { Self.option(Self.comment, Array($0.utf8)) }
+        packets += Self.block(6, body, options)
+        count += 1
+    }
+
+    /// The complete file.
+    func file(comments: [String]) -> [UInt8] {
+        let version = [UInt8](littleEndian: 1, count: 2) + [0, 0]
+        let unknownLength = [UInt8](repeating: 0xFF, count: 8)
+        let application = Self.option(4, Array("OpenCoreNFC".utf8))
+        let section = Self.block(
+            0x0A0D_0D0A,
+            Self.word(0x1A2B_3C4D) + version + unknownLength,
+            comments.map { Self.option(Self.comment, Array($0.utf8)) } + [application]
+        )
+        let name = Self.option(2, Array("nfc".utf8))
+        let nanoseconds = Self.option(9, [9])
+        let unlimited = Self.word(0)
+        let interface = Self.block(1, [UInt8](littleEndian: Self.linkType, count: 4) + unlimited, [name, nanoseconds])
+        return section + interface + packets
+    }
+
+    private static func block(_ type: Int, _ body: [UInt8], _ options: [[UInt8]]) -> [UInt8] {
+        let end = options.isEmpty ? [] : word(0)
+        let content = body + options.joined() + end
+        let length = word(content.count + 12)
+        return word(type) + length + content + length
+    }
+
+    /// An option. Its length has 16 bits, so a longer text ends early, with a whole character.
+    private static func option(_ code: Int, _ text: [UInt8]) -> [UInt8] {
+        var end = min(text.count, 0xFFFF)
+        while end < text.count, text[end] & 0xC0 == 0x80 { end -= 1 }
+        let value = Array(text[..<end])
+        return [UInt8](littleEndian: code, count: 2) + [UInt8](littleEndian: value.count, count: 2) + padded(value)
+    }
+
+    private static func padded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes + [UInt8](repeating: 0, count: -bytes.count & 3)
+    }
+
+    private static func word(_ value: Int) -> [UInt8] { [UInt8](littleEndian: value, count: 4) }
+}
+
+extension Duration {
+    /// The nanoseconds, rounded down; zero for a negative time.
+    fileprivate var wholeNanoseconds: Int64 {
+        Int64(clamping: max(0, attoseconds) / 1_000_000_000)
     }
 }
