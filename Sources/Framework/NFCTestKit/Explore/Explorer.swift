@@ -231,7 +231,7 @@ struct Explorer {
             app: settings.app,
             seed: settings.seed,
             limit: settings.limit,
-            grace: Grace(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: isNoneWhenCounted),
+            grace: IdleTimeout(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: isNoneWhenCounted),
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )

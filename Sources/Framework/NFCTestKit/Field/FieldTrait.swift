@@ -27,13 +27,13 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
             app: app,
             seed: seed,
             limit: limit,
-            grace: Grace(duration: grace),
+            grace: IdleTimeout(duration: grace),
             busyPolicy: busyPolicy,
             reader: reader ?? .ofProcess
         )
         defer {
             field.close()
-            CarriedPlace.handOver()
+            CurrentTest.handOver()
         }
         try await field.attend(function)
         await field.letGoOfReader()

@@ -2,8 +2,8 @@
 import Glibc
 
 /// How long nothing has happened in a field, in real time.
-struct Stillness: Sendable {
-    static let none = Stillness()
+struct IdleState: Sendable {
+    static let none = IdleState()
 
     /// How long the test has had no events.
     var quiet = Duration.zero

@@ -11,7 +11,7 @@ extension TestField {
     ///   - work: the current work.
     ///   - stillness: how long nothing has happened.
     /// - Returns: whether something was resumed or time has advanced.
-    func goOn(after work: FieldPlace.Work, _ stillness: Stillness) -> Bool {
+    func goOn(after work: TestTracker.Work, _ stillness: IdleState) -> Bool {
         guard let clock = drivenClock else { return false }
         guard stillness.isOfAll || isNextDelayOver(stillness) else { return false }
         let (next, target) = state.withLock { state in
@@ -40,8 +40,8 @@ extension TestField {
     /// Whether time may advance to an event for which the test has not asked to wait.
     private func mayPass(
         _ event: (deadline: Duration, kind: DeadlineQueue.Kind),
-        after work: FieldPlace.Work,
-        _ stillness: Stillness
+        after work: TestTracker.Work,
+        _ stillness: IdleState
     ) -> Bool {
         switch event.kind {
         case .other: true
@@ -50,17 +50,17 @@ extension TestField {
             // Code may use a delay as a time limit for work that takes real time. So the delay lasts as long in real
             // time.
             !work.hasSources || isNextDelayOver(stillness)
-                || !Grace.hasChildren && mayPassLimits(after: work, stillness.quiet)
+                || !IdleTimeout.hasChildren && mayPassLimits(after: work, stillness.quiet)
         }
     }
 
     /// Whether the next event is the end of an app's delay that is also over in real time.
-    private func isNextDelayOver(_ stillness: Stillness) -> Bool {
+    private func isNextDelayOver(_ stillness: IdleState) -> Bool {
         guard let event = drivenClock?.nextEvent, event.kind == .delay else { return false }
         return stillness.standing >= event.deadline - now
     }
 
-    private func mayPassLimits(after work: FieldPlace.Work, _ quiet: Duration) -> Bool {
+    private func mayPassLimits(after work: TestTracker.Work, _ quiet: Duration) -> Bool {
         work.waits.allSatisfy { $0.end == nil } && quiet >= grace.duration(after: work)
     }
 
@@ -69,7 +69,7 @@ extension TestField {
     /// - Parameters:
     ///   - work: the current work.
     ///   - quiet: how long nothing has happened, in real time.
-    func stop(after work: FieldPlace.Work? = nil, quiet: Duration = .zero) {
+    func stop(after work: TestTracker.Work? = nil, quiet: Duration = .zero) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = (now - start).components.seconds

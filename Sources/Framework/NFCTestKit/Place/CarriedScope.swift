@@ -2,14 +2,14 @@
 import NFCSessions
 
 /// A scope on a thread in which it runs code of a test.
-class CarriedScope {
+class TestScope {
     final let environment: NFCEnvironment
     /// The enclosing scope, to which the thread returns after this one.
-    private final let outer: CarriedScope?
+    private final let outer: TestScope?
     /// Whether the scope may still run in the next test: a thread of the app, or a handler of a source.
     private final let lasts: Bool
 
-    init(_ environment: NFCEnvironment, in outer: CarriedScope? = nil, lasts: Bool = false) {
+    init(_ environment: NFCEnvironment, in outer: TestScope? = nil, lasts: Bool = false) {
         self.environment = environment
         self.outer = outer
         self.lasts = lasts
@@ -25,5 +25,5 @@ class CarriedScope {
     var isOfThread: Bool { outer?.isOfThread ?? false }
 
     /// The work that a queue gave to the thread; nil for a thread without a queue.
-    var work: CarriedWork? { outer?.work }
+    var work: TestWork? { outer?.work }
 }

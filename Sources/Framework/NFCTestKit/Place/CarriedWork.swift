@@ -3,21 +3,21 @@ import NFCSessions
 
 /// A block or a function that code of a test has put on a queue. It belongs to the test, and is counted until it
 /// returns.
-@safe final class CarriedWork: CarriedScope {
-    private let place: FieldPlace
+@safe final class TestWork: TestScope {
+    private let place: TestTracker
     private let context: DispatchLibrary.Pointer?
     /// Nil for a block; then `context` is the block.
     private let function: DispatchLibrary.Function?
     /// The address of the queue of a task's job; nil for other work.
     private(set) var jobQueue: UInt?
 
-    override var work: CarriedWork? { self }
+    override var work: TestWork? { self }
     override var isOfThread: Bool { false }
     /// The group that the work has entered, until it returns. libdispatch keeps a group for as long as it is entered.
     private let group: DispatchLibrary.Pointer?
 
     private init(
-        _ owner: (environment: NFCEnvironment, place: FieldPlace),
+        _ owner: (environment: NFCEnvironment, place: TestTracker),
         _ context: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?,
         group: DispatchLibrary.Pointer?
@@ -34,7 +34,7 @@ import NFCSessions
         _ context: DispatchLibrary.Pointer?,
         _ function: @escaping DispatchLibrary.Function
     ) -> DispatchLibrary.Pointer? {
-        guard let owner = CarriedPlace.owner else { return nil }
+        guard let owner = CurrentTest.owner else { return nil }
         return unsafe counted(for: owner, context, function)
     }
 
@@ -43,7 +43,7 @@ import NFCSessions
         block: DispatchLibrary.Pointer,
         group: DispatchLibrary.Pointer? = nil
     ) -> DispatchLibrary.Pointer? {
-        guard let owner = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
+        guard let owner = CurrentTest.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
         if let group = unsafe group { unsafe DispatchLibrary.enter(group) }
         return unsafe counted(for: owner, copy, nil, group: group)
     }
@@ -52,16 +52,16 @@ import NFCSessions
     ///
     /// - Parameter isOfField: whether the work belongs to the field even if handed-over work starts it now.
     static func counted(
-        for owner: (environment: NFCEnvironment, place: FieldPlace),
+        for owner: (environment: NFCEnvironment, place: TestTracker),
         _ context: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?,
         group: DispatchLibrary.Pointer? = nil,
         isOfField: Bool = false
     ) -> DispatchLibrary.Pointer {
-        let scope = CarriedPlace.scope
+        let scope = CurrentTest.scope
         if scope?.environment !== owner.environment || scope?.isOfThread == true { owner.place.noteGuest() }
         owner.place.enqueued()
-        let work = unsafe CarriedWork(owner, context, function, group: group)
+        let work = unsafe TestWork(owner, context, function, group: group)
         // A block always belongs to the field.
         if !isOfField, unsafe function != nil { work.isHandedOver = scope?.isHandedOver == true }
         return unsafe Unmanaged.passRetained(work).toOpaque()
@@ -75,12 +75,12 @@ import NFCSessions
         _ function: @escaping DispatchLibrary.Function,
         on queue: DispatchLibrary.Pointer
     ) {
-        let work = unsafe Unmanaged<CarriedWork>.fromOpaque(pointer).takeUnretainedValue()
+        let work = unsafe Unmanaged<TestWork>.fromOpaque(pointer).takeUnretainedValue()
         if work.place.isDriven, work.place.isOpen, unsafe SwiftJobs.isJob(function, of: queue) {
             let number = UInt(bitPattern: queue)
             work.jobQueue = number
             let job = unsafe SwiftJobs.Job(pointer, of: queue)
-            if let running = CarriedPlace.scope?.work {
+            if let running = CurrentTest.scope?.work {
                 if running.jobQueue == number, SwiftJobs.keep(job, after: running) { return }
                 if running.jobQueue == nil, running.place === work.place, work.place.postpone(job) { return }
             }
@@ -92,14 +92,14 @@ import NFCSessions
     static let run: DispatchLibrary.Function = { pointer in
         var next = unsafe pointer
         while let pointer = unsafe next {
-            unsafe next = Unmanaged<CarriedWork>.fromOpaque(pointer).takeRetainedValue().run()
+            unsafe next = Unmanaged<TestWork>.fromOpaque(pointer).takeRetainedValue().run()
         }
     }
 
     private func run() -> DispatchLibrary.Pointer? {
         PoolThreads.noteCaller()
         place.begins()
-        CarriedPlace.within(self) {
+        CurrentTest.within(self) {
             if let function = unsafe function {
                 // A task's job takes its values from its task, and a C function has no task.
                 unsafe function(context)

@@ -6,7 +6,7 @@ import TagLink
 ///
 /// Each block and each task's job that the test's code puts on a queue is counted until it has returned. When none is
 /// left, only time or the user can make the test's code continue, regardless of what else the process does.
-final class FieldPlace: TestPlace {
+final class TestTracker: TestContext {
     /// A call with which code of the test waits for other code.
     struct Wait: Sendable {
         let id: UInt64
@@ -153,7 +153,7 @@ final class FieldPlace: TestPlace {
     /// Postpones a job until all current work has returned. Then a flow that a completion handler resumes finds its
     /// session ended, and its thread is woken only once.
     ///
-    /// A job has no order relative to other work. If a job is postponed for long, ``RestMonitor`` releases it.
+    /// A job has no order relative to other work. If a job is postponed for long, ``QuiescenceMonitor`` releases it.
     ///
     /// - Returns: false when the job has to be put on its queue now.
     func postpone(_ job: SwiftJobs.Job) -> Bool {
@@ -238,7 +238,7 @@ final class FieldPlace: TestPlace {
     /// - Parameters:
     ///   - stillness: how long nothing has happened.
     ///   - isStuck: whether to ignore queued work, because it can't start.
-    func letTimePass(_ stillness: Stillness, isStuck: Bool = false) {
+    func letTimePass(_ stillness: IdleState, isStuck: Bool = false) {
         let isFree = state.withLock { state in
             guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.onlyWaits else { return false }
             defer { state.isPassingTime = true }
@@ -247,12 +247,12 @@ final class FieldPlace: TestPlace {
         if isFree { passTime(stillness) }
     }
 
-    private func passTime(_ stillness: Stillness) {
+    private func passTime(_ stillness: IdleState) {
         var stillness = stillness
         while true {
             let (field, work) = state.withLock { ($0.field, $0.work) }
             let hasMoved = field.map { field in
-                CarriedPlace.within(field.environment) { field.goOn(after: work, stillness) }
+                CurrentTest.within(field.environment) { field.goOn(after: work, stillness) }
             }
             let goesOn = state.withLock { state in
                 if hasMoved == true { state.work.activity &+= 1 }

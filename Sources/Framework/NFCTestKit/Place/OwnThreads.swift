@@ -4,7 +4,7 @@ import NFCSessions
 
 /// Threads that code of a test starts. They belong to the test. Their work is not counted, but time passes only when
 /// each of them waits for something else than time.
-@safe enum OwnThreads {
+@safe enum TrackedThreads {
     typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     typealias Create =
         @convention(c) (
@@ -18,13 +18,13 @@ import NFCSessions
     static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")
 
     /// A thread of a test: its function, and the code around it.
-    @safe private final class Begun: CarriedScope {
+    @safe private final class Begun: TestScope {
         private let body: Body
         private let context: UnsafeMutableRawPointer?
-        private let place: FieldPlace
+        private let place: TestTracker
 
         init(
-            _ owner: (environment: NFCEnvironment, place: FieldPlace),
+            _ owner: (environment: NFCEnvironment, place: TestTracker),
             _ body: @escaping Body,
             _ context: UnsafeMutableRawPointer?
         ) {
@@ -42,7 +42,7 @@ import NFCSessions
             let number = ProcessActivity.callerNumber
             place.threadBegins(number)
             defer { place.threadEnds(number) }
-            return unsafe CarriedPlace.within(self) { unsafe body(context) }
+            return unsafe CurrentTest.within(self) { unsafe body(context) }
         }
 
         func doesNotCome() { place.threadComes(false) }
@@ -63,7 +63,7 @@ import NFCSessions
         _ context: UnsafeMutableRawPointer?,
         calledBy function: String
     ) -> UnsafeMutableRawPointer? {
-        guard let owner = CarriedPlace.current,
+        guard let owner = CurrentTest.current,
             !(unsafe Symbols.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
         owner.place.noteThread()

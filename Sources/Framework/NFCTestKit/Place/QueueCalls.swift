@@ -23,8 +23,8 @@ private func carry(
     let isBarrier = unsafe WorkItems.isBarrier(block)
     let enqueue = unsafe isBarrier == true ? DispatchLibrary.barrierAsync : DispatchLibrary.async
     unsafe carry(
-        isBarrier == nil ? nil : CarriedWork.counted(block: block, group: group),
-        by: { unsafe enqueue(queue, $0, CarriedWork.run) },
+        isBarrier == nil ? nil : TestWork.counted(block: block, group: group),
+        by: { unsafe enqueue(queue, $0, TestWork.run) },
         orElse: library
     )
 }
@@ -36,8 +36,8 @@ package func carryAsync(
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
     unsafe carry(
-        CarriedWork.counted(context, function),
-        by: { unsafe CarriedWork.enqueue($0, function, on: queue) },
+        TestWork.counted(context, function),
+        by: { unsafe TestWork.enqueue($0, function, on: queue) },
         orElse: { unsafe DispatchLibrary.async(queue, context, function) }
     )
 }
@@ -49,8 +49,8 @@ package func carryBarrierAsync(
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
     unsafe carry(
-        CarriedWork.counted(context, function),
-        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, CarriedWork.run) },
+        TestWork.counted(context, function),
+        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, TestWork.run) },
         orElse: { unsafe DispatchLibrary.barrierAsync(queue, context, function) }
     )
 }
@@ -63,8 +63,8 @@ package func carryAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMu
 @_cdecl("dispatch_barrier_async")
 package func carryBarrierAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
     unsafe carry(
-        CarriedWork.counted(block: block),
-        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, CarriedWork.run) },
+        TestWork.counted(block: block),
+        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, TestWork.run) },
         orElse: { unsafe DispatchLibrary.barrierAsyncBlock(queue, block) }
     )
 }
@@ -86,8 +86,8 @@ package func carryGroupNotifyBlock(
     _ block: UnsafeMutableRawPointer
 ) {
     unsafe carry(
-        CarriedWork.counted(block: block),
-        by: { unsafe DispatchLibrary.notify(group, queue, $0, CarriedWork.run) },
+        TestWork.counted(block: block),
+        by: { unsafe DispatchLibrary.notify(group, queue, $0, TestWork.run) },
         orElse: { unsafe WorkItems.groupNotify(group, queue, block) }
     )
 }

@@ -6,7 +6,7 @@ import TagLink
 /// and waking a thread for that takes longer than a whole run of a short flow.
 ///
 /// A job that does not end soon passes its kept job to the other threads: as soon as it waits, or at the next check of
-/// ``RestMonitor``. A job that other work starts, such as a completion handler, is postponed in ``FieldPlace``.
+/// ``QuiescenceMonitor``. A job that other work starts, such as a completion handler, is postponed in ``TestTracker``.
 @safe enum SwiftJobs {
     /// A job and its queue, as addresses.
     struct Job: Sendable {
@@ -23,7 +23,7 @@ import TagLink
         /// Puts the job on its queue.
         func enqueue() {
             guard let queue = unsafe DispatchLibrary.Pointer(bitPattern: queue) else { return }
-            unsafe DispatchLibrary.async(queue, pointer, CarriedWork.run)
+            unsafe DispatchLibrary.async(queue, pointer, TestWork.run)
         }
     }
 
@@ -56,7 +56,7 @@ import TagLink
     }
 
     /// Keeps a job for the thread that runs some work; false when the work already has a kept job.
-    static func keep(_ job: Job, after work: CarriedWork) -> Bool {
+    static func keep(_ job: Job, after work: TestWork) -> Bool {
         let owner = ObjectIdentifier(work)
         let entry = Kept(owner: owner, job: job)
         return kept.withLock { kept in
@@ -67,7 +67,7 @@ import TagLink
     }
 
     /// The job that was kept for the thread of some work; nil when there is none.
-    static func next(after work: CarriedWork) -> DispatchLibrary.Pointer? {
+    static func next(after work: TestWork) -> DispatchLibrary.Pointer? {
         let owner = ObjectIdentifier(work)
         let job = kept.withLock { kept -> Job? in
             guard let index = kept.firstIndex(where: { $0.owner == owner }) else { return nil }
@@ -77,7 +77,7 @@ import TagLink
     }
 
     /// Passes the job that was kept for some work to other threads.
-    static func release(after work: CarriedWork?) {
+    static func release(after work: TestWork?) {
         guard let work else { return }
         release { $0.owner == ObjectIdentifier(work) }
     }

@@ -15,7 +15,7 @@ import Glibc
 
     /// The base address of the program that contains the test kit.
     static let ownImage: UInt = {
-        let function: @convention(c) (UnsafeMutableRawPointer?) -> Void = unsafe CarriedWork.run
+        let function: @convention(c) (UnsafeMutableRawPointer?) -> Void = unsafe TestWork.run
         return unsafe place(of: unsafeBitCast(function, to: DispatchLibrary.Pointer.self))?.image ?? 0
     }()
 

@@ -10,11 +10,11 @@ package func carryThread(
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let carried = unsafe OwnThreads.carried(body, context, calledBy: "pthread_create") else {
-        return unsafe OwnThreads.create(thread, attributes, body, context)
+    guard let carried = unsafe TrackedThreads.carried(body, context, calledBy: "pthread_create") else {
+        return unsafe TrackedThreads.create(thread, attributes, body, context)
     }
-    let status = unsafe OwnThreads.create(thread, attributes, OwnThreads.run, carried)
-    if status != 0 { unsafe OwnThreads.release(carried) }
+    let status = unsafe TrackedThreads.create(thread, attributes, TrackedThreads.run, carried)
+    if status != 0 { unsafe TrackedThreads.release(carried) }
     return status
 }
 
@@ -25,8 +25,8 @@ package func carryThreadOfFoundation(
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> pthread_t {
-    guard let carried = unsafe OwnThreads.carried(body, context, calledBy: "_CFThreadCreate") else {
-        return unsafe OwnThreads.createOfFoundation(attributes, body, context)
+    guard let carried = unsafe TrackedThreads.carried(body, context, calledBy: "_CFThreadCreate") else {
+        return unsafe TrackedThreads.createOfFoundation(attributes, body, context)
     }
-    return unsafe OwnThreads.createOfFoundation(attributes, OwnThreads.run, carried)
+    return unsafe TrackedThreads.createOfFoundation(attributes, TrackedThreads.run, carried)
 }

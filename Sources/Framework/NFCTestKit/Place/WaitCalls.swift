@@ -4,7 +4,7 @@
 ///
 /// Meanwhile time advances if nothing else can happen, because the other code may wait for time. If a wait makes its
 /// test fail, it is given up at the end of the test, so that its queue is free for the next test.
-@safe enum CarriedWait {
+@safe enum TrackedWait {
     private static let forever = UInt64.max
     /// How often a wait checks whether its test has ended, in nanoseconds.
     private static let interval: Int64 = 10_000_000
@@ -15,7 +15,7 @@
         until time: UInt64,
         _ wait: DispatchLibrary.Wait
     ) -> Int {
-        guard let (environment, place) = CarriedPlace.current, let scope = CarriedPlace.scope,
+        guard let (environment, place) = CurrentTest.current, let scope = CurrentTest.scope,
             scope.environment === environment, !scope.isOfThread
         else {
             return unsafe wait(object, time)
@@ -45,10 +45,10 @@
 
 @_cdecl("dispatch_semaphore_wait")
 package func waitForSemaphore(_ semaphore: UnsafeMutableRawPointer, _ time: UInt64) -> Int {
-    unsafe CarriedWait.wait("DispatchSemaphore.wait()", for: semaphore, until: time, DispatchLibrary.waitForSemaphore)
+    unsafe TrackedWait.wait("DispatchSemaphore.wait()", for: semaphore, until: time, DispatchLibrary.waitForSemaphore)
 }
 
 @_cdecl("dispatch_group_wait")
 package func waitForGroup(_ group: UnsafeMutableRawPointer, _ time: UInt64) -> Int {
-    unsafe CarriedWait.wait("DispatchGroup.wait()", for: group, until: time, DispatchLibrary.waitForGroup)
+    unsafe TrackedWait.wait("DispatchGroup.wait()", for: group, until: time, DispatchLibrary.waitForGroup)
 }

@@ -47,12 +47,12 @@ import TagLink
     ///   - flags: its flags, as for libdispatch.
     ///   - make: creates the work item with the library.
     static func make(_ block: Pointer, flags: UInt, _ make: (Pointer) -> Pointer?) -> Pointer? {
-        guard let (environment, _) = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else {
+        guard let (environment, _) = CurrentTest.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else {
             return unsafe make(block)
         }
         let held = unsafe Held(copy)
         let carrying: @convention(block) () -> Void = {
-            CarriedPlace.within(environment) {
+            CurrentTest.within(environment) {
                 NFCEnvironment.$scoped.withValue(environment) { unsafe DispatchLibrary.call(held.block) }
             }
         }

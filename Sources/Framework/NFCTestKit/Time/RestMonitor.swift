@@ -9,8 +9,8 @@ import TagLink
 /// Time advances at once when the last work returns that a test's code has put on a queue. The monitor handles the
 /// rest: events that code of no test scheduled, the grace before a session's time limit may pass, code that waits, and
 /// work on threads that are not counted.
-final class RestMonitor: Sendable {
-    static let shared = RestMonitor()
+final class QuiescenceMonitor: Sendable {
+    static let shared = QuiescenceMonitor()
 
     /// Work that has not started after this time may be unable to start. The monitor then checks this.
     private static let stuck = Duration.milliseconds(20)
@@ -25,13 +25,13 @@ final class RestMonitor: Sendable {
     private static let endless = (changes: UInt64(100_000), duration: Duration.seconds(5))
 
     private struct State {
-        var places: [FieldPlace] = []
+        var places: [TestTracker] = []
         var isRunning = false
     }
 
     /// A place, and how long nothing has happened there.
     private struct Watched {
-        let place: FieldPlace
+        let place: TestTracker
         var activity: UInt64
         /// The real time in which the process could run.
         var quiet = Duration.zero
@@ -40,7 +40,7 @@ final class RestMonitor: Sendable {
         /// Shows whether threads have taken the work that was queued before.
         var probe: QueueProbe?
         /// Shows whether these threads have started that work.
-        var chances: ThreadChances?
+        var chances: SchedulingStats?
         var isKnownToBeStuck = false
         /// The quiet time at which to check the threads next, and the step to the check after that.
         var nextLook = Duration.zero
@@ -49,7 +49,7 @@ final class RestMonitor: Sendable {
         /// The field's time, how long it has not advanced in real time, and the activity count when it last advanced.
         var standing: (time: Duration?, duration: Duration, activity: UInt64)
 
-        init(_ place: FieldPlace, _ work: FieldPlace.Work) {
+        init(_ place: TestTracker, _ work: TestTracker.Work) {
             self.place = place
             activity = work.activity
             standing = (place.field?.now, .zero, work.activity)
@@ -57,7 +57,7 @@ final class RestMonitor: Sendable {
         }
 
         /// Notes whether anything has happened since the last check.
-        mutating func goOn(_ work: FieldPlace.Work, _ round: Duration) {
+        mutating func goOn(_ work: TestTracker.Work, _ round: Duration) {
             let before = standing
             if activity == work.activity { quiet += round } else { self = Watched(place, work) }
             if standing.time == before.time { standing = (before.time, before.duration + round, before.activity) }
@@ -65,13 +65,13 @@ final class RestMonitor: Sendable {
 
         /// Whether every wait without a limit has checked without success since the place became quiet. So what it
         /// waits for was not there. A check may have been running when the place became quiet, so one more is needed.
-        private func haveLookedInVain(_ waits: [FieldPlace.Wait]) -> Bool {
+        private func haveLookedInVain(_ waits: [TestTracker.Wait]) -> Bool {
             waits.allSatisfy { wait in wait.end != nil || wait.looks >= looks[wait.id, default: 0] + 2 }
         }
 
         /// How long nothing has happened, with the current work.
-        func stillness(after work: FieldPlace.Work, isOfAll: Bool = true) -> Stillness {
-            Stillness(
+        func stillness(after work: TestTracker.Work, isOfAll: Bool = true) -> IdleState {
+            IdleState(
                 quiet: haveLookedInVain(work.waits) ? quiet : .zero,
                 standing: standing.duration,
                 isOfAll: isOfAll
@@ -91,7 +91,7 @@ final class RestMonitor: Sendable {
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "org.opencorenfc.testkit.rest")
 
-    func add(_ place: FieldPlace) {
+    func add(_ place: TestTracker) {
         let starts = state.withLock { state in
             state.places.append(place)
             defer { state.isRunning = true }
@@ -100,7 +100,7 @@ final class RestMonitor: Sendable {
         if starts { begin() }
     }
 
-    func remove(_ place: FieldPlace) {
+    func remove(_ place: TestTracker) {
         state.withLock { state in state.places.removeAll { $0 === place } }
     }
 
@@ -108,16 +108,16 @@ final class RestMonitor: Sendable {
     private func begin() {
         var thread = pthread_t()
         let begin: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in
-            RestMonitor.shared.run()
+            QuiescenceMonitor.shared.run()
             return nil
         }
-        guard unsafe OwnThreads.create(&thread, nil, begin, nil) == 0 else { return queue.async { self.run() } }
+        guard unsafe TrackedThreads.create(&thread, nil, begin, nil) == 0 else { return queue.async { self.run() } }
         pthread_detach(thread)
     }
 
     private func run() {
         PoolThreads.noteCaller()
-        var threads = ThreadRest()
+        var threads = ThreadIdleState()
         var watched: [Watched] = []
         // Explorations open one field after another, and a thread for each field would be too many.
         var rounds = 0
@@ -149,7 +149,7 @@ final class RestMonitor: Sendable {
         if goesOn { run() }
     }
 
-    private func look(at watched: inout Watched, _ threads: inout ThreadRest) {
+    private func look(at watched: inout Watched, _ threads: inout ThreadIdleState) {
         let work = watched.place.work
         guard let field = watched.place.field else { return }
         let changes = work.activity &- watched.standing.activity
@@ -178,7 +178,7 @@ final class RestMonitor: Sendable {
     }
 
     /// Whether queued work can't start, because it is behind work that waits.
-    private func isStuck(_ work: FieldPlace.Work, _ watched: inout Watched, _ threads: inout ThreadRest) -> Bool {
+    private func isStuck(_ work: TestTracker.Work, _ watched: inout Watched, _ threads: inout ThreadIdleState) -> Bool {
         let probe = watched.probe ?? QueueProbe(ofOrders: true, ofMain: !work.waits.contains(where: \.isOnMainQueue))
         watched.probe = probe
         // On a busy machine, work starts late. When all threads of libdispatch wait, it starts a new one only once a
@@ -191,7 +191,7 @@ final class RestMonitor: Sendable {
             return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
         }
         if threads.isResting() { return true }
-        var chances = watched.chances ?? ThreadChances()
+        var chances = watched.chances ?? SchedulingStats()
         let haveCome = chances.haveComeForAll()
         watched.chances = chances
         return haveCome || watched.quiet >= Self.longQuiet
@@ -233,7 +233,7 @@ final class QueueProbe: Sendable {
 }
 
 /// Whether every thread of the process rests, and new work would start.
-struct ThreadRest {
+struct ThreadIdleState {
     private var activity = ProcessActivity()
     private var probe: QueueProbe?
     /// The time in which the process could run.
@@ -261,7 +261,7 @@ struct ThreadRest {
             waiting[thread] = timesRun.map { timesRun in
                 (timesRun, since: before?.timesRun == timesRun ? before?.since ?? now : now, lastLook: now)
             }
-            areAll = areAll && waiting[thread].map { now - $0.since >= ThreadChances.sleep } == true
+            areAll = areAll && waiting[thread].map { now - $0.since >= SchedulingStats.sleep } == true
         }
         return areAll
     }

@@ -7,7 +7,7 @@
 /// thread that has taken a block starts it within microseconds of its own processor time. If since then a thread has
 /// run for long, was given a processor many times, or slept all the time, it has started all of its work. So the speed
 /// of the machine does not matter.
-package struct ThreadChances {
+package struct SchedulingStats {
     /// The processor time after which a thread has started its work, in nanoseconds. It is sufficient even under
     /// ThreadSanitizer, where all code is slow.
     private static let processorTime: UInt64 = 10_000_000

@@ -15,12 +15,12 @@ import NFCSessions
         let work: DispatchLibrary.Pointer?
         /// Nil for a block; then `work` is the block.
         let function: DispatchLibrary.Function?
-        private let place: FieldPlace
+        private let place: TestTracker
         private weak let environment: NFCEnvironment?
         private var isEnqueued = false
 
         init(
-            _ owner: (environment: NFCEnvironment, place: FieldPlace),
+            _ owner: (environment: NFCEnvironment, place: TestTracker),
             _ queue: DispatchLibrary.Pointer,
             _ work: DispatchLibrary.Pointer?,
             _ function: DispatchLibrary.Function?
@@ -37,8 +37,8 @@ import NFCSessions
             guard let environment else { return }
             isEnqueued = true
             let work = unsafe function == nil ? self.work.flatMap { unsafe DispatchLibrary.copyBlock($0) } : self.work
-            let counted = unsafe CarriedWork.counted(for: (environment, place), work, function, isOfField: true)
-            unsafe DispatchLibrary.async(queue, counted, CarriedWork.run)
+            let counted = unsafe TestWork.counted(for: (environment, place), work, function, isOfField: true)
+            unsafe DispatchLibrary.async(queue, counted, TestWork.run)
         }
 
         deinit {
@@ -57,7 +57,7 @@ import NFCSessions
     }
 
     static func delay(_ time: UInt64, _ queue: DispatchLibrary.Pointer, block: DispatchLibrary.Pointer) {
-        guard let owner = CarriedPlace.owner, time != .max, let copy = unsafe DispatchLibrary.copyBlock(block) else {
+        guard let owner = CurrentTest.owner, time != .max, let copy = unsafe DispatchLibrary.copyBlock(block) else {
             return unsafe DispatchLibrary.afterBlock(time, queue, block)
         }
         unsafe delay(for: owner, time, queue, copy, nil)
@@ -69,7 +69,7 @@ import NFCSessions
         _ context: DispatchLibrary.Pointer?,
         _ function: @escaping DispatchLibrary.Function
     ) {
-        guard let owner = CarriedPlace.owner, time != .max else {
+        guard let owner = CurrentTest.owner, time != .max else {
             return unsafe DispatchLibrary.after(time, queue, context, function)
         }
         unsafe delay(for: owner, time, queue, context, function)
@@ -77,15 +77,15 @@ import NFCSessions
 
     /// Delays work of a test by its field's time; or by real time, on a reader and after the field has ended.
     private static func delay(
-        for owner: (environment: NFCEnvironment, place: FieldPlace),
+        for owner: (environment: NFCEnvironment, place: TestTracker),
         _ time: UInt64,
         _ queue: DispatchLibrary.Pointer,
         _ work: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?
     ) {
         guard owner.place.isOpen, let clock = owner.place.field?.drivenClock, let wait = duration(until: time) else {
-            let counted = unsafe CarriedWork.counted(for: owner, work, function)
-            return unsafe DispatchLibrary.after(time, queue, counted, CarriedWork.run)
+            let counted = unsafe TestWork.counted(for: owner, work, function)
+            return unsafe DispatchLibrary.after(time, queue, counted, TestWork.run)
         }
         // The environment owns the clock. An event that held the environment would create a cycle.
         let waiting = unsafe Waiting(owner, queue, work, function)
