@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import NFCSessions
 import TagLink
 
@@ -269,4 +270,24 @@ final class TestTracker: TestContext {
             stillness = .none
         }
     }
+}
+
+/// Lines that are printed only once.
+final class PrintedLines: Sendable {
+    private let lines = Locked<Set<String>>([])
+
+    /// - Returns: false when the line was printed before.
+    func add(_ line: String) -> Bool { lines.withLock { $0.insert(line).inserted } }
+}
+
+/// How long nothing has happened in a field, in real time.
+struct IdleState: Sendable {
+    static let none = IdleState()
+
+    /// How long the test has had no events.
+    var quiet = Duration.zero
+    /// How long the field's time has not advanced.
+    var standing = Duration.zero
+    /// Whether the uncounted work rests too. If not, only a delay may end, and only when its real time is over too.
+    var isOfAll = true
 }
