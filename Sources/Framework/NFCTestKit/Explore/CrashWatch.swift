@@ -91,13 +91,13 @@ import TagLink
         let own = CurrentTest.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0
         let count = table.count.load(ordering: .acquiring)
         var isKnown = false
-        var goesOn = false
+        var continues = false
         for index in 0..<count {
             guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.place != 0 else { continue }
-            goesOn = true
+            continues = true
             if note.place == own { isKnown = true }
         }
-        guard goesOn, !table.hasWritten.exchange(true, ordering: .relaxed) else { return false }
+        guard continues, !table.hasWritten.exchange(true, ordering: .relaxed) else { return false }
         for index in 0..<count {
             guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.place != 0 else { continue }
             if !isKnown || note.place == own { note.write() }

@@ -34,10 +34,10 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
         )
         defer {
             field.close()
-            CurrentTest.handOver()
+            CurrentTest.detach()
         }
         try await field.attend(function)
-        await field.letGoOfReader()
+        await field.releaseReader()
     }
 }
 

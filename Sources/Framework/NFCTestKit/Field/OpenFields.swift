@@ -10,9 +10,9 @@ enum OpenFields {
     private static let environments = Locked<[NFCEnvironment]>([])
 
     /// Whether any field is open.
-    static var areThere: Bool { count.load(ordering: .acquiring) > 0 }
+    static var exist: Bool { count.load(ordering: .acquiring) > 0 }
     /// Whether any field has been open so far.
-    static var haveBeenThere: Bool { wasAdded.load(ordering: .acquiring) }
+    static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
         NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }

@@ -42,7 +42,7 @@ final class TestTracker: TestContext {
         /// The kernel's numbers of those threads that have not ended.
         var threads: Set<Int32> = []
         /// The number of threads that are about to start.
-        var comingThreads = 0
+        var startingThreads = 0
         var isOpen = true
 
         /// Whether all running work waits. Work that is queued may then be unable to start.
@@ -50,7 +50,7 @@ final class TestTracker: TestContext {
         /// Whether only the passing of time can continue the code.
         var isAtRest: Bool { queued == 0 && onlyWaits }
         /// Whether there are threads that the code started.
-        var isOnThreads: Bool { comingThreads > 0 || !threads.isEmpty }
+        var isOnThreads: Bool { startingThreads > 0 || !threads.isEmpty }
         /// Whether there is work that is not counted.
         var hasUncounted: Bool { hasGuests || hasSources }
     }
@@ -60,7 +60,7 @@ final class TestTracker: TestContext {
         var lastWait: UInt64 = 0
         /// Whether a thread lets time pass now, and whether it has to check once more.
         var isPassingTime = false
-        var looksAgain = false
+        var checksAgain = false
         /// Jobs of tasks that count as queued, and are put on their queues when all other work has returned.
         var postponed: [SwiftJobs.Job] = []
         /// Whether the monitor has seen these jobs before.
@@ -141,7 +141,7 @@ final class TestTracker: TestContext {
                 state.work.isOpen,
                 !state.work.hasUncounted, !state.work.isOnThreads
             else { return (false, []) }
-            if state.isPassingTime { state.looksAgain = true }
+            if state.isPassingTime { state.checksAgain = true }
             defer { state.isPassingTime = true }
             return (!state.isPassingTime, [])
         }
@@ -208,14 +208,14 @@ final class TestTracker: TestContext {
     func noteThread() { state.withLock { $0.work.hasThreads = true } }
 
     /// Notes that a thread is about to start, or that it failed to start.
-    func threadComes(_ comes: Bool = true) {
-        state.withLock { $0.work.comingThreads += comes ? 1 : -1 }
+    func threadWillStart(_ comes: Bool = true) {
+        state.withLock { $0.work.startingThreads += comes ? 1 : -1 }
     }
 
     /// Notes that a thread of the test's code has started.
     func threadBegins(_ number: Int32) {
         state.withLock { state in
-            state.work.comingThreads -= 1
+            state.work.startingThreads -= 1
             state.work.threads.insert(number)
             state.work.activity &+= 1
         }
@@ -237,28 +237,28 @@ final class TestTracker: TestContext {
     /// Lets time pass for as long as nothing else can happen.
     ///
     /// - Parameters:
-    ///   - stillness: how long nothing has happened.
+    ///   - idle: how long nothing has happened.
     ///   - isStuck: whether to ignore queued work, because it can't start.
-    func letTimePass(_ stillness: IdleState, isStuck: Bool = false) {
+    func letTimePass(_ idle: IdleState, isStuck: Bool = false) {
         let isFree = state.withLock { state in
             guard state.work.isOpen, state.work.isAtRest || isStuck && state.work.onlyWaits else { return false }
             defer { state.isPassingTime = true }
             return !state.isPassingTime
         }
-        if isFree { passTime(stillness) }
+        if isFree { passTime(idle) }
     }
 
-    private func passTime(_ stillness: IdleState) {
-        var stillness = stillness
+    private func passTime(_ idle: IdleState) {
+        var idle = idle
         while true {
             let (field, work) = state.withLock { ($0.field, $0.work) }
             let hasMoved = field.map { field in
-                CurrentTest.within(field.environment) { field.goOn(after: work, stillness) }
+                CurrentTest.within(field.environment) { field.advance(after: work, idle) }
             }
-            let goesOn = state.withLock { state in
+            let continues = state.withLock { state in
                 if hasMoved == true { state.work.activity &+= 1 }
-                defer { state.looksAgain = false }
-                if hasMoved == true || state.looksAgain, state.work.isAtRest, state.work.isOpen,
+                defer { state.checksAgain = false }
+                if hasMoved == true || state.checksAgain, state.work.isAtRest, state.work.isOpen,
                     !state.work.hasUncounted, !state.work.isOnThreads
                 {
                     return true
@@ -266,8 +266,8 @@ final class TestTracker: TestContext {
                 state.isPassingTime = false
                 return false
             }
-            if !goesOn { return }
-            stillness = .none
+            if !continues { return }
+            idle = .none
         }
     }
 }

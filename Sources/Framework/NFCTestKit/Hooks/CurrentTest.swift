@@ -33,7 +33,7 @@ import NFCSessions
     /// The environment of the test that the caller belongs to, by its task or by its thread's scope; nil when that is
     /// not known, or the test's field is closed.
     static var current: (environment: NFCEnvironment, place: TestTracker)? {
-        guard OpenFields.areThere,
+        guard OpenFields.exist,
             let owner, owner.place.isOpen
         else { return nil }
         return owner
@@ -41,7 +41,7 @@ import NFCSessions
 
     /// The same, but also for a test whose field has ended: work that it left behind still belongs to it.
     static var owner: (environment: NFCEnvironment, place: TestTracker)? {
-        guard OpenFields.haveBeenThere else { return nil }
+        guard OpenFields.wereEverOpened else { return nil }
         let environment = NFCEnvironment.scoped ?? carried
         guard let environment, let place = environment.place as? TestTracker else { return nil }
         return (environment, place)
@@ -52,19 +52,19 @@ import NFCSessions
     static var carried: NFCEnvironment? {
         guard let scope else { return nil }
         if (scope.environment.place as? TestTracker)?.isOpen == true { return scope.environment }
-        return scope.isHandedOver || scope.isLasting && OpenFields.areThere ? nil : scope.environment
+        return scope.isDetached || scope.isLasting && OpenFields.exist ? nil : scope.environment
     }
 
     /// Runs `work` so that what it starts continues for the field's caller.
-    static func handingOver(_ work: () -> Void) {
+    static func detached(_ work: () -> Void) {
         guard let scope else { return work() }
         let inner = TestScope(scope.environment, in: scope)
-        inner.isHandedOver = true
+        inner.isDetached = true
         within(inner, work)
     }
 
     /// Hands the current scope over to the field's caller, because the field has ended.
-    static func handOver() { scope?.isHandedOver = true }
+    static func detach() { scope?.isDetached = true }
 }
 
 /// A scope on a thread in which it runs code of a test.
@@ -82,7 +82,7 @@ class TestScope {
     }
 
     /// Whether this work continues for the field's caller, to whom the field means nothing after it has ended.
-    final var isHandedOver = false
+    final var isDetached = false
 
     /// Whether the thread may still run in the next test.
     final var isLasting: Bool { lasts || outer?.isLasting == true }

@@ -102,7 +102,7 @@ import NFCSessions
     /// Computes a `dispatch_time_t`, as `dispatch_time` does. A base of 0 is now.
     static func time(_ base: UInt64, plus delta: Int64) -> UInt64 {
         let time = DispatchLibrary.time(base, delta)
-        if base == 0, time != .max, OpenFields.areThere {
+        if base == 0, time != .max, OpenFields.exist {
             let now = UInt(time &- UInt64(bitPattern: delta))
             unsafe pthread_setspecific(lastNow, UnsafeRawPointer(bitPattern: now))
         }

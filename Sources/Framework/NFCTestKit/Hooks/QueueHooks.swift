@@ -132,7 +132,7 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
 
     /// Whether a block is a barrier; nil for an unknown work item, and before the first field.
     static func isBarrier(_ block: Pointer) -> Bool? {
-        guard OpenFields.haveBeenThere else { return nil }
+        guard OpenFields.wereEverOpened else { return nil }
         guard unsafe block.load(fromByteOffset: 16, as: UInt.self) == function else { return false }
         return flags.withLock { $0[UInt(bitPattern: block)] }.map { $0 & barrier != 0 }
     }

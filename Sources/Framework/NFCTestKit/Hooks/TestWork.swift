@@ -65,7 +65,7 @@ import TagLink
         owner.place.enqueued()
         let work = unsafe TestWork(owner, context, function, group: group)
         // A block always belongs to the field.
-        if !isOfField, unsafe function != nil { work.isHandedOver = scope?.isHandedOver == true }
+        if !isOfField, unsafe function != nil { work.isDetached = scope?.isDetached == true }
         return unsafe Unmanaged.passRetained(work).toOpaque()
     }
 

@@ -62,7 +62,7 @@ package func carryThreadOfFoundation(
             unsafe self.context = context
             place = owner.place
             super.init(owner.environment, lasts: true)
-            place.threadComes()
+            place.threadWillStart()
         }
 
         override var isOfThread: Bool { true }
@@ -75,7 +75,7 @@ package func carryThreadOfFoundation(
             return unsafe CurrentTest.within(self) { unsafe body(context) }
         }
 
-        func doesNotCome() { place.threadComes(false) }
+        func failedToStart() { place.threadWillStart(false) }
     }
 
     /// Runs a thread's function that ``carried(_:_:)`` wrapped.
@@ -103,6 +103,6 @@ package func carryThreadOfFoundation(
 
     /// Releases a wrapped function when its thread failed to start.
     static func release(_ carried: UnsafeMutableRawPointer) {
-        unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().doesNotCome()
+        unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().failedToStart()
     }
 }

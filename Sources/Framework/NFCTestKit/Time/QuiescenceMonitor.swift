@@ -40,7 +40,7 @@ final class QuiescenceMonitor: Sendable {
         /// Shows whether threads have taken the work that was queued before.
         var probe: QueueProbe?
         /// Shows whether these threads have started that work.
-        var chances: SchedulingStats?
+        var stats: SchedulingStats?
         var isKnownToBeStuck = false
         /// The quiet time at which to check the threads next, and the step to the check after that.
         var nextLook = Duration.zero
@@ -57,7 +57,7 @@ final class QuiescenceMonitor: Sendable {
         }
 
         /// Notes whether anything has happened since the last check.
-        mutating func goOn(_ work: TestTracker.Work, _ round: Duration) {
+        mutating func update(_ work: TestTracker.Work, _ round: Duration) {
             let before = standing
             if activity == work.activity { quiet += round } else { self = Watched(place, work) }
             if standing.time == before.time { standing = (before.time, before.duration + round, before.activity) }
@@ -70,7 +70,7 @@ final class QuiescenceMonitor: Sendable {
         }
 
         /// How long nothing has happened, with the current work.
-        func stillness(after work: TestTracker.Work, isOfAll: Bool = true) -> IdleState {
+        func idleState(after work: TestTracker.Work, isOfAll: Bool = true) -> IdleState {
             IdleState(
                 quiet: haveLookedInVain(work.waits) ? quiet : .zero,
                 standing: standing.duration,
@@ -133,20 +133,20 @@ final class QuiescenceMonitor: Sendable {
             let places = state.withLock { $0.places }
             for place in places { place.releaseJobs(onlyOld: true) }
             rounds = places.isEmpty ? rounds + 1 : 0
-            threads.goOn(round)
+            threads.update(round)
             watched = places.map { place in
                 let work = place.work
                 guard var watched = watched.first(where: { $0.place === place }) else { return Watched(place, work) }
-                watched.goOn(work, round)
+                watched.update(work, round)
                 return watched
             }
             for index in watched.indices { look(at: &watched[index], &threads) }
         }
-        let goesOn = state.withLock { state in
+        let continues = state.withLock { state in
             state.isRunning = !state.places.isEmpty
             return state.isRunning
         }
-        if goesOn { run() }
+        if continues { run() }
     }
 
     private func look(at watched: inout Watched, _ threads: inout ThreadIdleState) {
@@ -156,21 +156,21 @@ final class QuiescenceMonitor: Sendable {
         if watched.standing.duration >= Self.endless.duration, changes >= Self.endless.changes { field.stopEndless() }
         guard work.activity == watched.activity else { return }
         let quiet = watched.quiet
-        let threadsWork = work.comingThreads > 0 || !threads.areWaiting(work.threads)
+        let threadsWork = work.startingThreads > 0 || !threads.areWaiting(work.threads)
         if threadsWork, work.onlyWaits, quiet < field.grace.long { return }
         if work.isAtRest {
             // Uncounted work rests when all threads rest. A long quiet time also counts as rest, whatever other tests
             // do.
             let isOfAll =
                 !work.hasUncounted || quiet >= field.grace.duration(after: work)
-                || watched.isTimeToLook() && threads.isThere()
-            watched.place.letTimePass(watched.stillness(after: work, isOfAll: isOfAll))
+                || watched.isTimeToLook() && threads.isIdle()
+            watched.place.letTimePass(watched.idleState(after: work, isOfAll: isOfAll))
         } else if work.onlyWaits {
             guard quiet >= Self.stuck else { return }
             let isKnown = watched.isKnownToBeStuck
             if isKnown || watched.isTimeToLook() && isStuck(work, &watched, &threads) {
                 watched.isKnownToBeStuck = true
-                watched.place.letTimePass(watched.stillness(after: work), isStuck: true)
+                watched.place.letTimePass(watched.idleState(after: work), isStuck: true)
             }
         } else if quiet >= Self.blocked {
             field.stop(blockedFor: quiet)
@@ -191,10 +191,10 @@ final class QuiescenceMonitor: Sendable {
             return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
         }
         if threads.isResting() { return true }
-        var chances = watched.chances ?? SchedulingStats()
-        let haveCome = chances.haveComeForAll()
-        watched.chances = chances
-        return haveCome || watched.quiet >= Self.longQuiet
+        var stats = watched.stats ?? SchedulingStats()
+        let haveAllRun = stats.haveAllThreadsRun()
+        watched.stats = stats
+        return haveAllRun || watched.quiet >= Self.longQuiet
     }
 }
 
@@ -245,7 +245,7 @@ struct ThreadIdleState {
     mutating func isResting() -> Bool { activity.isAtRest() }
 
     /// Notes that time has passed in which the process could run.
-    mutating func goOn(_ round: Duration) {
+    mutating func update(_ round: Duration) {
         now += round
         // Only threads of the tests that run now are asked for, so the others have ended.
         waiting = waiting.filter { now - $0.value.lastLook < .seconds(1) }
@@ -267,7 +267,7 @@ struct ThreadIdleState {
     }
 
     /// Whether every thread rests, and new work would start.
-    mutating func isThere() -> Bool {
+    mutating func isIdle() -> Bool {
         guard activity.isAtRest(), hasFreeWorkers() else { return false }
         return activity.isAtRest()
     }
@@ -313,7 +313,7 @@ package struct SchedulingStats {
     /// Checks again.
     ///
     /// - Returns: whether every thread has had its chance.
-    mutating func haveComeForAll() -> Bool {
+    mutating func haveAllThreadsRun() -> Bool {
         let now = ContinuousClock.now
         let courses = activity.courses()
         var areAllAsleep = true
