@@ -5,12 +5,14 @@ import Glibc
 ///
 /// If a program defines functions with these names, libdispatch's Swift interface, Foundation and Swift's tasks call
 /// those instead of the library's. So a program with the test kit sees each block, each job of a task, and each delay.
+/// <doc:ReplacedFunctions> lists them.
 @safe enum DispatchLibrary {
     typealias Pointer = UnsafeMutableRawPointer
     typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
     typealias Enqueue = @convention(c) (Pointer, Pointer?, Function) -> Void
     typealias EnqueueBlock = @convention(c) (Pointer, Pointer) -> Void
     typealias EnqueueInGroup = @convention(c) (Pointer, Pointer, Pointer?, Function) -> Void
+    typealias EnqueueBlockInGroup = @convention(c) (Pointer, Pointer, Pointer) -> Void
     typealias After = @convention(c) (UInt64, Pointer, Pointer?, Function) -> Void
     typealias AfterBlock = @convention(c) (UInt64, Pointer, Pointer) -> Void
     typealias MakeTime = @convention(c) (UInt64, Int64) -> UInt64
@@ -27,6 +29,8 @@ import Glibc
     static let asyncBlock: EnqueueBlock = unsafe next("dispatch_async")
     static let barrierAsync: Enqueue = unsafe next("dispatch_barrier_async_f")
     static let barrierAsyncBlock: EnqueueBlock = unsafe next("dispatch_barrier_async")
+    static let groupAsync: EnqueueBlockInGroup = unsafe next("dispatch_group_async")
+    static let groupNotify: EnqueueBlockInGroup = unsafe next("dispatch_group_notify")
     static let notify: EnqueueInGroup = unsafe next("dispatch_group_notify_f")
     static let enter: Use = unsafe next("dispatch_group_enter")
     static let leave: Use = unsafe next("dispatch_group_leave")
@@ -52,7 +56,7 @@ import Glibc
             let symbol = unsafe dlsym(nil, "__interceptor_\(name)")
                 ?? dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
         else {
-            preconditionFailure("libdispatch has no \(name)")
+            preconditionFailure("The function \(name), which a field's time needs, is missing. Link tests dynamically.")
         }
         return unsafe unsafeBitCast(symbol, to: Signature.self)
     }

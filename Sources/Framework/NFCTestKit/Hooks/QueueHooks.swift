@@ -77,7 +77,7 @@ package func carryGroupAsyncBlock(
     _ queue: UnsafeMutableRawPointer,
     _ block: UnsafeMutableRawPointer
 ) {
-    unsafe carry(block: block, on: queue, in: group) { unsafe WorkItems.groupAsync(group, queue, block) }
+    unsafe carry(block: block, on: queue, in: group) { unsafe DispatchLibrary.groupAsync(group, queue, block) }
 }
 
 /// A group's notification goes on its queue as soon as the group is empty. It is counted from the start.
@@ -90,7 +90,7 @@ package func carryGroupNotifyBlock(
     unsafe carry(
         TestWork.counted(block: block),
         by: { unsafe DispatchLibrary.notify(group, queue, $0, TestWork.run) },
-        orElse: { unsafe WorkItems.groupNotify(group, queue, block) }
+        orElse: { unsafe DispatchLibrary.groupNotify(group, queue, block) }
     )
 }
 
@@ -115,7 +115,6 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
 /// Work items of a test, which are blocks that libdispatch creates. They belong to the test that created them.
 @safe enum WorkItems {
     typealias Pointer = DispatchLibrary.Pointer
-    private typealias InGroup = @convention(c) (Pointer, Pointer, Pointer) -> Void
 
     private static let barrier: UInt = 1
     /// The flags of the work items that tests have created and not released.
@@ -174,17 +173,6 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
         }
         return unsafe item
     }
-
-    static func groupAsync(_ group: Pointer, _ queue: Pointer, _ block: Pointer) {
-        unsafe libraryGroupAsync(group, queue, block)
-    }
-
-    static func groupNotify(_ group: Pointer, _ queue: Pointer, _ block: Pointer) {
-        unsafe libraryGroupNotify(group, queue, block)
-    }
-
-    private static let libraryGroupAsync: InGroup = unsafe DispatchLibrary.next("dispatch_group_async")
-    private static let libraryGroupNotify: InGroup = unsafe DispatchLibrary.next("dispatch_group_notify")
 }
 
 @_cdecl("dispatch_block_create")
