@@ -11,7 +11,6 @@ protocol ImageFields {
 
     /// Returns the line where a value starts, counted from 1; nil when it is missing.
     func line(_ key: String) -> Int?
-    /// Returns whether there is a value.
     func hasValue(_ key: String) -> Bool
     func text(_ key: String) throws(TagImageError) -> String
     func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int
@@ -38,10 +37,6 @@ extension ImageFields {
     /// Returns a 16-bit number that is written with its high byte first.
     func word(_ key: String) throws(TagImageError) -> UInt16 { UInt16(bytes: try bytes(key, count: 2)) }
 
-    func text(_ key: String, default value: String) throws(TagImageError) -> String {
-        hasValue(key) ? try text(key) : value
-    }
-
     func number(_ key: String, in range: ClosedRange<Int>, default value: Int) throws(TagImageError) -> Int {
         hasValue(key) ? try number(key, in: range) : value
     }
@@ -54,7 +49,6 @@ extension ImageFields {
         hasValue(key) ? try byte(key) : value
     }
 
-    /// Returns the UID of an NFC-A tag.
     func nfcAIdentifier(_ key: String) throws(TagImageError) -> [UInt8] {
         let uid = try bytes(key, count: nil)
         guard [4, 7, 10].contains(uid.count) else {
@@ -81,7 +75,6 @@ extension ImageFields {
         return version
     }
 
-    /// Returns a payment card with the name of its application and its number.
     func paymentCard(
         _ application: String,
         _ number: String,
@@ -130,14 +123,12 @@ enum ImageValue: Equatable {
 /// A format has a table of them for each kind of tag, in the order in which they are written.
 struct ImageField<Fields: ImageFields, Contents> {
     let key: String
-    /// The comment before the value, in formats with comments.
     let comment: String?
     /// Whether a file without the value can't be read.
     private(set) var isRequired = false
     let read: (Fields, inout Contents) throws(TagImageError) -> Void
     let write: (Contents) -> ImageValue
 
-    /// Describes a value that no other function describes.
     init(
         _ key: String,
         comment: String? = nil,
@@ -150,7 +141,6 @@ struct ImageField<Fields: ImageFields, Contents> {
         self.write = write
     }
 
-    /// The same value, which a file needs to have.
     var required: Self {
         var field = self
         field.isRequired = true
@@ -165,7 +155,6 @@ struct ImageField<Fields: ImageFields, Contents> {
         }
     }
 
-    /// A value that is converted from and to bytes.
     private static func bytes(
         _ key: String,
         _ comment: String?,
@@ -197,7 +186,6 @@ struct ImageField<Fields: ImageFields, Contents> {
         bytes(key, comment, count: 1, set: { $0[keyPath: path] = $1[0] }, get: { [$0[keyPath: path]] })
     }
 
-    /// A 16-bit number.
     static func word(_ key: String, _ path: WritableKeyPath<Contents, UInt16>, lowByteFirst: Bool = false) -> Self {
         bytes(
             key,

@@ -40,7 +40,6 @@ extension TagContents {
         }
     }
 
-    /// Returns the sentence about two different identifiers.
     fileprivate static func sentence(_ header: [UInt8], _ memory: [UInt8], in place: String) -> String {
         "The tag's UID is \(header.hexText()), and \(place) \(memory.hexText()). "
             + "Correct one of them: on a real tag they are the same."

@@ -215,7 +215,6 @@ extension TagImage.Format {
         (try? TagImage(contents, format: self).encoded()) != nil
     }
 
-    /// Returns a new file; nil when the format does not support this kind of tag.
     func encoded(new contents: TagContents) -> [UInt8]? {
         switch self {
         case .flipper: FlipperTagDump.encoded(new: contents)

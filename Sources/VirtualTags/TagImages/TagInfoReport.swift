@@ -72,7 +72,6 @@ struct TagInfoReport: ImageSource {
         }
     }
 
-    /// Returns a product's name in reports: `NTAG213`, `MF0UL11`, `MF0ICU2`.
     private static func shortName(_ product: Type2Product) -> String {
         switch product {
         case .ultralight: "MF0ICU1"
@@ -136,7 +135,6 @@ struct TagInfoReport: ImageSource {
 
 /// The relevant parts of a TagInfo report: the UID, the memory, and texts by section title.
 struct TagInfoScan {
-    /// A block of memory.
     struct Block {
         var address: Int
         /// The access in the report: `*` and `x` mean locked.

@@ -17,19 +17,16 @@ struct XMLElement {
     /// The line where the content starts, counted from 1.
     var line = 0
 
-    /// Reads a document whose root element has a name.
     static func root(_ name: String, parsing bytes: [UInt8]) throws(TagImageError) -> XMLElement {
         var parser = XMLDocumentParser(bytes, root: name)
         return try parser.document()
     }
 
-    /// Calls a function with the element and each element in it, in order.
     func visit(_ body: (XMLElement) throws(TagImageError) -> Void) throws(TagImageError) {
         try body(self)
         for child in children { try child.visit(body) }
     }
 
-    /// Returns the first child with a name; nil when there is none.
     func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 }
 
@@ -58,7 +55,6 @@ private struct XMLDocumentParser {
         return root
     }
 
-    /// Skips what may be outside of the root element.
     private mutating func skipMiscellaneous() throws(TagImageError) {
         skipSpace()
         while try skipComment() { skipSpace() }
@@ -71,7 +67,6 @@ private struct XMLDocumentParser {
         return true
     }
 
-    /// Reads an element behind its first bracket.
     private mutating func element(depth: Int) throws(TagImageError) -> XMLElement {
         guard depth <= Self.maximumDepth else { throw failure("Elements are nested too deep.") }
         var element = XMLElement(name: try name())
@@ -148,7 +143,6 @@ private struct XMLDocumentParser {
 
     // MARK: Text
 
-    /// Returns the text up to a character or the end, with resolved references.
     private mutating func text(upTo end: UInt8) throws(TagImageError) -> String {
         var text: [UInt8] = []
         while let byte = peek, byte != end {
@@ -193,7 +187,6 @@ private struct XMLDocumentParser {
         position += 1
     }
 
-    /// Skips a text if it follows, and returns whether it did.
     private mutating func take(_ text: String) -> Bool {
         guard bytes[position...].starts(with: text.utf8) else { return false }
         position += text.utf8.count

@@ -6,10 +6,8 @@ typealias FlipperField<Contents> = ImageField<FlipperFields, Contents>
 
 /// The `Key: value` lines of a Flipper file, with their line numbers for messages.
 struct FlipperFields: ImageFields {
-    /// The maximum length of a line: the data of 256 blocks of 32 bytes.
     private static let maximumLineLength = 1 << 15
 
-    /// A line of the file and its key; nil for comments and empty lines.
     struct Line: Sendable {
         var text: [UInt8]
         var key: FlipperKey?
@@ -20,7 +18,6 @@ struct FlipperFields: ImageFields {
 
     private(set) var lines: [Line] = []
     private var values: [FlipperKey: (value: ArraySlice<UInt8>, line: Int)] = [:]
-    /// The section of the current lookups.
     private var section = ""
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
@@ -55,7 +52,6 @@ struct FlipperFields: ImageFields {
         }
     }
 
-    /// The value of the first line in a tag's file.
     private static let fileType = "Flipper NFC device"
 
     private static func checkHeader(
@@ -106,7 +102,6 @@ struct FlipperFields: ImageFields {
 
     func hasValue(_ key: String) -> Bool { field(key) != nil }
 
-    /// Returns the value of a line, without surrounding spaces.
     func value(_ key: FlipperKey) -> ArraySlice<UInt8>? { values[key]?.value }
 
     private func required(
@@ -156,7 +151,6 @@ struct FlipperFields: ImageFields {
         return bytes
     }
 
-    /// Returns the bytes of all lines with a key, concatenated.
     func bytesOfAllLines(_ key: String) throws(TagImageError) -> [UInt8] {
         var all: [UInt8] = []
         var ordinal = 0
@@ -175,12 +169,10 @@ struct FlipperFields: ImageFields {
 struct FlipperKey: Sendable, Hashable {
     /// The system that the line belongs to, such as `System 00`; empty before the first.
     var section = ""
-    /// The key as it is written.
     var name: String
     /// The number of earlier lines with the same key in the section.
     var ordinal = 0
 
-    /// The key with its section, for people.
     var description: String { section.isEmpty || section == name ? name : "\(name) of \(section)" }
 }
 
@@ -189,7 +181,6 @@ struct FlipperKeyCounter {
     private var section = ""
     private var counts: [String: Int] = [:]
 
-    /// Returns the key of the next line.
     mutating func next(_ name: String) -> FlipperKey {
         if Self.beginsSection(name), name != section {
             section = name
@@ -208,13 +199,11 @@ struct FlipperKeyCounter {
 
 // MARK: Writing
 
-/// A line for a new Flipper file.
 enum FlipperLine {
     case comment(String)
     case field(String, String)
     case empty
 
-    /// The line without its ending.
     var text: String {
         switch self {
         case .comment(let text): "# \(text)"
@@ -225,7 +214,6 @@ enum FlipperLine {
 
     static func field(_ key: String, bytes: [UInt8]) -> FlipperLine { .field(key, bytes.spacedHexadecimalText) }
 
-    /// Returns the lines of a table, each after its comment.
     static func fields<Contents>(_ table: [FlipperField<Contents>], of contents: Contents) -> [FlipperLine] {
         table.flatMap { row in
             let value =
@@ -263,6 +251,5 @@ enum FlipperLine {
 }
 
 extension [UInt8] {
-    /// Hexadecimal digits in upper case, with spaces between the bytes.
     var spacedHexadecimalText: String { hexText(separator: " ").uppercased() }
 }

@@ -41,7 +41,6 @@ extension FlipperTagDump {
         return try type4A(fields, .desfire(contents))
     }
 
-    /// Returns the key settings byte and the next one, which contains the number of keys.
     private static func keySettings(
         _ fields: FlipperFields,
         _ prefix: String
@@ -84,7 +83,6 @@ extension FlipperTagDump {
         return namingNDEF(application)
     }
 
-    /// Returns the application with the names of the NDEF mapping, if it follows the mapping.
     private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
         let container = application.files.first { $0.number == 1 }?.data
         guard application.identifier == 0x00_0001, let container,

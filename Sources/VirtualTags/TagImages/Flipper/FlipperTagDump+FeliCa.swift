@@ -270,7 +270,6 @@ extension FlipperTagDump {
         return lines + blockFields(of: system)
     }
 
-    /// Returns the line of an area or a service, and the line of its key.
     private static func node(
         _ code: UInt16,
         _ key: String,
@@ -311,7 +310,6 @@ extension FlipperTagDump {
     }
 }
 
-/// The parts of a value such as `| Code 008B | Attrib. 0B |`.
 private struct FlipperParts {
     private let parts: [Substring]
 
@@ -322,10 +320,8 @@ private struct FlipperParts {
         }
     }
 
-    /// The text before the first bar.
     var first: String { parts.first.map { String($0) } ?? "" }
 
-    /// Returns the text after a part's name; nil when there is no such part.
     subscript(name: String) -> String? {
         guard let part = parts.first(where: { $0.hasPrefix(name) }) else { return nil }
         return String(part.dropFirst(name.count).drop { $0 == " " })

@@ -159,7 +159,6 @@ extension FlipperTagDump {
 }
 
 extension FlipperFields {
-    /// Returns bytes that are separated by spaces; nil for each `??`.
     fileprivate func bytesOrUnknown(_ key: String, count: Int) throws(TagImageError) -> [UInt8?] {
         let words = try text(key).utf8.split(separator: 0x20)
         var bytes: [UInt8?] = []
@@ -181,7 +180,6 @@ extension FlipperFields {
 /// Files number the pages without gaps. Those of NTAG I2C leave out the gap after the lock page. Then follow the two
 /// configuration pages and the two session registers, which are not memory.
 private struct FlipperLayout: Sendable {
-    /// The number of memory pages for the file, including gaps.
     let memoryPages: Int
     private let gap: Range<Int>?
 
@@ -205,7 +203,6 @@ private struct FlipperLayout: Sendable {
         return page < memoryPages ? page : nil
     }
 
-    /// Returns the number of pages in a file of a product.
     static func pages(of product: Type2Product) -> Int {
         guard product.features.contains(.sectors), let lock = product.dynamicLock else { return product.pageCount }
         return lock.page + 1 + 4

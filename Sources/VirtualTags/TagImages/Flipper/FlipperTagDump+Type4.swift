@@ -54,7 +54,6 @@ extension FlipperTagDump {
         return Type4Contents(frontEnd: frontEnd, kind: kind)
     }
 
-    /// The interface bytes of an ATS, and the bits of T0 for their presence (ISO/IEC 14443-4, 5.2.3).
     private static let interfaceBytes: [(String, UInt8)] = [("TA(1)", 0x10), ("TB(1)", 0x20), ("TC(1)", 0x40)]
 
     static func fields(of contents: Type4Contents) -> [FlipperLine]? {
@@ -133,7 +132,6 @@ extension FlipperTagDump {
         return files
     }
 
-    /// Returns the lines of a tag; nil when it differs from what a Flipper emulates.
     private static func fields(ofFiles files: [UInt16: [UInt8]]) -> [FlipperLine]? {
         guard let message = message(in: files), withoutRemains(files) == Self.files(message) else { return nil }
         let lines = stride(from: 0, to: message.count, by: 16).map { start in
@@ -148,7 +146,6 @@ extension FlipperTagDump {
         return count <= file.count - 2 ? Array(file[2..<(2 + count)]) : nil
     }
 
-    /// Returns the files without the remains of older messages after the current one.
     static func withoutRemains(_ files: [UInt16: [UInt8]]) -> [UInt16: [UInt8]] {
         guard let message = message(in: files), let file = files[0xE104] else { return files }
         var files = files
@@ -219,7 +216,6 @@ extension FlipperTagDump {
     }
 
     private static let profileKey = "Application interchange profile"
-    /// The counter of PIN attempts, and its names in earlier firmware.
     static let triesKey = "PIN try counter"
     static let earlierTriesKeys = ["PIN attempts left", "PIN counter"]
     /// The value for a counter that the card did not reveal.

@@ -131,7 +131,6 @@ extension FlipperTagDump {
         "512AT": ("ST25TB512-AT", 16), "512AC": ("ST25TB512-AC", 16), "2K": ("ST25TB02K", 64), "4K": ("ST25TB04K", 128),
     ]
 
-    /// Returns the error for such a file: its content, and why it can't be a virtual tag.
     static func refusal(ofST25TB fields: FlipperFields) -> TagImageError {
         var product = "ST25TB"
         var parts: [String] = []

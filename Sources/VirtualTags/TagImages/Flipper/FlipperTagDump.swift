@@ -43,8 +43,6 @@ struct FlipperTagDump: ImageSource {
 
     var bytes: [UInt8] { Array(fields.lines.map(\.text).joined(separator: [0x0A])) }
 
-    /// Returns the file with the tag's current contents. Changed lines are written again, new lines follow the line
-    /// that precedes them in a new file, and lines of removed values are left out.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard now != contents else { return bytes }
         guard let new = Self.values(of: now) else { return nil }
@@ -77,7 +75,6 @@ struct FlipperTagDump: ImageSource {
         return Array(written.joined(separator: [0x0A]))
     }
 
-    /// Returns the values of a new file in order; nil when there is no device type for the tag.
     private static func values(of contents: TagContents) -> [(FlipperKey, String)]? {
         var keys = FlipperKeyCounter()
         return fields(of: contents)?.compactMap { line in
@@ -111,12 +108,10 @@ struct FlipperTagDump: ImageSource {
 
     // MARK: Parts that are left out
 
-    /// Keys that describe the file itself, or repeat other values in words.
     private static let descriptiveKeys: Set<String> = [
         "Filetype", "Version", "Device type", "Data format version", "Directory Tree",
     ]
 
-    /// The names of the same value in several versions.
     private static let aliases =
         ["Mifare Ultralight type": "NTAG/Ultralight type"].merging(earlierTriesKeys.map { ($0, triesKey) }) { $1 }
 

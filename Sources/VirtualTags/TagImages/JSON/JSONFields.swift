@@ -122,15 +122,12 @@ struct JSONFields: ImageFields {
 
     // MARK: Objects
 
-    /// The keys, in order.
     var keys: [String] { members.map(\.key) }
 
-    /// The members in order, with the text of their keys and values.
     var texts: [(key: String, keyText: [UInt8], value: [UInt8])] {
         members.map { ($0.key, Array(bytes[$0.keyRange]), Array(bytes[$0.value.range])) }
     }
 
-    /// Returns the range of a value's text, including quotes.
     func range(_ key: String) -> Range<Int>? { value(key)?.range }
 
     /// Returns the members of an object; empty when the key is missing or its value is not an object.

@@ -248,7 +248,6 @@ extension JSONImage {
         return DESFireKey(kind, bytes, version: version[0])
     }
 
-    /// Returns the keys by name.
     static func keys(_ fields: JSONFields) throws(TagImageError) -> [(name: String, key: DESFireKey)] {
         guard fields.hasValue("keys") else { return [] }
         return try fields.strings("keys").map { name, text throws(TagImageError) in

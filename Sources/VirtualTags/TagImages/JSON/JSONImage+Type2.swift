@@ -76,7 +76,6 @@ extension JSONImage {
             + members(type2Members, of: contents, unlike: blank)
     }
 
-    /// Returns the members with different values.
     static func changes(from old: Type2Contents, to new: Type2Contents) -> [(String, String)] {
         let memory = old.memory == new.memory ? [] : [("memory_hex", quoted(new.memory))]
         let pages = old.memory.count == new.memory.count ? [] : [("pages", String(new.memory.count / 4))]
@@ -125,7 +124,6 @@ extension JSONImage {
 }
 
 extension JSONFields {
-    /// Returns the product of an image.
     func product<Product>(_ find: (String) -> Product?) throws(TagImageError) -> Product {
         let name = try text("product")
         guard let product = find(name) else {

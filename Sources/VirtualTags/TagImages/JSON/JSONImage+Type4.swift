@@ -100,7 +100,6 @@ extension JSONImage {
         return files
     }
 
-    /// Returns a file that a card needs to have.
     static func file(
         _ identifier: UInt16,
         of files: [UInt16: [UInt8]],

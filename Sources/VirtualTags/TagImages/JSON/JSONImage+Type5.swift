@@ -22,7 +22,6 @@ extension JSONImage {
         ]
     }
 
-    /// The protection of an ICODE.
     private static var protectionMembers: [JSONMember<ICODEProtection>] {
         [
             .number("page_pointer", \.pointer, in: 0...0xFF),

@@ -45,7 +45,6 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// Returns the file with the tag's current contents.
     func encoded(_ now: TagContents) -> [UInt8]? {
         let now = trimmed(now)
         guard now != contents else { return bytes }
@@ -61,17 +60,16 @@ struct JSONImage: ImageSource {
         return Self.text(kept.map { ($0.keyText, $0.value) }, newline: bytes.last == 0x0A)
     }
 
-    /// Returns the tag's contents without the pages that the file does not have.
     private func trimmed(_ now: TagContents) -> TagContents {
         guard case .type2(var type2) = now, case .type2(let original) = contents else { return now }
         type2.memory.removeLast(max(0, type2.memory.count - original.memory.count))
         return .type2(type2)
     }
 
-    /// Returns a new file.
     static func encoded(new contents: TagContents) -> [UInt8] {
         let head = [
-            ("type", "\"\(type(of: contents))\""), ("product", "\"\(contents.product)\""), ("uid", quoted(contents.uid)),
+            ("type", "\"\(type(of: contents))\""), ("product", "\"\(contents.product)\""),
+            ("uid", quoted(contents.uid)),
         ]
         let members = head + members(of: contents)
         return text(members.map { (Array("\"\($0.0)\"".utf8), Array($0.1.utf8)) }, newline: true)
@@ -102,7 +100,6 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// Returns the members with different values. A member whose value is now that of a new tag is null.
     private static func changes(from old: TagContents, to new: TagContents) -> [(String, String)] {
         if case .type2(let old) = old, case .type2(let new) = new { return changes(from: old, to: new) }
         let before = members(of: old)
@@ -114,7 +111,8 @@ struct JSONImage: ImageSource {
     /// Returns the names of the members with different values.
     static func namesOfChanges(from old: TagContents, to new: TagContents) -> [String] {
         let head = [
-            ("type", type(of: old) != type(of: new)), ("product", old.product != new.product), ("uid", old.uid != new.uid),
+            ("type", type(of: old) != type(of: new)), ("product", old.product != new.product),
+            ("uid", old.uid != new.uid),
         ]
         return head.filter { $0.1 }.map { $0.0 } + changes(from: old, to: new).map { $0.0 }
     }
@@ -144,7 +142,6 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// Returns bytes as a JSON string.
     static func quoted(_ bytes: [UInt8]) -> String { "\"\(bytes.hexText())\"" }
 
     static func array(_ numbers: [Int]) -> String { "[\(numbers.map { String($0) }.joined(separator: ", "))]" }
@@ -152,7 +149,6 @@ struct JSONImage: ImageSource {
     // `JSONWriter` is not used here, since it writes no spaces and no text that was read before: an image has a space after
     // each comma and colon, and members that did not change stay as somebody wrote them.
 
-    /// Returns a JSON object with members whose values are JSON.
     static func object(_ members: [(String, String)]) -> String {
         "{\(members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", "))}"
     }

@@ -4,11 +4,8 @@ import VirtualTags
 
 /// A binary file: memory, with or without a header.
 struct MemoryDump: ImageSource {
-    /// The arrangement of the bytes in the file.
     enum Layout: Sendable, Hashable {
-        /// The memory of a MIFARE Classic.
         case classic
-        /// The pages of a MIFARE Ultralight or NTAG.
         case pages
         /// Pages after the Proxmark3 client's header of 56 bytes.
         case proxmarkPages
@@ -47,7 +44,6 @@ struct MemoryDump: ImageSource {
         contents = try Self.contents(bytes, layout)
     }
 
-    /// Returns the file with the tag's current contents. Only changed bytes are written.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.encoded(now, layout), let old = Self.encoded(contents, layout) else { return nil }
         var result = bytes
@@ -57,7 +53,6 @@ struct MemoryDump: ImageSource {
         return result
     }
 
-    /// Returns a new file; nil when the format does not support this kind of tag.
     static func encoded(new contents: TagContents, format: TagImage.Format) -> [UInt8]? {
         switch contents {
         case .classic: encoded(contents, .classic)
@@ -70,7 +65,6 @@ struct MemoryDump: ImageSource {
         }
     }
 
-    /// The parts of the file that the tag has no place for.
     var leftOut: [String] {
         guard let held = Self.encoded(contents, layout) else { return [] }
         var ranges: [ClosedRange<Int>] = []
@@ -198,7 +192,6 @@ struct MemoryDump: ImageSource {
         }
     }
 
-    /// Checks that a file has the pages that its header or its product requires.
     private static func checkSize(of memory: [UInt8], pages: Int) throws(TagImageError) {
         guard memory.count != pages * 4 else { return }
         guard memory.count < pages * 4 else {
@@ -250,12 +243,10 @@ extension MemoryDump.Layout {
     /// Version 5 as the client writes it on a PC.
     static let version5 = MemoryDump.Layout.proxmark15(locks: 0x100, countSize: 2, stateSize: 4)
 
-    /// All layouts of ISO 15693 tags so far.
     static let all15: [MemoryDump.Layout] = [4, 1].flatMap { stateSize in
         [(0x40, 1), (0xA0, 1), (0x100, 2)].map { .proxmark15(locks: $0, countSize: $1, stateSize: stateSize) }
     }
 
-    /// The size of a file in bytes; 0 for other tags.
     var size15: Int {
         guard case .proxmark15(let locks, let countSize, let stateSize) = self else { return 0 }
         return 14 + countSize + locks + ProxmarkTag15.maximumSize + 8 + stateSize
@@ -315,7 +306,6 @@ struct ProxmarkText: ImageSource {
         }
     }
 
-    /// Returns the file with the tag's current contents.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = memory.encoded(now) else { return nil }
         var digits = new.hexText().utf8.makeIterator()
@@ -336,7 +326,6 @@ struct ProxmarkText: ImageSource {
         return digits.next() == nil ? Array(mark + lines.joined(separator: [0x0A])) : nil
     }
 
-    /// Returns a new file; nil when the format does not support this kind of tag.
     static func encoded(new contents: TagContents) -> [UInt8]? {
         let size: Int
         switch contents {
@@ -353,7 +342,6 @@ struct ProxmarkText: ImageSource {
         bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
     }
 
-    /// Returns whether a line has data: it is not empty, and not a comment.
     private static func isData(_ line: ArraySlice<UInt8>) -> Bool {
         line.first != UInt8(ascii: "#") && !line.allSatisfy(isSpace)
     }
@@ -364,7 +352,6 @@ struct ProxmarkText: ImageSource {
 }
 
 extension UInt8 {
-    /// The letter in upper case; any other character unchanged.
     fileprivate var upperCase: UInt8 {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) ? self - 0x20 : self
     }

@@ -7,7 +7,6 @@ import VirtualTags
 /// `FileType` is the kind of tag: `mfu` MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` MIFARE
 /// Classic; `15693` in versions 1 to 5; `topaz` Topaz 96. All other parts stay and are not interpreted.
 struct ProxmarkJSON: ImageSource {
-    /// The supported kinds of files, by `FileType`.
     enum Kind: String, CaseIterable {
         case mfu
         case mfcard
@@ -33,7 +32,6 @@ struct ProxmarkJSON: ImageSource {
             self.bytes = bytes
         }
 
-        /// The place of the value in the file.
         var place: String { "\(object).\(key)" }
     }
 
@@ -62,7 +60,6 @@ struct ProxmarkJSON: ImageSource {
         remarks = Self.remarks(fields, contents)
     }
 
-    /// Compares the header's UID with the blocks. The client uses the header.
     private static func remarks(_ fields: JSONFields, _ contents: TagContents) -> [TagImageRemark] {
         let card = fields.object("Card")
         guard card.hasValue("UID"), let uid = try? card.bytes("UID"), uid != contents.uid else {
@@ -87,7 +84,6 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// Returns the file with the tag's current contents. Changed values are replaced at their places.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.values(of: now, kind), let old = Self.values(of: contents, kind) else { return nil }
         let before = Dictionary(old.map { ($0.place, $0.bytes) }) { $1 }
@@ -128,7 +124,6 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// Returns the values of a file in order; nil when the tag is not of this kind.
     private static func values(of contents: TagContents, _ kind: Kind) -> [Value]? {
         switch (contents, kind) {
         case (.type1(let contents), .topaz): values(of: contents)
@@ -140,12 +135,6 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// Returns the blocks in `blocks` from 0 on, up to the first gap.
-    ///
-    /// - Parameters:
-    ///   - fields: the file.
-    ///   - size: the number of bytes in a block.
-    ///   - limit: the maximum number of blocks.
     private static func blocks(_ fields: JSONFields, size: Int, limit: Int) throws(TagImageError) -> [UInt8] {
         let blocks = fields.object("blocks")
         guard blocks.keys.count <= limit else {
@@ -157,7 +146,6 @@ struct ProxmarkJSON: ImageSource {
         return memory
     }
 
-    /// Returns a memory as blocks, starting at 0.
     private static func blocks(_ memory: [UInt8], size: Int) -> [Value] {
         stride(from: 0, to: memory.count, by: size).enumerated().map { index, start in
             Value("blocks", String(index), Array(memory[start..<min(start + size, memory.count)]))

@@ -75,7 +75,6 @@ struct ProxmarkTag15 {
 
     init() {}
 
-    /// Stores the data that the format has a place for; nil when the memory is too large.
     init?(_ contents: Type5Contents) {
         let product = contents.product
         guard product.blockCount <= 256, product.blockCount * product.blockSize <= Self.maximumSize else { return nil }
