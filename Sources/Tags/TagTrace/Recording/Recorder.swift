@@ -12,7 +12,6 @@ public final class Recorder: Sendable {
         var lines = RecordingLines()
         var tags = 0
         var failure: RecordingError?
-        /// The time since the recording started.
         var clock: @Sendable () -> Duration
     }
 
@@ -65,7 +64,6 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Makes a call, and writes it and its outcome.
     fileprivate func record<Value, Failure: Error>(
         _ action: Recording.Action,
         outcome: (Value) -> Recording.Outcome,

@@ -72,7 +72,6 @@ struct RecordingParser {
 
     init(name: String? = nil) { self.name = name }
 
-    /// Parses the next piece of the text.
     mutating func take(_ bytes: [UInt8]) throws(RecordingError) {
         var start = 0
         for index in bytes.indices where bytes[index] == 0x0A {

@@ -9,7 +9,6 @@ public struct Recording: Sendable, Hashable {
     /// The version of the format that is read and written.
     public static let version = 1
 
-    /// The properties of the reader.
     package struct Header: Sendable, Hashable {
         /// The reader's name.
         package var reader: String
@@ -29,13 +28,11 @@ public struct Recording: Sendable, Hashable {
         /// The time of the call, since the start of the recording.
         package var time: Duration
         package var action: Action
-        /// The time when the call ended.
         package var endTime: Duration?
         /// The outcome; nil when the recording ends before it.
         package var outcome: Outcome?
     }
 
-    /// A call to the reader.
     package indirect enum Action: Sendable, Hashable {
         case field(isOn: Bool)
         case discover([Technology], systemCodes: [UInt16])
@@ -63,7 +60,6 @@ public struct Recording: Sendable, Hashable {
         }
     }
 
-    /// The outcome of a call.
     package indirect enum Outcome: Sendable, Hashable {
         case done
         case frame(Frame)
@@ -72,7 +68,6 @@ public struct Recording: Sendable, Hashable {
         case failed(LinkError)
     }
 
-    /// A tag that the reader found itself.
     package struct Tag: Sendable, Hashable {
         package enum Port: Sendable, Hashable {
             case frames(maximumLength: Int, countsAir: Bool)
@@ -186,7 +181,6 @@ extension Recording.Tag {
 }
 
 extension [UInt8] {
-    /// The identifier as text; it may be unknown.
     fileprivate var words: String { isEmpty ? "of unknown UID" : hexText() }
 }
 

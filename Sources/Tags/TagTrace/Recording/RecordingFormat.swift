@@ -4,7 +4,6 @@ import TextSafety
 
 // The lines of a recording's file: JSON objects whose values are strings, integers, Booleans and lists of strings.
 
-/// Returns the text of a line.
 private func recordingLine(_ members: (inout JSONWriter) -> Void) -> String {
     var writer = JSONWriter()
     writer.beginObject()
@@ -17,7 +16,6 @@ private func recordingLine(_ members: (inout JSONWriter) -> Void) -> String {
 // MARK: Header
 
 extension Recording.Header {
-    /// The first line of the file.
     var line: String {
         recordingLine {
             $0.member("opencorenfc_recording", Recording.version)
@@ -30,7 +28,6 @@ extension Recording.Header {
         }
     }
 
-    /// Reads the first line of a file of the known version.
     init(_ line: JSONLine) throws(JSONLine.Failure) {
         guard let kind = line.string("kind"), kind == "field" || kind == "discovering",
             let reportsPresence = line.bool("tells_presence")
@@ -46,7 +43,6 @@ extension Recording.Header {
 // MARK: Calls
 
 extension Recording.Step {
-    /// The line for the call.
     var line: String {
         recordingLine { line in
             line.begin(number, time)
@@ -287,7 +283,6 @@ extension JSONWriter {
 extension JSONLine {
     func time() throws(Failure) -> Duration { .microseconds(try number("us", in: 0...1 << 53)) }
 
-    /// Returns a number, which must exist.
     fileprivate func number(_ key: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard let number = number(key), range.contains(number) else {
             throw Failure(reason: "\"\(key)\" has to be a number from \(range.lowerBound) to \(range.upperBound).")
@@ -295,7 +290,6 @@ extension JSONLine {
         return number
     }
 
-    /// Returns bytes, which must exist.
     fileprivate func bytes(_ key: String, count: ClosedRange<Int> = 0...Int.max) throws(Failure) -> [UInt8] {
         guard case .string(let digits)? = self[key], let bytes = [UInt8](hexadecimal: digits) else {
             throw Failure(reason: "\"\(key)\" is missing, or is not hex.")
@@ -340,7 +334,6 @@ extension JSONLine {
         return frame
     }
 
-    /// Returns an error with the code of a name.
     fileprivate func error(_ name: String) throws(Failure) -> LinkError {
         let codes: [LinkError.Code] = [
             .timeout, .tagRemoved, .transmission, .collision, .frameTooLong, .readerUnavailable, .cancelled,

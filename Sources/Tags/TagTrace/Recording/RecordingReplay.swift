@@ -19,7 +19,6 @@ public final class RecordingReplay: Sendable {
         var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
         var nextObserver: UInt64 = 0
         var statistics = LinkStatistics.zero
-        /// The counts for each technology's frames.
         var airStatistics: [Technology: LinkStatistics] = [:]
     }
 
@@ -61,14 +60,12 @@ public final class RecordingReplay: Sendable {
 
     fileprivate var statistics: LinkStatistics { state.withLock { $0.statistics } }
 
-    /// Returns the counts for a technology's frames.
     fileprivate func statistics(of technology: Technology) -> LinkStatistics {
         state.withLock { $0.airStatistics[technology] ?? .zero }
     }
 
     // MARK: Calls
 
-    /// Replays a call.
     fileprivate func call(_ action: Recording.Action) throws(LinkError) -> Recording.Outcome {
         let (reply, departure) = state.withLock { state in
             let hadDeparted = state.script.departure != nil
@@ -88,7 +85,6 @@ public final class RecordingReplay: Sendable {
         return reply.outcome
     }
 
-    /// Replays an exchange.
     fileprivate func exchange(
         _ medium: Trace.Medium,
         tag: Int?,
@@ -200,7 +196,6 @@ extension ReplayingDriver {
     func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool { replay.isStillNear(identifier) }
 }
 
-/// A reader whose host sent every frame.
 private final class ReplayField: FieldDriver, ReplayingDriver {
     let replay: RecordingReplay
     private let links: [Technology: ReplayLink]
@@ -219,7 +214,6 @@ private final class ReplayField: FieldDriver, ReplayingDriver {
     func setCarrier(_ isOn: Bool) async throws(LinkError) { _ = try replay.call(.field(isOn: isOn)) }
 }
 
-/// A reader that found tags itself.
 private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     let replay: RecordingReplay
 
@@ -260,11 +254,9 @@ private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     func release() async { _ = try? replay.call(.release) }
 }
 
-/// A link that only accepts the recorded frames.
 private final class ReplayLink: FrameLink {
     let replay: RecordingReplay
     let technology: Technology
-    /// The tag's number, if the reader found it itself.
     let tag: Int?
     let maximumFrameLength: Int
 
@@ -282,7 +274,6 @@ private final class ReplayLink: FrameLink {
     }
 }
 
-/// The link to a tag that the reader found itself.
 private final class ReplayTagLink: ForwardingLink, SelfActivatingLink {
     let link: ReplayLink
     let countsAir: Bool
@@ -303,7 +294,6 @@ private final class ReplayTagLink: ForwardingLink, SelfActivatingLink {
     }
 }
 
-/// A card that only accepts the recorded commands.
 private final class ReplayCard: APDULink {
     private let replay: RecordingReplay
     let tag: Int

@@ -96,7 +96,6 @@ public struct RecordingWriter: Sendable {
 struct RecordingLines: Sendable {
     private var exchanges = 0
     private var finder = SecretFinder()
-    /// The last arrival of each tag that was near.
     private var arrivals: [[UInt8]: UInt64] = [:]
     /// The last call, if it was a poll that found nothing.
     private var emptyPoll: Recording.Action?
@@ -112,7 +111,6 @@ struct RecordingLines: Sendable {
         return (step, action == emptyPoll ? "" : step.line)
     }
 
-    /// Returns the lines of a call's outcome.
     mutating func finish(_ step: Recording.Step, _ outcome: Recording.Outcome, at time: Duration) -> String {
         var step = step
         step.endTime = time

@@ -13,7 +13,6 @@ struct ReplayScript: Sendable {
     private var emptyPoll: Recording.Action?
     /// Whether the reader reported a tag while no observer was registered.
     private var hasPendingPresence = false
-    /// The last arrival of each tag that was near.
     private var arrivals: [[UInt8]: UInt64] = [:]
 
     init(_ recording: Recording) {
@@ -35,15 +34,8 @@ struct ReplayScript: Sendable {
         var notice = Notice.none
     }
 
-    /// The number of exchanges that were not made yet.
     var remainingExchanges: Int { recording.steps[position...].count { $0.number != nil } }
 
-    /// Replays a call.
-    ///
-    /// - Parameters:
-    ///   - action: the call.
-    ///   - isObserved: whether there are observers of presence.
-    /// - Returns: the outcome, how long the call took, and when to notify the observers.
     mutating func follow(_ action: Recording.Action, isObserved: Bool) -> Reply {
         if let departure { return Reply(outcome: .failed(LinkError(.readerUnavailable, departure.reason))) }
         passEvents()
@@ -85,7 +77,6 @@ struct ReplayScript: Sendable {
         return (isNear, (step.endTime ?? step.time) - step.time)
     }
 
-    /// Skips the events that the reader reported before the call.
     private mutating func passEvents() {
         while position < recording.steps.count, recording.steps[position].action.isEvent {
             if case .arrival(let identifier, let number) = recording.steps[position].action {

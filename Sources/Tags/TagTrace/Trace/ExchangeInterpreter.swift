@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-public import TagLink
+package import TagLink
 
 /// Describes the frames between a reader and a tag in words: `READ 04`, `SELECT NDEF application`, `INVENTORY`.
 ///
 /// The meaning of a frame depends on the frames before it, so pass each one in order. The interpreter knows the
 /// commands of Type 1 to Type 5 tags, ISO-DEP and ISO/IEC 7816-4, FeliCa, ISO/IEC 15693 and MIFARE products. It
 /// describes any other frame by its number of bytes. It accepts any input and never fails.
-public struct ExchangeInterpreter: Sendable {
+package struct ExchangeInterpreter: Sendable {
     /// How the answer to the last request is interpreted.
     enum Expectation: Sendable, Equatable {
         case anything, anticollision, atqA, select, atqB, attribute, answerToSelect, parameterSelection
@@ -33,20 +33,15 @@ public struct ExchangeInterpreter: Sendable {
     private var partialAnswer: [UInt8] = []
 
     /// Creates an interpreter for a field without previous frames.
-    public init() {}
+    package init() {}
 
     /// Forgets all previous frames: the field was turned off or on, or another tag is there.
-    public mutating func fieldChanged() {
+    package mutating func fieldChanged() {
         self = ExchangeInterpreter()
     }
 
-    /// Describes a request.
-    ///
-    /// - Parameters:
-    ///   - request: the frame that was sent.
-    ///   - medium: the medium of the exchange.
-    /// - Returns: a few words, never empty.
-    public mutating func meaning(of request: Frame, over medium: Trace.Medium) -> String {
+    /// Describes a request in a few words.
+    package mutating func meaning(of request: Frame, over medium: Trace.Medium) -> String {
         expectation = .anything
         switch medium {
         case .commands:
@@ -61,11 +56,8 @@ public struct ExchangeInterpreter: Sendable {
         }
     }
 
-    /// Describes the answer to the last request.
-    ///
-    /// - Parameter answer: the frame that came back.
-    /// - Returns: a few words, never empty.
-    public mutating func meaning(ofAnswer answer: Frame) -> String {
+    /// Describes the answer to the last request in a few words.
+    package mutating func meaning(ofAnswer answer: Frame) -> String {
         let bytes = answer.bytes
         switch expectation {
         case .command: return card.meaning(ofAnswer: bytes)
@@ -207,7 +199,6 @@ public struct ExchangeInterpreter: Sendable {
         }
     }
 
-    /// Describes a block from the card.
     private mutating func meaning(ofAnswerBlock bytes: [UInt8]) -> String {
         guard let pcb = bytes.first else { return "nothing" }
         let payload = Self.payload(bytes)
@@ -251,7 +242,6 @@ enum NFCAWords {
     }
 }
 
-/// The answers of NFC-B cards during activation.
 enum NFCBWords {
     static func answer(_ bytes: [UInt8]) -> String {
         guard bytes.count >= 12, bytes[0] == 0x50 else { return ExchangeInterpreter.size(bytes) }

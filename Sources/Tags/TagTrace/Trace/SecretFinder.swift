@@ -9,7 +9,7 @@ import TagLink
 /// reader. Which pages of a Type 2 tag contain the password depends on the product. This is derived from its answer to
 /// GET VERSION, or from a 3DES authentication. The meaning of a frame depends on the frames before it, so pass each one
 /// in order.
-public struct SecretFinder: Sendable, Hashable {
+package struct SecretFinder: Sendable, Hashable {
     /// The pages with the tag's password or keys.
     private var pages: Range<Int> = 0..<0
     /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
@@ -24,18 +24,13 @@ public struct SecretFinder: Sendable, Hashable {
     private var isForChip = false
 
     /// Creates a finder for a field without previous frames.
-    public init() {}
+    package init() {}
 
     /// Forgets all previous frames: the field was turned off or on, or another tag is there.
-    public mutating func fieldChanged() { self = SecretFinder() }
+    package mutating func fieldChanged() { self = SecretFinder() }
 
-    /// Handles a request.
-    ///
-    /// - Parameters:
-    ///   - request: the bytes that were sent.
-    ///   - medium: the medium of the exchange.
-    /// - Returns: the ranges of secret bytes, in order; usually empty.
-    public mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
+    /// Handles a request, and returns the ranges of its secret bytes, in order.
+    package mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
         (lastCommand, isForChip) = (nil, false)
         let ranges: [Range<Int>]
         switch medium {
@@ -50,17 +45,14 @@ public struct SecretFinder: Sendable, Hashable {
         return ranges.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
     }
 
-    /// Handles the answer to the last request.
-    ///
-    /// - Parameter answer: the bytes that came back.
-    /// - Returns: the ranges of secret bytes, which the tag only sends to a reader that knows the password.
-    public mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
+    /// Handles the answer to the last request, and returns the ranges of secret bytes, which the tag only sends to a
+    /// reader that knows the password.
+    package mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
         // D5, a code and the chip's status are before the tag's answer, and the reader's status word is after it.
         guard isForChip, answer.count >= 5, answer[0] == 0xD5 else { return secrets(inTagAnswer: answer) }
         return secrets(inTagAnswer: Array(answer[3..<answer.count - 2])).map { $0.lowerBound + 3..<$0.upperBound + 3 }
     }
 
-    /// Handles the answer of a tag. A chip may leave the checksum at its end.
     private mutating func secrets(inTagAnswer answer: [UInt8]) -> [Range<Int>] {
         switch (lastCommand, answer.count) {
         case (0x60, 8), (0x60, 10): pages = Self.pages(ofVersion: answer)
@@ -154,23 +146,15 @@ public struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3).
-    ///
-    /// - Parameters:
-    ///   - bytes: the bytes that contain the command.
-    ///   - index: the index of its direction byte, D4.
+    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3), from its direction byte D4 on.
     private mutating func chip(_ bytes: [UInt8], from index: Int) -> [Range<Int>] {
         guard bytes.count > index + 1, bytes[index] == 0xD4 else { return [] }
         isForChip = true
         return secrets(inChipCommand: bytes, from: index + 1)
     }
 
-    /// Handles a command for a PN53x.
-    ///
-    /// - Parameters:
-    ///   - bytes: the bytes that contain the command.
-    ///   - index: the index of its code; 0 for a command without the direction byte.
-    /// - Returns: the ranges of secret bytes in the frame that the command sends.
+    /// Handles a command for a PN53x, from its code on. The code is the first byte of a command without the direction
+    /// byte.
     package mutating func secrets(inChipCommand bytes: [UInt8], from index: Int = 0) -> [Range<Int>] {
         lastCommand = nil
         guard bytes.count > index else { return [] }

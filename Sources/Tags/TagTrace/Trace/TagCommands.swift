@@ -112,7 +112,6 @@ enum FeliCaWords {
         return name + (blocks(bytes.dropFirst(10)) ?? "")
     }
 
-    /// Describes the services and blocks of a command.
     private static func blocks(_ bytes: ArraySlice<UInt8>) -> String? {
         guard let (services, blocks, _) = FeliCaBlockList.parse(bytes) else { return nil }
         guard let first = blocks.first, let last = blocks.last else { return ", no block" }

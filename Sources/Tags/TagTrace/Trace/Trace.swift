@@ -226,7 +226,7 @@ extension Trace: CustomStringConvertible {
     /// Returns the trace as a table with these columns: number, time in milliseconds, medium and direction, bytes,
     /// meaning.
     ///
-    /// After 16 bytes a new row starts. Bytes of passwords, PINs and keys are shown as stars (``SecretFinder``). For an
+    /// After 16 bytes a new row starts. Bytes of passwords, PINs and keys are shown as stars (`SecretFinder`). For an
     /// incomplete last byte, the number of its bits follows a slash.
     ///
     /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on the same reader are equal.
@@ -256,7 +256,6 @@ extension TraceLine {
         rows(showsTime: showsTime, widthOfBytes: widthOfBytes).joined(separator: "\n")
     }
 
-    /// Returns the line as rows of a table.
     func rows(showsTime: Bool, widthOfBytes: Int) -> [String] {
         var text = Self.right(number.flatMap { direction == .answer ? nil : String($0) } ?? "", 4)
         if showsTime { text += " " + Self.right(time.map(Self.milliseconds) ?? "", 10) }
@@ -268,7 +267,6 @@ extension TraceLine {
         return [text] + bytes.dropFirst().map { margin + $0 }
     }
 
-    /// The width of the first row of bytes.
     fileprivate var firstRowWidth: Int {
         guard let frame else { return 0 }
         let count = frame.bytes.count
@@ -276,7 +274,6 @@ extension TraceLine {
         return count == 0 ? 1 : min(count, 16) * 3 - 1 + bits
     }
 
-    /// The bytes, 16 in a row.
     private var byteRows: [String] {
         guard let frame else { return [] }
         guard !frame.bytes.isEmpty else { return ["-"] }
@@ -313,7 +310,6 @@ extension Duration {
 }
 
 extension Trace.Medium {
-    /// The letter of a technology, or C for a card's commands.
     fileprivate var letter: String {
         switch self {
         case .frames(.nfcA): "A"
