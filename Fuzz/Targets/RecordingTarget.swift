@@ -24,7 +24,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
     }
     var script = ReplayScript(recording)
-    for step in recording.steps where !step.action.isTold { _ = script.follow(step.action, isObserved: true) }
+    for step in recording.steps where !step.action.isEvent { _ = script.follow(step.action, isObserved: true) }
     let isWhole = recording.steps.allSatisfy { $0.outcome != nil }
     guard !isWhole || script.departure == nil else { fatalError("A recording that leaves itself.") }
     return 0

@@ -69,3 +69,271 @@ public struct TagImage: Sendable {
         contents = now
     }
 }
+
+extension TagImage {
+    /// A file format.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// The text files of Flipper Zero, `Filetype: Flipper NFC device`, versions 2 to 4.
+        case flipper
+        /// The project's own format: one JSON object with `type`, `product`, `uid`, and the members of the type. An
+        /// electronic travel document (`eMRTD`) has `mrz`, its machine readable zone, and `files` only if they differ
+        /// from those that follow from the zone.
+        case json
+        /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and `topaz`.
+        case proxmarkJSON = "proxmark-json"
+        /// The `.bin` files of the Proxmark3 client: MIFARE Ultralight and NTAG with a header of 56 bytes, ISO 15693
+        /// with a header of 15 bytes, MIFARE Classic without one.
+        case proxmarkBinary = "proxmark-bin"
+        /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for MIFARE
+        /// Classic, MIFARE Ultralight and NTAG.
+        case proxmarkText = "proxmark-eml"
+        /// Only the memory, as the tools of libnfc write it: MIFARE Classic, MIFARE Ultralight and NTAG.
+        case mfd
+        /// The XML reports of NXP's TagInfo. They can be read but not written, because they lack everything that a
+        /// phone can't read.
+        case tagInfo = "taginfo"
+
+        /// The format's name, for sentences.
+        var name: String {
+            switch self {
+            case .flipper: "A Flipper file"
+            case .json: "A JSON image"
+            case .proxmarkJSON: "A Proxmark3 JSON file"
+            case .proxmarkBinary: "A Proxmark3 .bin file"
+            case .proxmarkText: "A Proxmark3 .eml file"
+            case .mfd: "An .mfd file"
+            case .tagInfo: "A TagInfo report"
+            }
+        }
+
+        /// Whether files of the format can be written. TagInfo's reports can only be read.
+        public var isWritten: Bool { self != .tagInfo }
+    }
+}
+
+// MARK: Reading
+
+extension TagImage {
+    /// Reads an image. Its format is detected from its content.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file.
+    ///   - format: distinguishes the formats of memory without a header, ``Format/mfd`` and ``Format/proxmarkBinary``.
+    ///     All others are detected by their first bytes.
+    /// - Throws: ``TagImageError`` with `tooLarge`, `unknownFormat`, `malformed`, `missingField`, `inconsistent`, or
+    ///   `unsupported` for a tag without a model.
+    public init(parsing bytes: [UInt8], as format: Format? = nil) throws(TagImageError) {
+        guard bytes.count <= Self.maximumSize else {
+            let reason = "The file has \(bytes.count) bytes; an image has at most \(Self.maximumSize)."
+            throw TagImageError(.tooLarge, reason)
+        }
+        let source = try Self.source(bytes, format)
+        self.source = source
+        self.format = source.format
+        contents = source.contents
+    }
+
+    /// Detects the format from the first bytes, and reads the file.
+    static func source(_ bytes: [UInt8], _ format: Format?) throws(TagImageError) -> any ImageSource {
+        let beginning = bytes.prefix(4096)
+        let start = beginning.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        if start.starts(with: Array("Filetype:".utf8)) { return try FlipperTagDump(parsing: bytes) }
+        // No text has a zero byte, and almost every memory has one.
+        if !beginning.contains(0) {
+            if ProxmarkText.begins(start) { return try ProxmarkText(parsing: bytes) }
+            switch start.first {
+            case UInt8(ascii: "{"): return try jsonSource(bytes)
+            case UInt8(ascii: "#"), UInt8(ascii: "F"): return try FlipperTagDump(parsing: bytes)
+            case UInt8(ascii: "<"): return try TagInfoReport(parsing: bytes)
+            default: break
+            }
+        }
+        return try MemoryDump(parsing: bytes, as: format)
+    }
+
+    /// Reads a JSON file of this project or of the Proxmark3 client.
+    private static func jsonSource(_ bytes: [UInt8]) throws(TagImageError) -> any ImageSource {
+        let fields = try JSONFields(parsing: bytes)
+        if fields.hasValue("type") { return try JSONImage(bytes, fields) }
+        if fields.hasValue("FileType") { return try ProxmarkJSON(bytes, fields) }
+        throw TagImageError(
+            .unknownFormat,
+            "The JSON object has neither \"type\", as an image of a tag, nor \"FileType\", as a Proxmark3 file."
+        )
+    }
+}
+
+/// The file that an image was read from.
+protocol ImageSource: Sendable {
+    /// The file's format.
+    var format: TagImage.Format { get }
+    /// The bytes of the file.
+    var bytes: [UInt8] { get }
+    /// The contents of the tag in the file.
+    var contents: TagContents { get }
+    /// The remarks from reading the file.
+    var remarks: [TagImageRemark] { get }
+    /// The names of the parts that ``contents`` has no place for.
+    var leftOut: [String] { get }
+
+    /// Returns the file with the tag's current contents; everything else is unchanged. nil when the format can't be
+    /// written.
+    func encoded(_ now: TagContents) -> [UInt8]?
+}
+
+extension ImageSource {
+    var remarks: [TagImageRemark] { [] }
+    var leftOut: [String] { [] }
+}
+
+// MARK: Writing
+
+extension TagImage {
+    /// Returns the current image as a file of its format.
+    ///
+    /// A file that was read keeps its number of pages, even if the tag has more.
+    ///
+    /// - Throws: ``TagImageError`` with `lossy` when the format can't store everything.
+    public func encoded() throws(TagImageError) -> [UInt8] {
+        guard let bytes = source?.encoded(contents) ?? format.encoded(new: contents) else {
+            throw TagImageError(.lossy, "\(format.name) has no place for such a tag: \(product).")
+        }
+        // Reading the file again proves that nothing was left out.
+        if let source, bytes == source.bytes, contents == source.contents { return bytes }
+        let (expected, again) = (contents.completed(for: format), try? Self.source(bytes, format).contents)
+        let written = again?.completed(for: format)
+        guard written != expected else { return bytes }
+        let lost = written.map { JSONImage.namesOfChanges(from: $0, to: expected) } ?? []
+        let what = lost.isEmpty ? "a part of it" : Self.list(lost)
+        throw TagImageError(.lossy, "\(format.name) can't hold this \(product) without losing \(what).")
+    }
+}
+
+extension TagImage.Format {
+    /// Returns whether a new file of the format can store a tag without loss.
+    public func canHold(_ contents: TagContents) -> Bool {
+        (try? TagImage(contents, format: self).encoded()) != nil
+    }
+
+    func encoded(new contents: TagContents) -> [UInt8]? {
+        switch self {
+        case .flipper: FlipperTagDump.encoded(new: contents)
+        case .json: JSONImage.encoded(new: contents)
+        case .proxmarkJSON: ProxmarkJSON.encoded(new: contents)
+        case .proxmarkBinary, .mfd: MemoryDump.encoded(new: contents, format: self)
+        case .proxmarkText: ProxmarkText.encoded(new: contents)
+        case .tagInfo: nil
+        }
+    }
+}
+
+// MARK: Errors and remarks
+
+/// Why a tag image could not be read or written. Errors are equal if their codes are.
+public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's name, as the command line prints it.
+        public let description: String
+
+        /// The file has an unknown format.
+        public static let unknownFormat = Code(description: "unknown-format")
+        /// A line or value does not follow the format.
+        public static let malformed = Code(description: "malformed")
+        /// Required data is missing. The file may have been cut off.
+        public static let missingField = Code(description: "missing-field")
+        /// Values contradict each other, such as more pages than the product has.
+        public static let inconsistent = Code(description: "inconsistent")
+        /// The format is known, but there is no model of this tag or version.
+        public static let unsupported = Code(description: "unsupported")
+        /// The file is larger than any image.
+        public static let tooLarge = Code(description: "too-large")
+        /// The format can't store everything that the tag contains.
+        public static let lossy = Code(description: "lossy")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// The reason, as a sentence for people.
+    public let reason: String
+    /// The line of the file, counted from 1; nil when the error is not about a line.
+    public let line: Int?
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - reason: the reason, as a sentence for people.
+    ///   - line: the line of the file, counted from 1.
+    public init(_ code: Code, _ reason: String, line: Int? = nil) {
+        self.code = code
+        self.reason = reason
+        self.line = line
+    }
+
+    public var description: String {
+        line.map { "\(code), line \($0): \(reason)" } ?? "\(code): \(reason)"
+    }
+
+    public static func == (lhs: TagImageError, rhs: TagImageError) -> Bool { lhs.code == rhs.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
+
+/// Something in an image that its virtual tag does not show.
+///
+/// An image with remarks can be used. If a file can't be used, reading it throws a ``TagImageError``.
+public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of remark; new kinds may be added.
+    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+        /// The kind's name, as the command line prints it.
+        public let description: String
+
+        /// Two parts of the file contradict each other, such as the UIDs in the header and in the memory.
+        public static let contradiction = Kind(description: "contradiction")
+        /// The file lacks a part of the real tag's data.
+        public static let missing = Kind(description: "missing")
+        /// A virtual tag has no place for a part of the file. The part stays in this file, but is lost in a file of
+        /// another format.
+        public static let leftOut = Kind(description: "left-out")
+    }
+
+    /// The kind of remark.
+    public let kind: Kind
+    /// The remark, as a sentence for people.
+    public let text: String
+
+    /// Creates a remark.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind of remark.
+    ///   - text: a sentence for people.
+    public init(_ kind: Kind, _ text: String) {
+        self.kind = kind
+        self.text = text
+    }
+
+    public var description: String { "\(kind): \(text)" }
+}
+
+extension TagImage {
+    /// What the file contains and the virtual tag does not show, ordered by kind: contradictions first.
+    public var remarks: [TagImageRemark] {
+        var remarks = contents.contradictions.map { TagImageRemark(.contradiction, $0) }
+        remarks += contents.missingParts.map { TagImageRemark(.missing, $0) }
+        let read = source?.remarks ?? []
+        remarks += read.filter { $0.kind != .leftOut }
+        let leftOut = source?.leftOut ?? []
+        if !leftOut.isEmpty {
+            let text = "A virtual tag has no place for \(Self.list(leftOut)): a file of another format is without it."
+            remarks.append(TagImageRemark(.leftOut, text))
+        }
+        return remarks.filter { $0.kind == .contradiction } + remarks.filter { $0.kind != .contradiction }
+    }
+
+    /// Lists names for a sentence: at most eight, and the number of the others.
+    static func list(_ names: [String]) -> String {
+        let shown = names.prefix(8).joined(separator: ", ")
+        return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown
+    }
+}

@@ -179,7 +179,7 @@ import VirtualTags
                     app: nil,
                     seed: 0,
                     limit: isVirtual ? .seconds(600) : .milliseconds(20),
-                    grace: Grace(duration: .milliseconds(50)),
+                    grace: IdleTimeout(duration: .milliseconds(50)),
                     reader: isVirtual ? .virtual : .reader(.field(VirtualField()))
                 )
                 // Nothing resumes it, not even that it is cancelled.

@@ -34,7 +34,7 @@ import TagLink
     private static let isSet: Bool = {
         // Creates everything that the handler uses before the handler can be called.
         _ = table
-        _ = CarriedPlace.scope
+        _ = CurrentTest.scope
         for signal in signals {
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_sigaction = { signal, info, context in
@@ -88,20 +88,55 @@ import TagLink
     /// - Returns: whether there was a note to write.
     @discardableResult
     private static func writeNotes() -> Bool {
-        let own = CarriedPlace.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0
+        let own = CurrentTest.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0
         let count = table.count.load(ordering: .acquiring)
         var isKnown = false
-        var goesOn = false
+        var continues = false
         for index in 0..<count {
             guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.place != 0 else { continue }
-            goesOn = true
+            continues = true
             if note.place == own { isKnown = true }
         }
-        guard goesOn, !table.hasWritten.exchange(true, ordering: .relaxed) else { return false }
+        guard continues, !table.hasWritten.exchange(true, ordering: .relaxed) else { return false }
         for index in 0..<count {
             guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.place != 0 else { continue }
             if !isKnown || note.place == own { note.write() }
         }
         return true
+    }
+}
+
+/// The stack on which a thread's signal handlers run. A handler can't run on the thread's own stack after an overflow.
+@safe enum SignalStack {
+    /// In bytes. The handler of Swift's runtime uses about 10,000.
+    private static let size = 65_536
+
+    /// The thread-specific value is the stack's memory, which is freed when the thread ends.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        unsafe pthread_key_create(&key) { memory in
+            var none = unsafe stack_t()
+            unsafe none.ss_flags = Int32(SS_DISABLE)
+            unsafe sigaltstack(&none, nil)
+            unsafe munmap(memory, SignalStack.size)
+        }
+        return key
+    }()
+
+    /// Gives the calling thread such a stack, if it has none.
+    static func setForCaller() {
+        var stack = unsafe stack_t()
+        unsafe sigaltstack(nil, &stack)
+        guard unsafe stack.ss_flags & Int32(SS_DISABLE) != 0 else { return }
+        let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { return }
+        unsafe stack.ss_flags = 0
+        unsafe stack.ss_sp = memory
+        unsafe stack.ss_size = size
+        guard unsafe sigaltstack(&stack, nil) == 0 else {
+            unsafe munmap(memory, size)
+            return
+        }
+        unsafe pthread_setspecific(key, memory)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import NFCSessions
+import VirtualTags
 
 /// Runs a flow without faults, then again with each fault of an exploration. Each run has a new field with new tags.
 ///
@@ -117,4 +118,177 @@ private func prepared(_ tags: [TagSpec], seed: UInt64) async throws(FieldError) 
         prepared.append(try await tag.prepared(seed: seed &+ UInt64(index)))
     }
     return prepared
+}
+
+/// The faults with which a flow is run, one after the other.
+///
+/// You can combine explorations: `.losses + .cancels`, or `[.losses, .cancels]`.
+public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
+    enum Part: Sendable {
+        case losses, tears, answers
+        case noise(runs: Int, faults: Int)
+        case replay(FaultScript)
+        /// The tag comes back after a time; nil for the default.
+        case slips(Duration?)
+        case cancels, busy, seconds, backgrounds, lossPairs
+    }
+
+    /// What the run without faults did.
+    struct Course {
+        /// For each exchange, whether a tag answered it.
+        var answered: [Bool]
+        var writes: Int
+        var sessions: Int
+        /// How many times the app connected to a tag.
+        var connections: Int
+    }
+
+    let parts: [Part]
+
+    private init(_ parts: Part...) { self.parts = parts }
+
+    private init(parts: [Part]) { self.parts = parts }
+
+    /// All the given explorations, one after the other.
+    public init(arrayLiteral explorations: Exploration...) { parts = explorations.flatMap(\.parts) }
+
+    /// Every way in which a tag can be lost: ``losses``, then ``tears``, then ``badAnswers``.
+    public static let everyLoss = Exploration(.losses, .tears, .answers)
+    /// Everything that can happen to one scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``,
+    /// ``backgrounds``.
+    public static let everything = Exploration(
+        .losses,
+        .tears,
+        .answers,
+        .slips(nil),
+        .cancels,
+        .busy,
+        .seconds,
+        .backgrounds
+    )
+    /// The tag leaves at the first exchange, then at the second, and so on to the last. Then it leaves before each time
+    /// that the app connects to a tag; with most tags, connecting needs no exchange.
+    public static let losses = Exploration(.losses)
+    /// The tag loses power in each write. Its memory then holds the old data, the new data, or bits of both.
+    public static let tears = Exploration(.tears)
+    /// Each answer is replaced by silence, by a refusal, and by an answer with a flipped bit. The tag stays near.
+    public static let badAnswers = Exploration(.answers)
+    /// The tag leaves at each exchange, and comes back after a second.
+    public static let slips = Exploration(.slips(nil))
+
+    /// The tag leaves at each exchange, and comes back after a time.
+    ///
+    /// - Parameter absence: how long it is away, by the field's time, in whole milliseconds. A shorter time counts as a
+    ///   millisecond, a longer one as an hour.
+    public static func slips(for absence: Duration) -> Exploration { Exploration(.slips(absence)) }
+
+    /// The user presses Cancel on the sheet at each exchange.
+    public static let cancels = Exploration(.cancels)
+    /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
+    public static let busy = Exploration(.busy)
+    /// Another tag of the same product comes near at each exchange, and leaves after a second. It holds the same
+    /// records, except for a "2" at the end of the first one. If the technology lets the reader choose, the reader
+    /// finds this tag first.
+    public static let secondTags = Exploration(.seconds)
+    /// The app goes to the background at each exchange: its session ends with
+    /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.
+    public static let backgrounds = Exploration(.backgrounds)
+    /// The tag leaves at each exchange, comes back, and is then lost at each following exchange. The number of runs
+    /// grows with the square of the number of exchanges.
+    public static let lossPairs = Exploration(.lossPairs)
+
+    /// Several random faults at once. The seed determines them.
+    ///
+    /// - Parameters:
+    ///   - runs: the number of runs.
+    ///   - faults: the number of faults in each run.
+    public static func noise(runs: Int, faults: Int = 3) -> Exploration {
+        Exploration(.noise(runs: runs, faults: faults))
+    }
+
+    /// Only one run, given by the line of a report. It fails when the run passes and none of the line's faults has
+    /// happened.
+    public static func replay(_ replay: FaultScript) -> Exploration { Exploration(.replay(replay)) }
+
+    /// The names of the explorations, such as `losses, bad answers`. A report's attempts have the same names.
+    public var description: String { parts.map(\.name).joined(separator: ", ") }
+
+    /// Both explorations, one after the other.
+    public static func + (one: Exploration, other: Exploration) -> Exploration {
+        Exploration(parts: one.parts + other.parts)
+    }
+}
+
+extension Exploration.Part {
+    /// The name in a report.
+    var name: String {
+        switch self {
+        case .losses: "losses"
+        case .tears: "tears"
+        case .answers: "bad answers"
+        case .noise: "noise"
+        case .replay: "replay"
+        case .slips: "slips"
+        case .cancels: "cancels"
+        case .busy: "busy"
+        case .seconds: "second tags"
+        case .backgrounds: "backgrounds"
+        case .lossPairs: "pairs of losses"
+        }
+    }
+
+    /// Whether the part has no runs.
+    var isEmpty: Bool { if case .noise(let runs, _) = self { runs <= 0 } else { false } }
+
+    /// The runs that follow from the run without faults. For pairs of losses it returns the first halves: only running
+    /// them shows how many exchanges follow after the tag comes back.
+    func runs(after course: Exploration.Course, seed: UInt64) throws(FieldError) -> [FaultScript] {
+        let exchanges = course.answered.count
+        func each(_ kind: FaultScript.Kind, _ count: Int) -> [FaultScript] {
+            (0..<count).map { FaultScript([FaultScript.Step(kind: kind, place: $0 + 1)], seed: seed) }
+        }
+        switch self {
+        case .losses: return each(.loss, exchanges) + each(.gone, course.connections)
+        case .tears:
+            return (0..<course.writes).flatMap { write in
+                [FaultScript.Kind.old, .new, .mixed].map {
+                    FaultScript([FaultScript.Step(kind: $0, place: write + 1)], seed: seed)
+                }
+            }
+        case .answers:
+            // An exchange without an answer has nothing to replace.
+            return course.answered.indices.filter { course.answered[$0] }.flatMap { exchange in
+                [FaultScript.Kind.silence, .nak, .flip].map {
+                    FaultScript([FaultScript.Step(kind: $0, place: exchange + 1)], seed: seed)
+                }
+            }
+        case .slips(let absence):
+            let milliseconds = absence.map { FaultScript.milliseconds(of: $0) }
+            return (0..<exchanges).map {
+                FaultScript([FaultScript.Step(kind: .slip, place: $0 + 1, absence: milliseconds)], seed: seed)
+            }
+        case .lossPairs: return each(.slip, exchanges)
+        case .cancels: return each(.cancel, exchanges)
+        case .busy: return each(.busy, course.sessions)
+        case .seconds: return each(.second, exchanges)
+        case .backgrounds: return each(.background, exchanges)
+        case .noise(let count, let faults):
+            guard exchanges > 0 else { return [] }
+            var generator = SplitMix64(seed: seed)
+            return (0..<max(0, count)).map { _ in
+                let steps = (0..<max(1, faults)).map { _ in
+                    FaultScript.Step(
+                        kind: [.loss, .silence, .nak, .flip].randomElement(using: &generator) ?? .loss,
+                        place: Int.random(in: 1...exchanges, using: &generator)
+                    )
+                }
+                return FaultScript(steps, seed: seed)
+            }
+        case .replay(let replay):
+            if let unreadable = replay.unreadable {
+                throw FieldError(.badReplay, "\"\(unreadable)\" replays nothing. \(FaultScript.help)")
+            }
+            return [replay]
+        }
+    }
 }

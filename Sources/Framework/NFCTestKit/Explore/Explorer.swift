@@ -231,7 +231,7 @@ struct Explorer {
             app: settings.app,
             seed: settings.seed,
             limit: settings.limit,
-            grace: Grace(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: isNoneWhenCounted),
+            grace: IdleTimeout(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: isNoneWhenCounted),
             busyPolicy: settings.busyPolicy,
             reader: settings.reader
         )
@@ -306,7 +306,7 @@ extension TestField {
     /// handlers that are called a second time.
     fileprivate func leavesSessionOpen() async -> Bool {
         guard drivenClock != nil else {
-            await letGoOfReader()
+            await releaseReader()
             return !environment.arbiter.isIdle
         }
         // The remaining work may be only the caller's own job.

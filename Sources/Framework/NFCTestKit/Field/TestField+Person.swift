@@ -30,7 +30,7 @@ extension TestField {
         let target = clock.now + duration
         state.withLock { $0.target = max($0.target, target) }
         await withCheckedContinuation { continuation in
-            let wait = PersonsWait(continuation)
+            let wait = VirtualUserWait(continuation)
             _ = clock.schedule(after: duration) { wait.end() }
         }
         await settle()
@@ -182,7 +182,7 @@ extension TestField {
 
 /// A wait of the test. It ends when its time has come, or when the field has ended, because then nothing advances the
 /// time.
-private final class PersonsWait: Sendable {
+private final class VirtualUserWait: Sendable {
     private let continuation: Locked<CheckedContinuation<Void, Never>?>
 
     init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Locked(continuation) }

@@ -9,13 +9,13 @@ extension TestField {
     ///
     /// - Parameters:
     ///   - work: the current work.
-    ///   - stillness: how long nothing has happened.
+    ///   - idle: how long nothing has happened.
     /// - Returns: whether something was resumed or time has advanced.
-    func goOn(after work: FieldPlace.Work, _ stillness: Stillness) -> Bool {
+    func advance(after work: TestTracker.Work, _ idle: IdleState) -> Bool {
         guard let clock = drivenClock else { return false }
-        guard stillness.isOfAll || isNextDelayOver(stillness) else { return false }
+        guard idle.isOfAll || isNextDelayOver(idle) else { return false }
         let (next, target) = state.withLock { state in
-            (state.waiting.isEmpty || !stillness.isOfAll ? nil : state.waiting.removeFirst(), state.target)
+            (state.waiting.isEmpty || !idle.isOfAll ? nil : state.waiting.removeFirst(), state.target)
         }
         if let next {
             next.resume()
@@ -24,15 +24,15 @@ extension TestField {
         guard let event = clock.nextEvent, event.deadline <= limit else {
             // After its limit the field has no more events to wait for. This ends the flow, so the rest must have
             // lasted for long, even if all work is counted.
-            guard stillness.quiet >= grace.beforeEnd(after: work) else { return false }
-            if clock.nextEvent != nil || mayPassLimits(after: work, stillness.quiet) {
-                stop(after: work, quiet: stillness.quiet)
+            guard idle.quiet >= grace.beforeEnd(after: work) else { return false }
+            if clock.nextEvent != nil || mayPassLimits(after: work, idle.quiet) {
+                stop(after: work, quiet: idle.quiet)
             }
             return false
         }
         // A wait with a time limit must not see events that come after its end.
         if let end = work.waits.compactMap(\.end).min(), event.deadline > end { return false }
-        guard event.deadline <= target || mayPass(event, after: work, stillness) else { return false }
+        guard event.deadline <= target || mayPass(event, after: work, idle) else { return false }
         clock.advance(by: max(event.deadline - clock.now, .zero))
         return true
     }
@@ -40,27 +40,27 @@ extension TestField {
     /// Whether time may advance to an event for which the test has not asked to wait.
     private func mayPass(
         _ event: (deadline: Duration, kind: DeadlineQueue.Kind),
-        after work: FieldPlace.Work,
-        _ stillness: Stillness
+        after work: TestTracker.Work,
+        _ idle: IdleState
     ) -> Bool {
         switch event.kind {
         case .other: true
-        case .limit: mayPassLimits(after: work, stillness.quiet)
+        case .limit: mayPassLimits(after: work, idle.quiet)
         case .delay:
             // Code may use a delay as a time limit for work that takes real time. So the delay lasts as long in real
             // time.
-            !work.hasSources || isNextDelayOver(stillness)
-                || !Grace.hasChildren && mayPassLimits(after: work, stillness.quiet)
+            !work.hasSources || isNextDelayOver(idle)
+                || !IdleTimeout.hasChildren && mayPassLimits(after: work, idle.quiet)
         }
     }
 
     /// Whether the next event is the end of an app's delay that is also over in real time.
-    private func isNextDelayOver(_ stillness: Stillness) -> Bool {
+    private func isNextDelayOver(_ idle: IdleState) -> Bool {
         guard let event = drivenClock?.nextEvent, event.kind == .delay else { return false }
-        return stillness.standing >= event.deadline - now
+        return idle.standing >= event.deadline - now
     }
 
-    private func mayPassLimits(after work: FieldPlace.Work, _ quiet: Duration) -> Bool {
+    private func mayPassLimits(after work: TestTracker.Work, _ quiet: Duration) -> Bool {
         work.waits.allSatisfy { $0.end == nil } && quiet >= grace.duration(after: work)
     }
 
@@ -69,7 +69,7 @@ extension TestField {
     /// - Parameters:
     ///   - work: the current work.
     ///   - quiet: how long nothing has happened, in real time.
-    func stop(after work: FieldPlace.Work? = nil, quiet: Duration = .zero) {
+    func stop(after work: TestTracker.Work? = nil, quiet: Duration = .zero) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = (now - start).components.seconds

@@ -54,13 +54,13 @@ public func withField<Value: Sendable>(
         app: app,
         seed: seed,
         limit: limit,
-        grace: Grace(duration: grace),
+        grace: IdleTimeout(duration: grace),
         busyPolicy: busyPolicy,
         reader: reader
     )
     do {
         let value = try await field.run(body)
-        await field.letGoOfReader()
+        await field.releaseReader()
         try field.checkRecording()
         field.close()
         return value
@@ -79,12 +79,12 @@ extension TestField {
         app: AppProperties?,
         seed: UInt64,
         limit: Duration,
-        grace: Grace,
+        grace: IdleTimeout,
         busyPolicy: SessionArbiter.BusyPolicy = .queue,
         reader: TestReader
     ) async throws -> TestField {
         try Task.checkCancellation()
-        guard (NFCEnvironment.scoped?.place as? FieldPlace)?.field == nil else {
+        guard (NFCEnvironment.scoped?.place as? TestTracker)?.field == nil else {
             throw FieldError(
                 .fieldInField,
                 """
@@ -137,10 +137,10 @@ extension TestField {
         }
         // On a reader, the limit is real time.
         let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
-        if drivenClock != nil { RestMonitor.shared.add(place) }
+        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
         defer {
             timer?.cancel()
-            RestMonitor.shared.remove(place)
+            QuiescenceMonitor.shared.remove(place)
             task.cancel()
         }
         return try await withTaskCancellationHandler {
@@ -189,10 +189,10 @@ extension TestField {
         let timers =
             drivenClock == nil
             ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
-        if drivenClock != nil { RestMonitor.shared.add(place) }
+        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
         defer {
             for timer in timers { timer.cancel() }
-            RestMonitor.shared.remove(place)
+            QuiescenceMonitor.shared.remove(place)
         }
         try await NFCEnvironment.$scoped.withValue(environment) {
             async let end: Void = perform(function, outcome)
@@ -203,7 +203,7 @@ extension TestField {
 
     /// Runs code as the field's test.
     private func within<Value>(_ work: () -> Value) -> Value {
-        CarriedPlace.within(environment) { NFCEnvironment.$scoped.withValue(environment) { work() } }
+        CurrentTest.within(environment) { NFCEnvironment.$scoped.withValue(environment) { work() } }
     }
 
     private func perform(_ function: @concurrent @Sendable () async throws -> Void, _ outcome: Outcome<Void>) async {
@@ -217,7 +217,7 @@ extension TestField {
 
     /// On a reader, waits for the sessions that are ending, up to a limit. A reader takes time to release a tag, and
     /// the next test and the end of a recording need that to be done.
-    func letGoOfReader() async {
+    func releaseReader() async {
         guard drivenClock == nil else { return }
         let end = now + .seconds(10)
         while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }
@@ -256,7 +256,7 @@ private final class Outcome<Value: Sendable>: Sendable {
             state.result = result
             return state.waiting.take()
         }
-        CarriedPlace.handingOver { waiting?(result) }
+        CurrentTest.detached { waiting?(result) }
     }
 
     func value() async throws -> Value {

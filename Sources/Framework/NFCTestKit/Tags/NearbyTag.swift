@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import NFCSessions
-import TagProtocols
+import NDEF
+package import NFCSessions
+import TagLink
+package import TagProtocols
 public import VirtualTags
 
 /// A tag of a ``TestField``. A test can read its contents at any time; the code under test does not notice it.
@@ -51,6 +53,78 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
             return TagMessage(bytes: try await TagDesk.read(contents).message)
         } catch {
             throw FieldError(.badTag, error.reason)
+        }
+    }
+}
+
+/// An NDEF message in a test: the contents of a tag before the test, or the expected contents after it.
+public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
+    /// The bytes of the message; empty for a tag without a message.
+    public var bytes: [UInt8]
+
+    /// Creates a message from its bytes.
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// No message.
+    public static let empty = TagMessage(bytes: [])
+
+    /// A message of one URI record, with the longest prefix that fits.
+    public static func uri(_ uri: String) -> TagMessage {
+        TagMessage { () throws(NDEFError) in try .uri(uri) }
+    }
+
+    /// A message of one text record.
+    public static func text(_ text: String, language: String = "en") -> TagMessage {
+        TagMessage { () throws(NDEFError) in try .text(text, language: language) }
+    }
+
+    /// If the record is invalid, the bytes are not a message, and creating a tag with it reports that.
+    private init(_ record: () throws(NDEFError) -> NDEFRecord) {
+        bytes = (try? record()).flatMap { try? NDEFMessage([$0]).encoded() } ?? [0]
+    }
+
+    /// The records as text, such as `URI https://example.com`.
+    public var description: String {
+        guard !bytes.isEmpty else { return "no message" }
+        guard let message = try? NDEFMessage(decoding: bytes) else {
+            return "damaged: \(bytes.hexText(separator: " "))"
+        }
+        return message.records.map { record in
+            if let uri = try? URIRecord(record) { return "URI \(Self.short(uri.uri))" }
+            if let text = try? TextRecord(record) { return "text \(Self.short(text.text))" }
+            return "\(record.payloadCount) bytes of type \(String(decoding: record.type, as: UTF8.self))"
+        }.joined(separator: ", ")
+    }
+
+    /// The beginning of a long text.
+    private static func short(_ text: String) -> String {
+        text.unicodeScalars.count > 200 ? String(text.unicodeScalars.prefix(200)) + "…" : text
+    }
+}
+
+extension TagDesk {
+    /// Activates a tag in a field of its own and runs a procedure on it; the tag loses its power before and after.
+    package static func with<Value>(
+        _ virtualTag: any VirtualTag,
+        _ procedure: (any ForumTag) async throws(TagError) -> Value
+    ) async throws(TagError) -> Value {
+        let field = VirtualField()
+        field.bring(virtualTag)
+        defer { field.removeAll() }
+        return try await with(field as any FieldDriver, procedure)
+    }
+
+    /// What a tag holds for NDEF, without touching it: a copy is read.
+    ///
+    /// - Returns: whether it can be written, how much room it has, and its message, which is empty when it has none.
+    package static func read(
+        _ contents: TagContents
+    ) async throws(TagError) -> (access: NDEFDetection.Access, capacity: Int, message: [UInt8]) {
+        try await with(contents.makeTag()) { tag throws(TagError) in
+            let detection = try await tag.detectNDEF()
+            return (detection.access, detection.capacity, try await tag.readNDEF())
         }
     }
 }

@@ -31,7 +31,7 @@ public final class NFCEnvironment: Sendable {
     package let isOfTest: Bool
 
     /// The test kit's object for the test; nil outside its tests.
-    package let place: (any TestPlace)?
+    package let place: (any TestContext)?
 
     /// A lock so that only one thread at a time acts for the sessions of a test; nil outside tests.
     let turn: ActingTurn?
@@ -105,7 +105,7 @@ public final class NFCEnvironment: Sendable {
         companion: (any EnvironmentCompanion)? = nil,
         host: (any SessionHost)? = nil,
         onNotice: (@Sendable (String) -> Void)? = nil,
-        place: (any TestPlace)?
+        place: (any TestContext)?
     ) {
         self.place = place
         self.reader = reader

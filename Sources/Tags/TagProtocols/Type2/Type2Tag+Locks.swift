@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagProducts
 
 /// What forbids writing and locking: lock bits, a password, and the end of the memory.
 extension Type2Tag {

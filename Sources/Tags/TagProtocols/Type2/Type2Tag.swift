@@ -445,7 +445,7 @@ public final class Type2Tag: ForumTag {
     }
 
     /// Returns the product. The tag is asked only once.
-    private func product() async throws(TagError) -> Type2Product? {
+    func product() async throws(TagError) -> Type2Product? {
         guard target.isNXP else { return nil }
         if let version = try await readVersion() { return Type2Product(version: version) }
         // The memory size distinguishes the products without the command. It can't when the reader was unable to ask.

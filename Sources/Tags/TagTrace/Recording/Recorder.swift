@@ -5,24 +5,18 @@ public import TagLink
 /// Records everything that happens at a reader in a file, line by line. So nothing that was written is lost, however
 /// the process ends.
 ///
-/// A call is written before it is made, and its outcome when it is known. Consecutive looks that find nothing are
+/// A call is written before it is made, and its outcome when it is known. Consecutive polls that find nothing are
 /// written only once.
 public final class Recorder: Sendable {
     private struct State {
-        var exchanges = 0
+        var lines = RecordingLines()
         var tags = 0
-        /// The last call, if it was a look that found nothing.
-        var emptyLook: Recording.Action?
-        /// The last arrival of each tag that was near.
-        var arrivals: [[UInt8]: UInt64] = [:]
-        /// Finds the passwords, which are not recorded.
-        var finder = SecretFinder()
         var failure: RecordingError?
+        var clock: @Sendable () -> Duration
     }
 
     private let log: PrivateLog
-    private let state = Locked(State())
-    private let origin = ContinuousClock.now
+    private let state: Locked<State>
 
     /// The path of the file.
     public var path: String { log.path }
@@ -31,15 +25,17 @@ public final class Recorder: Sendable {
     /// it. Any other existing file is not replaced.
     ///
     /// - Parameter path: the file's path.
-    /// - Throws: ``RecordingError`` when the file can't be created, or another file is there.
+    /// - Throws: ``RecordingError`` when the file can't be created, or another file exists.
     public init(path: String) throws(RecordingError) {
         do throws(StorageError) {
             log = try PrivateLog(path, replacing: Array("{\"opencorenfc_recording\"".utf8))
         } catch  where error.code == .occupied {
-            throw RecordingError(.notARecording, "\(path) is there already and is no recording. Name another file.")
+            throw RecordingError(.notARecording, "\(path) exists already and is not a recording. Name another file.")
         } catch {
             throw RecordingError(.unwritable, error.reason)
         }
+        let origin = ContinuousClock.now
+        state = Locked(State(clock: { origin.duration(to: .now) }))
     }
 
     /// Why the recording ended before the flow did; nil when there was no error.
@@ -57,80 +53,76 @@ public final class Recorder: Sendable {
         }
     }
 
-    // MARK: What is written
+    // MARK: Writing
 
-    func begin(_ header: Recording.Header) {
-        state.withLock { write(header.line, &$0) }
-    }
+    private var time: Duration { state.withLock { $0.clock }() }
 
-    /// Returns a number for a tag that was found.
-    func nextTag() -> Int {
+    fileprivate func begin(_ header: Recording.Header, clock: (@Sendable () -> Duration)? = nil) {
         state.withLock { state in
-            state.tags += 1
-            return state.tags
+            state.clock = clock ?? state.clock
+            write(header.line, &state)
         }
     }
 
-    /// The time since the recorder was created.
-    var time: Duration { origin.duration(to: .now) }
-
-    /// Writes a call.
-    ///
-    /// - Returns: the call, for ``finish(_:_:at:)``.
-    func start(_ action: Recording.Action, at time: Duration) -> Recording.Step {
-        state.withLock { state in
-            var step = Recording.Step(time: time, action: action.concealed(by: &state.finder))
-            if case .exchange = action {
-                state.exchanges += 1
-                step.number = state.exchanges
-            }
-            // Only the outcome shows whether this look differs from the one before.
-            if action != state.emptyLook { write(step.line, &state) }
+    fileprivate func record<Value, Failure: Error>(
+        _ action: Recording.Action,
+        outcome: (Value) -> Recording.Outcome,
+        _ call: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let start = time
+        let step = state.withLock { state in
+            let (step, text) = state.lines.start(action, at: start)
+            write(text, &state)
             return step
         }
-    }
-
-    /// Writes the outcome of a call.
-    func finish(_ step: Recording.Step, _ outcome: Recording.Outcome, at time: Duration) {
-        var step = step
-        step.endTime = time
-        step.outcome = outcome
-        state.withLock { [step] state in
-            if case .frame(let answer) = outcome { _ = state.finder.secrets(inAnswer: answer.bytes) }
-            let isEmptyLook = outcome == .tags([])
-            defer { state.emptyLook = isEmptyLook ? step.action : nil }
-            if step.action == state.emptyLook {
-                if isEmptyLook { return }
-                write(step.line, &state)
-            }
-            write(step.outcomeLines, &state)
+        do throws(Failure) {
+            let value = try await call()
+            finish(step, outcome(value))
+            return value
+        } catch {
+            if let error = error as? LinkError { finish(step, .failed(error)) }
+            throw error
         }
     }
 
-    /// Writes that the reader reported a tag's arrival or departure.
-    func presenceChanged(at time: Duration) {
+    private func finish(_ step: Recording.Step, _ outcome: Recording.Outcome) {
+        let end = time
+        state.withLock { write($0.lines.finish(step, outcome, at: end), &$0) }
+    }
+
+    fileprivate func presenceChanged() {
+        let time = time
         state.withLock { write(Recording.Step(time: time, action: .presence).line, &$0) }
     }
 
-    /// Writes the arrival of a tag, unless it was written before. Without a number the tag is gone, or never had one.
-    func arrived(_ identifier: [UInt8], number: UInt64?, at time: Duration) {
-        state.withLock { state in
-            guard state.arrivals[identifier] != number else { return }
-            state.arrivals[identifier] = number
-            write(Recording.Step(time: time, action: .arrival(identifier, number: number)).line, &state)
-        }
+    fileprivate func arrived(_ identifier: [UInt8], number: UInt64?) {
+        let time = time
+        state.withLock { write($0.lines.arrival(of: identifier, number: number, at: time), &$0) }
     }
 
-    /// Asks a reader whether a tag has stayed near, and writes the answer.
-    func recordStay(
-        of identifier: [UInt8],
-        _ clock: @Sendable () -> Duration,
-        _ isStillNear: () async -> Bool
-    ) async -> Bool {
-        let step = start(.isStillNear(identifier), at: clock())
-        let isNear = await isStillNear()
-        finish(step, .isPresent(isNear), at: clock())
-        return isNear
+    /// Returns a tag with links that record their exchanges, and its entry in the recording.
+    fileprivate func record(_ tag: DiscoveredTag) -> (tag: DiscoveredTag, entry: Recording.Tag) {
+        let number = state.withLock { state in
+            state.tags += 1
+            return state.tags
+        }
+        var recorded = tag
+        let port: Recording.Tag.Port
+        switch tag.port {
+        case .frames(let link):
+            recorded.port = .frames(RecordingTagLink(link, tag, number: number, self))
+            port = .frames(maximumLength: link.maximumFrameLength, countsAir: link.countsAir)
+        case .commands(let card, let answerToSelect):
+            recorded.port = .commands(RecordingCard(card, tag, number: number, self), answerToSelect: answerToSelect)
+            let limits = Recording.Tag.Limits(
+                command: card.maximumCommandLength,
+                response: card.maximumResponseLength,
+                blockCommand: card.singleBlockCommandLength,
+                blockResponse: card.singleBlockResponseLength
+            )
+            port = .commands(limits: limits, answerToSelect: answerToSelect)
+        }
+        return (recorded, Recording.Tag(number: number, identity: tag.identity, port: port))
     }
 
     /// Writes text completely, or records the error of the first failure.
@@ -143,4 +135,244 @@ public final class Recorder: Sendable {
             state.failure = RecordingError(.unwritable, error.reason + step)
         }
     }
+}
+
+// MARK: Readers whose host sends every frame
+
+/// For a reader with simulated time the recording has the simulated times, so a flow gives the same file in every run.
+private final class RecordingField: ForwardingField {
+    let field: any FieldDriver
+    private let recorder: Recorder
+    private let links: [Technology: RecordingLink]
+
+    init(_ base: any FieldDriver, recorder: Recorder) {
+        field = base
+        self.recorder = recorder
+        var links: [Technology: RecordingLink] = [:]
+        for technology in Technology.allCases {
+            links[technology] = base.link(for: technology).map { RecordingLink($0, recorder) }
+        }
+        self.links = links
+        let header = Recording.Header(
+            reader: base.name,
+            isField: true,
+            technologies: Technology.allCases.filter(base.technologies.contains),
+            maximumFrameLength: links.values.map(\.maximumFrameLength).max() ?? 256,
+            reportsPresence: true
+        )
+        let origin = base.statistics
+        recorder.begin(header) { [weak base] in
+            let statistics = base.map { $0.statistics - origin } ?? .zero
+            return (statistics.airtime + statistics.tagWorkTime).duration
+        }
+    }
+
+    var unrecorded: any ReaderDriver { field }
+
+    func link(for technology: Technology) -> (any FrameLink)? { links[technology] }
+
+    func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        try await recorder.record(.field(isOn: isOn), outcome: { _ in .done }) { () throws(LinkError) in
+            try await field.setCarrier(isOn)
+        }
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        field.observePresence { [recorder] in
+            recorder.presenceChanged()
+            handler()
+        }
+    }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? {
+        let number = field.arrival(of: identifier)
+        recorder.arrived(identifier, number: number)
+        return number
+    }
+
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
+        await recorder.record(.isStillNear(identifier), outcome: { .isPresent($0) }) {
+            await field.isStillNear(identifier, since: arrival)
+        }
+    }
+}
+
+private final class RecordingLink: ForwardingLink {
+    let target: any FrameLink
+    private let recorder: Recorder
+
+    init(_ base: any FrameLink, _ recorder: Recorder) {
+        target = base
+        self.recorder = recorder
+    }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        let action = Recording.Action.exchange(.frames(technology), tag: nil, frame, timeout: timeout)
+        return try await recorder.record(action, outcome: { .frame($0) }) { () throws(LinkError) in
+            try await target.transceive(frame, timeout: timeout)
+        }
+    }
+}
+
+// MARK: Readers that find tags themselves
+
+private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
+    private let base: any DiscoveringDriver
+    private let recorder: Recorder
+    /// Whether the header was written. It is written at the first call, because a reader may have no name before it is
+    /// open.
+    private let hasBegun = Locked(false)
+    private let reportsPresence = Locked(false)
+
+    init(_ base: any DiscoveringDriver, recorder: Recorder) {
+        self.base = base
+        self.recorder = recorder
+    }
+
+    var target: any ReaderDriver { base }
+    var unrecorded: any ReaderDriver { base }
+    var reportsActivationData: Bool { base.reportsActivationData }
+    func interrupt() { base.interrupt() }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        let observation = base.observePresence { [weak self] in
+            guard let self else { return }
+            // The first report may come before the observation is returned.
+            reportsPresence.withLock { $0 = true }
+            begin()
+            recorder.presenceChanged()
+            handler()
+        }
+        if observation != nil { reportsPresence.withLock { $0 = true } }
+        return observation
+    }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? {
+        let number = base.arrival(of: identifier)
+        recorder.arrived(identifier, number: number)
+        return number
+    }
+
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
+        await recorder.record(.isStillNear(identifier), outcome: { .isPresent($0) }) {
+            await base.isStillNear(identifier, since: arrival)
+        }
+    }
+
+    func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag] {
+        begin()
+        let polled = Technology.allCases.filter(technologies.contains)
+        let action = Recording.Action.discover(polled, systemCodes: systemCodes)
+        let found = try await recorder.record(action, outcome: { .tags($0.map(\.entry)) }) { () throws(LinkError) in
+            try await base.discover(technologies, systemCodes: systemCodes).map { recorder.record($0) }
+        }
+        return found.map(\.tag)
+    }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {
+        let recorded: (any RecordedLink)? =
+            switch tag.port {
+            case .frames(let link): link as? RecordingTagLink
+            case .commands(let card, _): card as? RecordingCard
+            }
+        guard let recorded else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        try await recorder.record(.select(tag: recorded.number), outcome: { _ in .done }) { () throws(LinkError) in
+            try await base.select(recorded.tag)
+        }
+    }
+
+    func release() async {
+        begin()
+        await recorder.record(.release, outcome: { _ in .done }) { await base.release() }
+    }
+
+    private func begin() {
+        // The header is written while the lock is held, so that no other thread writes anything before it.
+        hasBegun.withLock { [base, recorder, reportsPresence] hasBegun in
+            guard !hasBegun else { return }
+            hasBegun = true
+            recorder.begin(
+                Recording.Header(
+                    reader: base.name,
+                    isField: false,
+                    technologies: Technology.allCases.filter(base.technologies.contains),
+                    maximumFrameLength: 256,
+                    reportsPresence: reportsPresence.withLock { $0 }
+                )
+            )
+        }
+    }
+}
+
+/// A link to a tag that the reader found.
+private protocol RecordedLink {
+    /// The tag of the reader itself.
+    var tag: DiscoveredTag { get }
+    var number: Int { get }
+}
+
+private final class RecordingTagLink: ForwardingLink, SelfActivatingLink, RecordedLink {
+    private let link: any SelfActivatingLink
+    let tag: DiscoveredTag
+    let number: Int
+    private let recorder: Recorder
+
+    init(_ link: any SelfActivatingLink, _ tag: DiscoveredTag, number: Int, _ recorder: Recorder) {
+        self.link = link
+        self.tag = tag
+        self.number = number
+        self.recorder = recorder
+    }
+
+    var target: any FrameLink { link }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        let action = Recording.Action.exchange(.frames(technology), tag: number, frame, timeout: timeout)
+        return try await recorder.record(action, outcome: { .frame($0) }) { () throws(LinkError) in
+            try await link.transceive(frame, timeout: timeout)
+        }
+    }
+
+    func reactivate() async throws(LinkError) {
+        try await recorder.record(.reactivate(tag: number), outcome: { _ in .done }) { () throws(LinkError) in
+            try await link.reactivate()
+        }
+    }
+}
+
+private final class RecordingCard: APDULink, RecordedLink {
+    private let card: any APDULink
+    let tag: DiscoveredTag
+    let number: Int
+    private let recorder: Recorder
+
+    init(_ card: any APDULink, _ tag: DiscoveredTag, number: Int, _ recorder: Recorder) {
+        self.card = card
+        self.tag = tag
+        self.number = number
+        self.recorder = recorder
+    }
+
+    var maximumCommandLength: Int { card.maximumCommandLength }
+    var maximumResponseLength: Int { card.maximumResponseLength }
+    var singleBlockCommandLength: Int { card.singleBlockCommandLength }
+    var singleBlockResponseLength: Int { card.singleBlockResponseLength }
+    var statistics: LinkStatistics { card.statistics }
+    var countsAir: Bool { card.countsAir }
+
+    func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+        let action = Recording.Action.exchange(.commands, tag: number, Frame(apdu), timeout: .zero)
+        return try await recorder.record(action, outcome: { .frame(Frame($0)) }) { () throws(LinkError) in
+            try await card.transmit(apdu)
+        }
+    }
+
+    func isPresent() async -> Bool {
+        await recorder.record(.isPresent(tag: number), outcome: { .isPresent($0) }) { await card.isPresent() }
+    }
+
+    func wasActivated() { card.wasActivated() }
 }

@@ -9,7 +9,6 @@ public struct Recording: Sendable, Hashable {
     /// The version of the format that is read and written.
     public static let version = 1
 
-    /// The properties of the reader.
     package struct Header: Sendable, Hashable {
         /// The reader's name.
         package var reader: String
@@ -19,7 +18,7 @@ public struct Recording: Sendable, Hashable {
         /// The longest answer that the reader's links accept.
         package var maximumFrameLength: Int
         /// Whether the reader reported when a tag arrived or left.
-        package var tellsPresence: Bool
+        package var reportsPresence: Bool
     }
 
     /// A call to the reader with its outcome, or an event that the reader reported itself.
@@ -29,13 +28,11 @@ public struct Recording: Sendable, Hashable {
         /// The time of the call, since the start of the recording.
         package var time: Duration
         package var action: Action
-        /// The time when the call ended.
         package var endTime: Duration?
         /// The outcome; nil when the recording ends before it.
         package var outcome: Outcome?
     }
 
-    /// A call to the reader.
     package indirect enum Action: Sendable, Hashable {
         case field(isOn: Bool)
         case discover([Technology], systemCodes: [UInt16])
@@ -55,7 +52,7 @@ public struct Recording: Sendable, Hashable {
         case arrival([UInt8], number: UInt64?)
 
         /// Whether the reader reports the event itself, so that it has no outcome.
-        var isTold: Bool {
+        var isEvent: Bool {
             switch self {
             case .presence, .arrival: true
             default: false
@@ -63,7 +60,6 @@ public struct Recording: Sendable, Hashable {
         }
     }
 
-    /// The outcome of a call.
     package indirect enum Outcome: Sendable, Hashable {
         case done
         case frame(Frame)
@@ -72,7 +68,6 @@ public struct Recording: Sendable, Hashable {
         case failed(LinkError)
     }
 
-    /// A tag that the reader found itself.
     package struct Tag: Sendable, Hashable {
         package enum Port: Sendable, Hashable {
             case frames(maximumLength: Int, countsAir: Bool)
@@ -106,7 +101,7 @@ public struct Recording: Sendable, Hashable {
     /// The recording as a trace, to show it.
     public var trace: Trace {
         var entries = steps.map(\.traceEntry)
-        if isCutOff || steps.last.map({ $0.outcome == nil && !$0.action.isTold }) == true {
+        if isCutOff || steps.last.map({ $0.outcome == nil && !$0.action.isEvent }) == true {
             entries.append(Trace.Entry(.note("the recording breaks off")))
         }
         return Trace(entries)
@@ -127,7 +122,7 @@ extension Recording.Step {
             return Trace.Entry(at: time, .exchange(exchange))
         }
         if case .field(let isOn) = action, outcome == .done { return Trace.Entry(at: time, .field(isOn: isOn)) }
-        if action.isTold { return Trace.Entry(at: time, .note(action.words)) }
+        if action.isEvent { return Trace.Entry(at: time, .note(action.words)) }
         var entry = Trace.Entry(at: time, .note(action.words + (outcome.map { ": " + $0.words } ?? "")))
         switch action {
         case .discover, .select: entry.renewal = .field
@@ -186,18 +181,45 @@ extension Recording.Tag {
 }
 
 extension [UInt8] {
-    /// The identifier as text; it may be unknown.
     fileprivate var words: String { isEmpty ? "of unknown UID" : hexText() }
 }
 
-extension Technology {
-    /// The name in a recording.
-    package var recordedName: String {
-        switch self {
-        case .nfcA: "nfc-a"
-        case .nfcB: "nfc-b"
-        case .nfcF: "nfc-f"
-        case .nfcV: "nfc-v"
-        }
+/// Why a recording can't be read or written. Errors are equal if their codes are.
+public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: String, Sendable, CustomStringConvertible {
+        /// The file can't be read.
+        case unreadable = "unreadable-recording"
+        /// The file can't be written.
+        case unwritable = "unwritable-file"
+        /// The file is not a recording.
+        case notARecording = "not-a-recording"
+        /// The file has an unknown version of the format.
+        case unknownVersion = "unknown-version"
+        /// A line of the file is not valid.
+        case malformed = "bad-recording"
+        /// The file, or a line of it, is longer than any recording.
+        case tooLarge = "recording-too-large"
+
+        public var description: String { rawValue }
     }
+
+    /// The kind of failure.
+    public let code: Code
+    /// Sentences that explain the failure and what to do.
+    public let reason: String
+    /// The number of the invalid line, from 1; nil when the failure is not in a single line.
+    public let line: Int?
+
+    package init(_ code: Code, _ reason: String, line: Int? = nil) {
+        self.code = code
+        self.reason = reason
+        self.line = line
+    }
+
+    public var description: String { "\(code): \(reason)" }
+
+    public static func == (lhs: RecordingError, rhs: RecordingError) -> Bool { lhs.code == rhs.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -10,22 +10,21 @@ public import TagLink
 /// ```
 ///
 /// The order is strict. A request that differs from the recorded one throws an error with the expected request, and
-/// every later call throws the same error. Two things may differ: the timeouts, and how often a session looks for tags
+/// every later call throws the same error. Two things may differ: the timeouts, and how often a session polls for tags
 /// while there are none. Answers come at once, and the time that they took is passed to `onElapsed`. A flow with values
 /// that change in every run, such as the random numbers of an authentication, can't be replayed.
 public final class RecordingReplay: Sendable {
-    fileprivate struct State {
+    private struct State {
         var script: ReplayScript
         var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
         var nextObserver: UInt64 = 0
         var statistics = LinkStatistics.zero
-        /// The counts for each technology's frames.
         var airStatistics: [Technology: LinkStatistics] = [:]
     }
 
     /// The recording.
     public let recording: Recording
-    let executor = QueueExecutor(target: nil)
+    fileprivate let executor = QueueExecutor(target: nil)
     private let state: Locked<State>
     private let onElapsed: (@Sendable (Duration) -> Void)?
     private let onDeparture: (@Sendable (ReplayDeparture) -> Void)?
@@ -59,39 +58,61 @@ public final class RecordingReplay: Sendable {
     /// The number of recorded exchanges that were not made yet; 0 after a complete replay.
     public var remainingExchangeCount: Int { state.withLock { $0.script.remainingExchanges } }
 
-    var name: String { "recording of \(recording.readerName)" }
-    var technologies: Set<Technology> { Set(recording.header.technologies) }
-    var statistics: LinkStatistics { state.withLock { $0.statistics } }
+    fileprivate var statistics: LinkStatistics { state.withLock { $0.statistics } }
 
-    /// Returns the counts for a technology's frames.
-    func statistics(of technology: Technology) -> LinkStatistics {
+    fileprivate func statistics(of technology: Technology) -> LinkStatistics {
         state.withLock { $0.airStatistics[technology] ?? .zero }
     }
 
     // MARK: Calls
 
-    /// Replays a call.
-    func call(_ action: Recording.Action) throws(LinkError) -> Recording.Outcome {
-        let (result, left) = state.withLock { state in
-            let wasLeft = state.script.departure != nil
-            let result = state.script.follow(action, isObserved: !state.observers.isEmpty)
-            state.count(action, result.outcome)
-            return (result, wasLeft ? nil : state.script.departure)
+    fileprivate func call(_ action: Recording.Action) throws(LinkError) -> Recording.Outcome {
+        let (reply, departure) = state.withLock { state in
+            let hadDeparted = state.script.departure != nil
+            let reply = state.script.follow(action, isObserved: !state.observers.isEmpty)
+            Self.count(action, reply.outcome, &state)
+            return (reply, hadDeparted ? nil : state.script.departure)
         }
-        onElapsed?(result.duration)
-        switch result.notice {
+        onElapsed?(reply.duration)
+        switch reply.notice {
         case .none: break
-        case .now: tellPresence()
+        case .now: reportPresence()
         // The session's own work runs on the executor too, so this runs after the current work.
-        case .soon: executor.async { [weak self] in self?.tellPresence() }
+        case .soon: executor.async { [weak self] in self?.reportPresence() }
         }
-        if let left { onDeparture?(left) }
-        if case .failed(let error) = result.outcome { throw error }
-        return result.outcome
+        if let departure { onDeparture?(departure) }
+        if case .failed(let error) = reply.outcome { throw error }
+        return reply.outcome
     }
 
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        guard recording.header.tellsPresence else { return nil }
+    fileprivate func exchange(
+        _ medium: Trace.Medium,
+        tag: Int?,
+        _ frame: Frame,
+        timeout: Airtime
+    ) throws(LinkError) -> Frame {
+        let outcome = try call(.exchange(medium, tag: tag, frame, timeout: timeout))
+        guard case .frame(let answer) = outcome else { throw LinkError(.timeout, "No answer.") }
+        return answer
+    }
+
+    private static func count(_ action: Recording.Action, _ outcome: Recording.Outcome, _ state: inout State) {
+        guard case .exchange(let medium, _, let request, let timeout) = action else { return }
+        var response: Frame?
+        if case .frame(let frame) = outcome { response = frame }
+        if case .frames(let technology) = medium {
+            var counted = LinkStatistics.zero
+            counted.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
+            state.statistics += counted
+            state.airStatistics[technology, default: .zero] += counted
+        } else {
+            state.statistics.exchanges += 1
+            state.statistics.bytesOnAir += request.bytes.count + (response?.bytes.count ?? 0)
+        }
+    }
+
+    fileprivate func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        guard recording.header.reportsPresence else { return nil }
         let id = state.withLock { state in
             state.nextObserver += 1
             state.observers.append((state.nextObserver, handler))
@@ -106,32 +127,193 @@ public final class RecordingReplay: Sendable {
         }
     }
 
-    func isStillNear(_ identifier: [UInt8]) -> Bool {
+    fileprivate func isStillNear(_ identifier: [UInt8]) -> Bool {
         let (isNear, duration) = state.withLock { $0.script.isStillNear(identifier) }
         onElapsed?(duration)
         return isNear
     }
 
-    func arrival(of identifier: [UInt8]) -> UInt64? { state.withLock { $0.script.arrival(of: identifier) } }
+    fileprivate func arrival(of identifier: [UInt8]) -> UInt64? {
+        state.withLock { $0.script.arrival(of: identifier) }
+    }
 
-    private func tellPresence() {
+    private func reportPresence() {
         for observer in state.withLock({ $0.observers }) { observer.handler() }
     }
 }
 
-extension RecordingReplay.State {
-    fileprivate mutating func count(_ action: Recording.Action, _ outcome: Recording.Outcome) {
-        guard case .exchange(let medium, _, let request, let timeout) = action else { return }
-        var response: Frame?
-        if case .frame(let frame) = outcome { response = frame }
-        if case .frames(let technology) = medium {
-            var counted = LinkStatistics.zero
-            counted.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
-            statistics += counted
-            airStatistics[technology, default: .zero] += counted
-        } else {
-            statistics.exchanges += 1
-            statistics.bytesOnAir += request.bytes.count + (response?.bytes.count ?? 0)
+/// Where a replayed flow departed from its recording, and how.
+public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
+    /// The number of the expected exchange, or of the last one if another call was expected.
+    public var exchange: Int
+    /// The time in the recording; nil at its end.
+    public var time: Duration?
+    /// The expected call, in words; nil at the end of the recording.
+    public var expected: String?
+    /// The actual call, in words.
+    public var actual: String
+    /// Whether the recording was cut off at its end.
+    public var isCutOff = false
+
+    /// Sentences that explain what happened and what to do.
+    public var reason: String {
+        guard let expected else {
+            let verb = isCutOff ? "breaks off" : "ends"
+            let end = exchange == 0 ? "\(verb) before its first exchange" : "\(verb) after exchange \(exchange)"
+            return "The recording \(end), and what came then was: \(actual). Record the flow again."
+        }
+        let position = exchange == 0 ? "before its first exchange" : "at exchange \(exchange)"
+        let moment = time.map { " (\($0.wholeMicroseconds / 1000) ms)" } ?? ""
+        return """
+            The recording was left \(position)\(moment). Expected: \(expected). Came: \(actual). Find out what has changed, \
+            or record the flow again.
+            """
+    }
+
+    public var description: String { reason }
+}
+
+// MARK: Drivers and links
+
+/// A reader that replays a recording.
+package protocol ReplayingDriver: ReaderDriver {
+    var replay: RecordingReplay { get }
+}
+
+extension ReplayingDriver {
+    var name: String { "recording of \(replay.recording.readerName)" }
+    var technologies: Set<Technology> { Set(replay.recording.header.technologies) }
+    var statistics: LinkStatistics { replay.statistics }
+    var executor: (any SerialExecutor & TaskExecutor)? { replay.executor }
+    var reportsPresenceInTime: Bool { false }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        replay.observePresence(handler)
+    }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? { replay.arrival(of: identifier) }
+
+    func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool { replay.isStillNear(identifier) }
+}
+
+private final class ReplayField: FieldDriver, ReplayingDriver {
+    let replay: RecordingReplay
+    private let links: [Technology: ReplayLink]
+
+    init(_ replay: RecordingReplay) {
+        self.replay = replay
+        let header = replay.recording.header
+        let links = header.technologies.map {
+            ($0, ReplayLink(replay, $0, tag: nil, maximumFrameLength: header.maximumFrameLength))
+        }
+        self.links = Dictionary(links) { first, _ in first }
+    }
+
+    var statistics: LinkStatistics { replay.statistics }
+    func link(for technology: Technology) -> (any FrameLink)? { links[technology] }
+    func setCarrier(_ isOn: Bool) async throws(LinkError) { _ = try replay.call(.field(isOn: isOn)) }
+}
+
+private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
+    let replay: RecordingReplay
+
+    init(_ replay: RecordingReplay) { self.replay = replay }
+
+    /// False: the recording does not contain the source of ATQA and SAK.
+    var reportsActivationData: Bool { false }
+
+    func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag] {
+        let polled = Technology.allCases.filter(technologies.contains)
+        guard case .tags(let tags) = try replay.call(.discover(polled, systemCodes: systemCodes)) else { return [] }
+        return tags.map { tag in
+            switch tag.port {
+            case .frames(let length, let countsAir):
+                let technology = tag.identity.technology
+                let link = ReplayLink(replay, technology, tag: tag.number, maximumFrameLength: length)
+                return DiscoveredTag(identity: tag.identity, port: .frames(ReplayTagLink(link, countsAir: countsAir)))
+            case .commands(let limits, let answerToSelect):
+                let card = ReplayCard(replay, tag: tag.number, limits)
+                return DiscoveredTag(identity: tag.identity, port: .commands(card, answerToSelect: answerToSelect))
+            }
         }
     }
+
+    func select(_ tag: DiscoveredTag) async throws(LinkError) {
+        let number =
+            switch tag.port {
+            case .frames(let link): (link as? ReplayTagLink)?.link.tag
+            case .commands(let card, _): (card as? ReplayCard)?.tag
+            }
+        guard let number else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        _ = try replay.call(.select(tag: number))
+    }
+
+    func release() async { _ = try? replay.call(.release) }
+}
+
+private final class ReplayLink: FrameLink {
+    let replay: RecordingReplay
+    let technology: Technology
+    let tag: Int?
+    let maximumFrameLength: Int
+
+    init(_ replay: RecordingReplay, _ technology: Technology, tag: Int?, maximumFrameLength: Int) {
+        self.replay = replay
+        self.technology = technology
+        self.tag = tag
+        self.maximumFrameLength = maximumFrameLength
+    }
+
+    var statistics: LinkStatistics { replay.statistics(of: technology) }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        try replay.exchange(.frames(technology), tag: tag, frame, timeout: timeout)
+    }
+}
+
+private final class ReplayTagLink: ForwardingLink, SelfActivatingLink {
+    let link: ReplayLink
+    let countsAir: Bool
+
+    init(_ link: ReplayLink, countsAir: Bool) {
+        self.link = link
+        self.countsAir = countsAir
+    }
+
+    var target: any FrameLink { link }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        try await link.transceive(frame, timeout: timeout)
+    }
+
+    func reactivate() async throws(LinkError) {
+        if let tag = link.tag { _ = try link.replay.call(.reactivate(tag: tag)) }
+    }
+}
+
+private final class ReplayCard: APDULink {
+    private let replay: RecordingReplay
+    let tag: Int
+    private let limits: Recording.Tag.Limits
+
+    init(_ replay: RecordingReplay, tag: Int, _ limits: Recording.Tag.Limits) {
+        self.replay = replay
+        self.tag = tag
+        self.limits = limits
+    }
+
+    var maximumCommandLength: Int { limits.command }
+    var maximumResponseLength: Int { limits.response }
+    var singleBlockCommandLength: Int { limits.blockCommand }
+    var singleBlockResponseLength: Int { limits.blockResponse }
+    var statistics: LinkStatistics { replay.statistics }
+
+    func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
+        try replay.exchange(.commands, tag: tag, Frame(apdu), timeout: .zero).bytes
+    }
+
+    func isPresent() async -> Bool { (try? replay.call(.isPresent(tag: tag))) == .isPresent(true) }
 }

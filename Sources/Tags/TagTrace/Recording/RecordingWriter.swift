@@ -7,10 +7,7 @@ public import TagLink
 /// their frames. Add everything in the order in which it happened. Passwords, PINs and keys become zeros.
 public struct RecordingWriter: Sendable {
     private var text: String
-    private var exchanges = 0
-    private var finder = SecretFinder()
-    /// The last arrival of each tag.
-    private var arrivals: [[UInt8]: UInt64] = [:]
+    private var lines = RecordingLines()
 
     /// Begins a recording of a reader whose host sends every frame.
     ///
@@ -19,14 +16,14 @@ public struct RecordingWriter: Sendable {
     ///   - technologies: the technologies that it can poll for.
     ///   - maximumFrameLength: the longest answer that its links accept.
     public init(reader: String, technologies: [Technology] = Technology.allCases, maximumFrameLength: Int = 256) {
-        text =
-            Recording.Header(
-                reader: reader,
-                isField: true,
-                technologies: technologies,
-                maximumFrameLength: maximumFrameLength,
-                tellsPresence: true
-            ).line
+        let header = Recording.Header(
+            reader: reader,
+            isField: true,
+            technologies: technologies,
+            maximumFrameLength: maximumFrameLength,
+            reportsPresence: true
+        )
+        text = header.line
     }
 
     /// Adds that the program has turned the field on or off.
@@ -55,11 +52,11 @@ public struct RecordingWriter: Sendable {
         at time: Duration,
         duration: Duration
     ) {
-        let outcome: Recording.Outcome
-        switch result {
-        case .success(let frame): outcome = .frame(frame)
-        case .failure(let error): outcome = .failed(error)
-        }
+        let outcome: Recording.Outcome =
+            switch result {
+            case .success(let frame): .frame(frame)
+            case .failure(let error): .failed(error)
+            }
         let action = Recording.Action.exchange(.frames(technology), tag: nil, request, timeout: timeout)
         add(action, outcome, at: time, until: time + duration)
     }
@@ -78,8 +75,7 @@ public struct RecordingWriter: Sendable {
     ///   - number: the number.
     ///   - time: since the start of the recording.
     package mutating func addArrival(of identifier: [UInt8], number: UInt64, at time: Duration) {
-        guard arrivals.updateValue(number, forKey: identifier) != number else { return }
-        text += Recording.Step(time: time, action: .arrival(identifier, number: number)).line
+        text += lines.arrival(of: identifier, number: number, at: time)
     }
 
     /// The bytes of the file.
@@ -91,14 +87,61 @@ public struct RecordingWriter: Sendable {
         at time: Duration,
         until end: Duration
     ) {
+        let (step, call) = lines.start(action, at: time)
+        text += call + lines.finish(step, outcome, at: end)
+    }
+}
+
+/// Makes the lines of a recording, call by call. Passwords, PINs and keys become zeros.
+struct RecordingLines: Sendable {
+    private var exchanges = 0
+    private var finder = SecretFinder()
+    private var arrivals: [[UInt8]: UInt64] = [:]
+    /// The last call, if it was a poll that found nothing.
+    private var emptyPoll: Recording.Action?
+
+    /// Returns a call and its line. The line is empty when only the outcome shows whether the poll differs from the one
+    /// before.
+    mutating func start(_ action: Recording.Action, at time: Duration) -> (step: Recording.Step, text: String) {
         var step = Recording.Step(time: time, action: action.concealed(by: &finder))
         if case .exchange = action {
             exchanges += 1
             step.number = exchanges
         }
-        step.endTime = end
+        return (step, action == emptyPoll ? "" : step.line)
+    }
+
+    mutating func finish(_ step: Recording.Step, _ outcome: Recording.Outcome, at time: Duration) -> String {
+        var step = step
+        step.endTime = time
         step.outcome = outcome
         if case .frame(let answer) = outcome { _ = finder.secrets(inAnswer: answer.bytes) }
-        text += step.line + step.outcomeLines
+        let (isEmptyPoll, isRepeated) = (outcome == .tags([]), step.action == emptyPoll)
+        emptyPoll = isEmptyPoll ? step.action : nil
+        if isRepeated && isEmptyPoll { return "" }
+        return (isRepeated ? step.line : "") + step.outcomeLines
+    }
+
+    /// Returns the line of a tag's arrival, or of its departure without a number; empty when it was written before.
+    mutating func arrival(of identifier: [UInt8], number: UInt64?, at time: Duration) -> String {
+        guard arrivals[identifier] != number else { return "" }
+        arrivals[identifier] = number
+        return Recording.Step(time: time, action: .arrival(identifier, number: number)).line
+    }
+}
+
+extension Recording.Action {
+    /// Returns the call without its passwords, PINs and keys.
+    ///
+    /// - Parameter finder: the finder with the state after all previous calls.
+    fileprivate func concealed(by finder: inout SecretFinder) -> Recording.Action {
+        switch self {
+        case .exchange(let medium, let tag, let frame, let timeout):
+            let secrets = finder.secrets(in: frame.bytes, over: medium)
+            return .exchange(medium, tag: tag, frame.concealing(secrets), timeout: timeout)
+        case .field, .discover, .select: finder.fieldChanged()
+        default: break
+        }
+        return self
     }
 }

@@ -9,11 +9,10 @@ struct ReplayScript: Sendable {
     private var lastExchange = 0
     private var words = ExchangeInterpreter()
     private var finder = SecretFinder()
-    /// The last call, if it was a look that found nothing.
-    private var emptyLook: Recording.Action?
+    /// The last call, if it was a poll that found nothing.
+    private var emptyPoll: Recording.Action?
     /// Whether the reader reported a tag while no observer was registered.
-    private var owesPresence = false
-    /// The last arrival of each tag that was near.
+    private var hasPendingPresence = false
     private var arrivals: [[UInt8]: UInt64] = [:]
 
     init(_ recording: Recording) {
@@ -29,50 +28,46 @@ struct ReplayScript: Sendable {
         case soon
     }
 
-    /// The number of exchanges that were not made yet.
+    struct Reply {
+        var outcome: Recording.Outcome
+        var duration = Duration.zero
+        var notice = Notice.none
+    }
+
     var remainingExchanges: Int { recording.steps[position...].count { $0.number != nil } }
 
-    /// Replays a call.
-    ///
-    /// - Parameters:
-    ///   - action: the call.
-    ///   - isObserved: whether there are observers of presence.
-    /// - Returns: the outcome, how long the call took, and when to notify the observers.
-    mutating func follow(
-        _ action: Recording.Action,
-        isObserved: Bool
-    ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
-        if let departure { return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none) }
-        passTold()
+    mutating func follow(_ action: Recording.Action, isObserved: Bool) -> Reply {
+        if let departure { return Reply(outcome: .failed(LinkError(.readerUnavailable, departure.reason))) }
+        passEvents()
         guard position < recording.steps.count else {
             // A waiting session looks again and again.
-            if action == emptyLook { return (.tags([]), .zero, .none) }
-            return leave(expected: nil, action)
+            if action == emptyPoll { return Reply(outcome: .tags([])) }
+            return depart(expected: nil, action)
         }
         let step = recording.steps[position]
         guard matches(step.action, action) else {
             // The recording was cut off during the question.
             if case .isStillNear = step.action, step.outcome == nil { return breakOff(step) }
-            if action == emptyLook { return (.tags([]), .zero, .none) }
-            return leave(expected: step, action)
+            if action == emptyPoll { return Reply(outcome: .tags([])) }
+            return depart(expected: step, action)
         }
         guard let outcome = step.outcome else { return breakOff(step) }
         position += 1
-        emptyLook = outcome == .tags([]) ? action : nil
-        hear(step, outcome)
+        emptyPoll = outcome == .tags([]) ? action : nil
+        update(step, outcome)
         let notice = notice(isObserved: isObserved)
-        return (outcome, (step.endTime ?? step.time) - step.time, notice)
+        return Reply(outcome: outcome, duration: (step.endTime ?? step.time) - step.time, notice: notice)
     }
 
     /// Returns the arrival number of a tag at this point; nil when the reader did not report it.
     mutating func arrival(of identifier: [UInt8]) -> UInt64? {
-        passTold()
+        passEvents()
         return arrivals[identifier]
     }
 
     /// Returns whether a tag had stayed near when the reader was asked at this point; true when it was not asked.
     mutating func isStillNear(_ identifier: [UInt8]) -> (answer: Bool, duration: Duration) {
-        passTold()
+        passEvents()
         guard position < recording.steps.count, departure == nil else { return (true, .zero) }
         let step = recording.steps[position]
         guard step.action == .isStillNear(identifier), case .isPresent(let isNear)? = step.outcome else {
@@ -82,22 +77,21 @@ struct ReplayScript: Sendable {
         return (isNear, (step.endTime ?? step.time) - step.time)
     }
 
-    /// Skips the events that the reader reported before the call.
-    private mutating func passTold() {
-        while position < recording.steps.count, recording.steps[position].action.isTold {
+    private mutating func passEvents() {
+        while position < recording.steps.count, recording.steps[position].action.isEvent {
             if case .arrival(let identifier, let number) = recording.steps[position].action {
                 arrivals[identifier] = number
             } else {
-                owesPresence = true
+                hasPendingPresence = true
             }
             position += 1
         }
     }
 
     private mutating func notice(isObserved: Bool) -> Notice {
-        passTold()
-        guard owesPresence, isObserved else { return .none }
-        owesPresence = false
+        passEvents()
+        guard hasPendingPresence, isObserved else { return .none }
+        hasPendingPresence = false
         // A waiting session is notified when it waits, and a working session at once.
         guard position < recording.steps.count else { return .soon }
         switch recording.steps[position].action {
@@ -106,7 +100,7 @@ struct ReplayScript: Sendable {
         }
     }
 
-    private mutating func hear(_ step: Recording.Step, _ outcome: Recording.Outcome) {
+    private mutating func update(_ step: Recording.Step, _ outcome: Recording.Outcome) {
         switch step.action {
         case .exchange(let medium, _, let request, _):
             lastExchange = step.number ?? lastExchange
@@ -123,10 +117,7 @@ struct ReplayScript: Sendable {
         }
     }
 
-    private mutating func leave(
-        expected step: Recording.Step?,
-        _ action: Recording.Action
-    ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
+    private mutating func depart(expected step: Recording.Step?, _ action: Recording.Action) -> Reply {
         let departure = ReplayDeparture(
             exchange: step?.number ?? lastExchange,
             time: step?.time,
@@ -135,22 +126,14 @@ struct ReplayScript: Sendable {
             isCutOff: step == nil && recording.isCutOff
         )
         self.departure = departure
-        return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
+        return Reply(outcome: .failed(LinkError(.readerUnavailable, departure.reason)))
     }
 
-    /// Reports that the recording was cut off during a call, so that it has no outcome.
-    private mutating func breakOff(
-        _ step: Recording.Step
-    ) -> (outcome: Recording.Outcome, duration: Duration, notice: Notice) {
-        let departure = ReplayDeparture(
-            exchange: lastExchange,
-            time: nil,
-            expected: nil,
-            actual: describe(step.action),
-            isCutOff: true
-        )
+    /// Departs because the recording was cut off during a call, so that it has no outcome.
+    private mutating func breakOff(_ step: Recording.Step) -> Reply {
+        let departure = ReplayDeparture(exchange: lastExchange, actual: describe(step.action), isCutOff: true)
         self.departure = departure
-        return (.failed(LinkError(.readerUnavailable, departure.reason)), .zero, .none)
+        return Reply(outcome: .failed(LinkError(.readerUnavailable, departure.reason)))
     }
 
     /// Describes a call in words, using the exchanges before it.
@@ -162,9 +145,7 @@ struct ReplayScript: Sendable {
         let bits = request.validBitsInLastByte == 8 ? "" : "/\(request.validBitsInLastByte)"
         return "\(words.meaning(of: request, over: medium)) [\(hex)\(bits)]" + (tag.map { " to tag \($0)" } ?? "")
     }
-}
 
-extension ReplayScript {
     /// Returns whether a call is the recorded one. Timeouts may differ, and so may passwords, which are never recorded.
     private func matches(_ recorded: Recording.Action, _ other: Recording.Action) -> Bool {
         guard case .exchange(let medium, let tag, let frame, _) = recorded,
@@ -174,21 +155,5 @@ extension ReplayScript {
         let secrets = finder.secrets(in: frame.bytes, over: medium)
         return medium == otherMedium && tag == otherTag
             && frame.concealing(secrets) == otherFrame.concealing(secrets)
-    }
-}
-
-extension Recording.Action {
-    /// Returns the call without its passwords, PINs and keys.
-    ///
-    /// - Parameter finder: the finder with the state after all previous calls.
-    func concealed(by finder: inout SecretFinder) -> Recording.Action {
-        switch self {
-        case .exchange(let medium, let tag, let frame, let timeout):
-            let secrets = finder.secrets(in: frame.bytes, over: medium)
-            return .exchange(medium, tag: tag, frame.concealing(secrets), timeout: timeout)
-        case .field, .discover, .select: finder.fieldChanged()
-        default: break
-        }
-        return self
     }
 }

@@ -9,13 +9,13 @@ import TagLink
 /// reader. Which pages of a Type 2 tag contain the password depends on the product. This is derived from its answer to
 /// GET VERSION, or from a 3DES authentication. The meaning of a frame depends on the frames before it, so pass each one
 /// in order.
-public struct SecretFinder: Sendable, Hashable {
+package struct SecretFinder: Sendable, Hashable {
     /// The pages with the tag's password or keys.
     private var pages: Range<Int> = 0..<0
     /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
     private var isISODEP = false
     /// Whether the command that continues in the next block has a secret.
-    private var goesOn = false
+    private var continuesSecret = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?
     /// The first byte of the last frame of NFC-A; nil when the last request was none.
@@ -24,43 +24,35 @@ public struct SecretFinder: Sendable, Hashable {
     private var isForChip = false
 
     /// Creates a finder for a field without previous frames.
-    public init() {}
+    package init() {}
 
     /// Forgets all previous frames: the field was turned off or on, or another tag is there.
-    public mutating func fieldChanged() { self = SecretFinder() }
+    package mutating func fieldChanged() { self = SecretFinder() }
 
-    /// Handles a request.
-    ///
-    /// - Parameters:
-    ///   - request: the bytes that were sent.
-    ///   - medium: the medium of the exchange.
-    /// - Returns: the ranges of secret bytes, in order; usually empty.
-    public mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
+    /// Handles a request, and returns the ranges of its secret bytes, in order.
+    package mutating func secrets(in request: [UInt8], over medium: Trace.Medium) -> [Range<Int>] {
         (lastCommand, isForChip) = (nil, false)
-        let places: [Range<Int>]
+        let ranges: [Range<Int>]
         switch medium {
-        case .commands: places = command(request[...])
-        case .frames(.nfcA): places = nfcA(request)
+        case .commands: ranges = command(request[...])
+        case .frames(.nfcA): ranges = nfcA(request)
         case .frames(.nfcB):
-            if request.first == 0x1D { (isISODEP, goesOn) = (true, false) }
-            places = isISODEP ? block(request) : []
-        case .frames(.nfcF): places = Self.felica(request)
-        case .frames(.nfcV): places = Self.nfcV(request)
+            if request.first == 0x1D { (isISODEP, continuesSecret) = (true, false) }
+            ranges = isISODEP ? block(request) : []
+        case .frames(.nfcF): ranges = Self.felica(request)
+        case .frames(.nfcV): ranges = Self.nfcV(request)
         }
-        return places.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
+        return ranges.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
     }
 
-    /// Handles the answer to the last request.
-    ///
-    /// - Parameter answer: the bytes that came back.
-    /// - Returns: the ranges of secret bytes, which the tag only sends to a reader that knows the password.
-    public mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
+    /// Handles the answer to the last request, and returns the ranges of secret bytes, which the tag only sends to a
+    /// reader that knows the password.
+    package mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
         // D5, a code and the chip's status are before the tag's answer, and the reader's status word is after it.
         guard isForChip, answer.count >= 5, answer[0] == 0xD5 else { return secrets(inTagAnswer: answer) }
         return secrets(inTagAnswer: Array(answer[3..<answer.count - 2])).map { $0.lowerBound + 3..<$0.upperBound + 3 }
     }
 
-    /// Handles the answer of a tag. A chip may leave the checksum at its end.
     private mutating func secrets(inTagAnswer answer: [UInt8]) -> [Range<Int>] {
         switch (lastCommand, answer.count) {
         case (0x60, 8), (0x60, 10): pages = Self.pages(ofVersion: answer)
@@ -82,9 +74,9 @@ public struct SecretFinder: Sendable, Hashable {
         }
         lastCommand = bytes.first
         // REQA, WUPA and HLTA end ISO-DEP. Usually the tag is still the same.
-        if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, goesOn) = (false, false) }
-        // RATS starts it anew, also where the reader has woken the tag by itself.
-        if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, goesOn) = (true, false) }
+        if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, continuesSecret) = (false, false) }
+        // RATS starts it again, also where the reader has woken the tag by itself.
+        if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, continuesSecret) = (true, false) }
         if isISODEP { return block(bytes) }
         switch (bytes.first, bytes.count) {
         case (0x1B, 5): return [1..<5]
@@ -115,9 +107,9 @@ public struct SecretFinder: Sendable, Hashable {
     private mutating func block(_ bytes: [UInt8]) -> [Range<Int>] {
         guard let control = bytes.first, control & 0xE2 == 0x02 else { return [] }
         let start = min(1 + (control & 0x08 != 0 ? 1 : 0) + (control & 0x04 != 0 ? 1 : 0), bytes.count)
-        let places = goesOn ? [start..<bytes.count] : command(bytes[start...])
-        goesOn = control & 0x10 != 0 && !places.isEmpty
-        return places
+        let ranges = continuesSecret ? [start..<bytes.count] : command(bytes[start...])
+        continuesSecret = control & 0x10 != 0 && !ranges.isEmpty
+        return ranges
     }
 
     // MARK: Commands
@@ -154,23 +146,15 @@ public struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3).
-    ///
-    /// - Parameters:
-    ///   - bytes: the bytes that contain the command.
-    ///   - index: the index of its direction byte, D4.
+    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3), from its direction byte D4 on.
     private mutating func chip(_ bytes: [UInt8], from index: Int) -> [Range<Int>] {
         guard bytes.count > index + 1, bytes[index] == 0xD4 else { return [] }
         isForChip = true
         return secrets(inChipCommand: bytes, from: index + 1)
     }
 
-    /// Handles a command for a PN53x.
-    ///
-    /// - Parameters:
-    ///   - bytes: the bytes that contain the command.
-    ///   - index: the index of its code; 0 for a command without the direction byte.
-    /// - Returns: the ranges of secret bytes in the frame that the command sends.
+    /// Handles a command for a PN53x, from its code on. The code is the first byte of a command without the direction
+    /// byte.
     package mutating func secrets(inChipCommand bytes: [UInt8], from index: Int = 0) -> [Range<Int>] {
         lastCommand = nil
         guard bytes.count > index else { return [] }
@@ -185,8 +169,8 @@ public struct SecretFinder: Sendable, Hashable {
         // Block, key and UID of a MIFARE Classic authentication, which the chip executes.
         if bytes[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
         // The chip handles ISO-DEP itself.
-        let places = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
-        return (places.isEmpty ? nfcA(frame) : places).map { $0.lowerBound + start..<$0.upperBound + start }
+        let ranges = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
+        return (ranges.isEmpty ? nfcA(frame) : ranges).map { $0.lowerBound + start..<$0.upperBound + start }
     }
 
     // MARK: NFC-F and NFC-V
@@ -194,17 +178,8 @@ public struct SecretFinder: Sendable, Hashable {
     /// Returns the blocks of WRITE WITHOUT ENCRYPTION with the card key, block 87 (FeliCa Lite-S user's manual, 3.3).
     private static func felica(_ bytes: [UInt8]) -> [Range<Int>] {
         guard bytes.count > 11, bytes[1] == 0x08 else { return [] }
-        var cursor = ByteCursor(bytes.dropFirst(10))
-        guard let services = cursor.next(), cursor.take(2 * Int(services)) != nil, let count = cursor.next() else {
-            return []
-        }
-        var blocks: [Int] = []
-        for _ in 0..<count {
-            guard let head = cursor.next() else { return [] }
-            guard let block = head & 0x80 == 0 ? cursor.littleEndian() : cursor.next().map(Int.init) else { return [] }
-            blocks.append(block)
-        }
-        let start = bytes.count - cursor.rest.count
+        guard let (_, blocks, rest) = FeliCaBlockList.parse(bytes.dropFirst(10)) else { return [] }
+        let start = bytes.count - rest.count
         return blocks.enumerated().filter { $0.element == 0x87 }.map {
             start + 16 * $0.offset..<start + 16 * $0.offset + 16
         }

@@ -37,12 +37,7 @@ public struct Trace: Sendable, Hashable {
         ///   - request: the frame that was sent.
         ///   - answer: the answer, or why there was none; nil when this is unknown.
         ///   - duration: the time until the answer was received; nil when this is unknown.
-        public init(
-            _ medium: Medium,
-            request: Frame,
-            answer: Result<Frame, LinkError>?,
-            duration: Duration? = nil
-        ) {
+        public init(_ medium: Medium, request: Frame, answer: Result<Frame, LinkError>?, duration: Duration? = nil) {
             self.medium = medium
             self.request = request
             self.answer = answer
@@ -67,14 +62,14 @@ public struct Trace: Sendable, Hashable {
         /// The event.
         public var event: Event
         /// What the reader has done by itself, so that no frames show it.
-        package var renewal = Renewal.nothing
+        var renewal = Renewal.nothing
 
-        /// What ends what is known from the frames before an entry.
-        package enum Renewal: Sendable, Hashable {
+        /// What ends the state that is known from the frames before an entry.
+        enum Renewal: Sendable, Hashable {
             case nothing
             /// The reader has woken the tag: its protocol starts again.
             case tag
-            /// The reader has looked for tags, or has selected one: it may be another tag.
+            /// The reader has polled for tags, or has selected one: it may be another tag.
             case field
         }
 
@@ -102,5 +97,226 @@ public struct Trace: Sendable, Hashable {
     /// The exchanges, in order.
     public var exchanges: [Exchange] {
         entries.compactMap { if case .exchange(let exchange) = $0.event { exchange } else { nil } }
+    }
+}
+
+// MARK: Lines
+
+/// One line of a trace: one direction of an exchange, or another event.
+public struct TraceLine: Sendable, Hashable {
+    /// The direction of the bytes.
+    public enum Direction: String, Sendable, Hashable {
+        /// From the reader to the tag.
+        case request = ">"
+        /// From the tag to the reader.
+        case answer = "<"
+        /// None, because the line is not part of an exchange.
+        case none = " "
+    }
+
+    /// The number of the exchange, from 1; nil for other events.
+    public var number: Int?
+    /// The time since the trace started; nil when this is unknown.
+    public var time: Duration?
+    /// The medium of the exchange; nil for other events.
+    public var medium: Trace.Medium?
+    /// The direction of the bytes.
+    public var direction: Direction
+    /// The frame, with zeros in place of passwords, PINs and keys; nil when there was none.
+    public var frame: Frame?
+    /// The ranges of those zeros.
+    public var concealed: [Range<Int>] = []
+    /// The description in words.
+    public var meaning: String
+}
+
+/// Describes the entries of a trace in words, one after the other.
+public struct TraceLineWriter: Sendable {
+    private var interpreter = ExchangeInterpreter()
+    private var finder = SecretFinder()
+    private var number = 0
+
+    /// Creates a writer for the first entry.
+    public init() {}
+
+    /// Returns the lines of the next entry: two for an exchange, and one for any other event.
+    ///
+    /// - Parameter entry: the entry.
+    /// - Returns: its lines.
+    public mutating func lines(of entry: Trace.Entry) -> [TraceLine] {
+        if entry.renewal != .nothing { interpreter.fieldChanged() }
+        if entry.renewal == .field { finder.fieldChanged() }
+        switch entry.event {
+        case .exchange(let exchange):
+            number += 1
+            return lines(of: exchange, at: entry.time)
+        case .field(let isOn):
+            interpreter.fieldChanged()
+            finder.fieldChanged()
+            return [TraceLine(time: entry.time, direction: .none, meaning: isOn ? "field on" : "field off")]
+        case .note(let text):
+            return [TraceLine(time: entry.time, direction: .none, meaning: text)]
+        }
+    }
+
+    private mutating func lines(of exchange: Trace.Exchange, at time: Duration?) -> [TraceLine] {
+        let secrets = finder.secrets(in: exchange.request.bytes, over: exchange.medium)
+        let frame = exchange.request.concealing(secrets)
+        interpreter.hidesData = !secrets.isEmpty
+        let count = secrets.map(\.count).reduce(0, +)
+        let note = secrets.isEmpty ? "" : ", \(counted(count, "byte")) not shown"
+        let request = TraceLine(
+            number: number,
+            time: time,
+            medium: exchange.medium,
+            direction: .request,
+            frame: frame,
+            concealed: secrets,
+            meaning: interpreter.meaning(of: frame, over: exchange.medium) + note
+        )
+        guard let result = exchange.answer else { return [request] }
+        var answer = request
+        answer.direction = .answer
+        answer.time = time.flatMap { time in exchange.duration.map { time + $0 } }
+        switch result {
+        case .success(let frame):
+            answer.concealed = finder.secrets(inAnswer: frame.bytes)
+            answer.frame = frame.concealing(answer.concealed)
+            answer.meaning = interpreter.meaning(ofAnswer: frame)
+        case .failure(let error):
+            answer.frame = nil
+            answer.concealed = []
+            answer.meaning = error.code == .timeout ? "no answer" : "no answer: \(error.code.words)"
+        }
+        return [request, answer]
+    }
+}
+
+extension LinkError.Code {
+    /// A short description of the code.
+    package var words: String {
+        switch self {
+        case .timeout: "nothing came in time"
+        case .tagRemoved: "the tag left"
+        case .transmission: "damaged"
+        case .collision: "several tags at once"
+        case .frameTooLong: "too long"
+        case .readerUnavailable: "the reader is not there"
+        case .cancelled: "cancelled"
+        case .unsupported: "the reader can't send it"
+        case .protocolViolation: "against the protocol"
+        case .inUse: "in use by another program"
+        default: description
+        }
+    }
+}
+
+// MARK: Tables
+
+extension Trace: CustomStringConvertible {
+    /// The lines of the trace, each with a description.
+    public var lines: [TraceLine] {
+        var writer = TraceLineWriter()
+        return entries.flatMap { writer.lines(of: $0) }
+    }
+
+    /// The trace as a table; see ``table(showsTimes:)``.
+    public var description: String { table() }
+
+    /// Returns the trace as a table with these columns: number, time in milliseconds, medium and direction, bytes,
+    /// meaning.
+    ///
+    /// After 16 bytes a new row starts. Bytes of passwords, PINs and keys are shown as stars (`SecretFinder`). For an
+    /// incomplete last byte, the number of its bits follows a slash.
+    ///
+    /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on the same reader are equal.
+    /// - Returns: the rows, without a line feed at the end.
+    public func table(showsTimes: Bool = true) -> String {
+        rows(showsTimes: showsTimes).joined(separator: "\n")
+    }
+
+    /// Returns the rows of ``table(showsTimes:)``, each created when it is needed.
+    ///
+    /// - Parameter showsTimes: whether times are shown.
+    package func rows(showsTimes: Bool = true) -> some Sequence<String> {
+        let lines = lines
+        let width = lines.map(\.firstRowWidth).max() ?? 0
+        return lines.lazy.flatMap { $0.rows(showsTime: showsTimes, widthOfBytes: width) }
+    }
+}
+
+extension TraceLine {
+    /// Returns the line as a row of a table, with further rows for bytes beyond the 16th.
+    ///
+    /// - Parameters:
+    ///   - showsTime: whether the time is shown.
+    ///   - widthOfBytes: the width of the column of bytes; 47 is enough for all.
+    /// - Returns: the text, without a line feed at the end.
+    public func text(showsTime: Bool = true, widthOfBytes: Int = 47) -> String {
+        rows(showsTime: showsTime, widthOfBytes: widthOfBytes).joined(separator: "\n")
+    }
+
+    func rows(showsTime: Bool, widthOfBytes: Int) -> [String] {
+        var text = Self.right(number.flatMap { direction == .answer ? nil : String($0) } ?? "", 4)
+        if showsTime { text += " " + Self.right(time.map(Self.milliseconds) ?? "", 10) }
+        text += " " + (medium?.letter ?? " ") + " " + direction.rawValue + " "
+        let margin = String(repeating: " ", count: text.utf8.count)
+        let bytes = byteRows
+        let first = bytes.first ?? ""
+        text += first + String(repeating: " ", count: max(0, widthOfBytes - first.utf8.count)) + "  " + meaning
+        return [text] + bytes.dropFirst().map { margin + $0 }
+    }
+
+    fileprivate var firstRowWidth: Int {
+        guard let frame else { return 0 }
+        let count = frame.bytes.count
+        let bits = frame.validBitsInLastByte == 8 || count > 16 ? 0 : 2
+        return count == 0 ? 1 : min(count, 16) * 3 - 1 + bits
+    }
+
+    private var byteRows: [String] {
+        guard let frame else { return [] }
+        guard !frame.bytes.isEmpty else { return ["-"] }
+        let bits = frame.validBitsInLastByte == 8 ? "" : "/\(frame.validBitsInLastByte)"
+        var rows: [String] = []
+        for start in stride(from: 0, to: frame.bytes.count, by: 16) {
+            let bytes = (start..<min(start + 16, frame.bytes.count)).map { index in
+                concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
+            }
+            rows.append(bytes.joined(separator: " "))
+        }
+        rows[rows.count - 1] += bits
+        return rows
+    }
+
+    private static func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+    }
+
+    /// Returns a time in milliseconds with three decimal places.
+    private static func milliseconds(_ time: Duration) -> String {
+        let microseconds = time.wholeMicroseconds
+        let rest = String(String(1000 + microseconds.magnitude % 1000).dropFirst())
+        return (microseconds < 0 ? "-" : "") + "\(microseconds.magnitude / 1000).\(rest)"
+    }
+}
+
+extension Duration {
+    /// The microseconds, rounded to the nearest.
+    package var wholeMicroseconds: Int64 {
+        let half: Int128 = 500_000_000_000
+        return Int64(clamping: (attoseconds + (attoseconds < 0 ? -half : half)) / (2 * half))
+    }
+}
+
+extension Trace.Medium {
+    fileprivate var letter: String {
+        switch self {
+        case .frames(.nfcA): "A"
+        case .frames(.nfcB): "B"
+        case .frames(.nfcF): "F"
+        case .frames(.nfcV): "V"
+        case .commands: "C"
+        }
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
+/// A line of a file, and the property of the tag that it holds.
+typealias FlipperField<Contents> = ImageField<FlipperFields, Contents>
+
 /// The `Key: value` lines of a Flipper file, with their line numbers for messages.
-struct FlipperFields {
-    /// The maximum length of a line: the data of 256 blocks of 32 bytes.
+struct FlipperFields: ImageFields {
     private static let maximumLineLength = 1 << 15
 
-    /// A line of the file and its key; nil for comments and empty lines.
     struct Line: Sendable {
         var text: [UInt8]
         var key: FlipperKey?
@@ -17,7 +18,6 @@ struct FlipperFields {
 
     private(set) var lines: [Line] = []
     private var values: [FlipperKey: (value: ArraySlice<UInt8>, line: Int)] = [:]
-    /// The section of the current lookups.
     private var section = ""
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
@@ -52,10 +52,8 @@ struct FlipperFields {
         }
     }
 
-    /// The value of the first line in a tag's file.
     private static let fileType = "Flipper NFC device"
 
-    /// Checks the first line of a tag's file.
     private static func checkHeader(
         _ name: String,
         _ value: ArraySlice<UInt8>,
@@ -85,6 +83,10 @@ struct FlipperFields {
         return line
     }
 
+    // MARK: Values
+
+    static func shown(_ key: String) -> String { key }
+
     /// Returns the keys of a section, such as those of `System 01`.
     func inSection(_ name: String) -> FlipperFields {
         var fields = self
@@ -96,48 +98,59 @@ struct FlipperFields {
         values[FlipperKey(section: section, name: key, ordinal: ordinal)]
     }
 
-    /// Returns the number of a key's line, counted from 1.
-    func line(_ key: String) -> Int? {
-        field(key)?.line
-    }
+    func line(_ key: String) -> Int? { field(key)?.line }
 
-    /// Returns the value of a line, without surrounding spaces.
-    func value(_ key: FlipperKey) -> ArraySlice<UInt8>? {
-        values[key]?.value
+    func hasValue(_ key: String) -> Bool { field(key) != nil }
+
+    func value(_ key: FlipperKey) -> ArraySlice<UInt8>? { values[key]?.value }
+
+    private func required(
+        _ key: String,
+        ordinal: Int = 0
+    ) throws(TagImageError) -> (value: ArraySlice<UInt8>, line: Int) {
+        guard let field = field(key, ordinal: ordinal) else {
+            let place = section.isEmpty ? "" : " in \(section)"
+            let reason = "\(key) is missing\(place); the file may have been cut off."
+            throw TagImageError(.missingField, reason, line: lines.count)
+        }
+        return field
     }
 
     func text(_ key: String) throws(TagImageError) -> String {
-        let field = try required(key)
-        guard let text = String(validating: field.value, as: UTF8.self) else {
-            throw TagImageError(.malformed, "\(key) is not text.", line: field.line)
+        guard let text = String(validating: try required(key).value, as: UTF8.self) else {
+            throw malformed(key, "is not text")
         }
         return text
     }
 
     func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int {
-        let field = try required(key)
-        guard let text = String(validating: field.value, as: UTF8.self), let number = Int(text), range.contains(number)
-        else {
-            throw TagImageError(
-                .malformed,
-                "\(key) is not a number from \(range.lowerBound) to \(range.upperBound).",
-                line: field.line
-            )
+        guard let number = Int(String(decoding: try required(key).value, as: UTF8.self)), range.contains(number) else {
+            throw malformed(key, "is not a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
-    /// Returns a Boolean; nil when the line is missing.
-    func flag(_ key: String) throws(TagImageError) -> Bool? {
-        guard let field = field(key) else { return nil }
-        switch String(validating: field.value, as: UTF8.self) {
-        case "true": return true
-        case "false": return false
-        default: throw TagImageError(.malformed, "\(key) is neither true nor false.", line: field.line)
+    func flag(_ key: String) throws(TagImageError) -> Bool {
+        guard let flag = Bool(String(decoding: try required(key).value, as: UTF8.self)) else {
+            throw malformed(key, "is neither true nor false")
         }
+        return flag
     }
 
-    /// Returns the bytes of all lines with a key, concatenated.
+    /// Returns bytes that are separated by spaces.
+    func bytes(_ key: String, count: Int? = nil) throws(TagImageError) -> [UInt8] {
+        try bytes(key, count: count, ordinal: 0)
+    }
+
+    private func bytes(_ key: String, count: Int?, ordinal: Int) throws(TagImageError) -> [UInt8] {
+        let field = try required(key, ordinal: ordinal)
+        guard let bytes = [UInt8](hexadecimal: field.value, separated: true) else {
+            throw TagImageError(.malformed, "\(key) is not hexadecimal bytes separated by spaces.", line: field.line)
+        }
+        if let count, bytes.count != count { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }
+        return bytes
+    }
+
     func bytesOfAllLines(_ key: String) throws(TagImageError) -> [UInt8] {
         var all: [UInt8] = []
         var ordinal = 0
@@ -147,31 +160,96 @@ struct FlipperFields {
         }
         return all
     }
+}
 
-    /// Returns bytes that are separated by spaces.
-    func bytes(_ key: String, count: Int?, ordinal: Int = 0) throws(TagImageError) -> [UInt8] {
-        let field = try required(key, ordinal: ordinal)
-        guard let bytes = [UInt8](hexadecimal: field.value, separated: true) else {
-            throw TagImageError(.malformed, "\(key) is not hexadecimal bytes separated by spaces.", line: field.line)
+/// Identifies a `Key: value` line of a Flipper file.
+///
+/// Most keys occur once in a file. A FeliCa card with several systems repeats the keys of a system for each of them,
+/// and long data of a Type 4 tag has several lines with the same key.
+struct FlipperKey: Sendable, Hashable {
+    /// The system that the line belongs to, such as `System 00`; empty before the first.
+    var section = ""
+    var name: String
+    /// The number of earlier lines with the same key in the section.
+    var ordinal = 0
+
+    var description: String { section.isEmpty || section == name ? name : "\(name) of \(section)" }
+}
+
+/// Distinguishes lines with the same key, from the first line of a file to the last.
+struct FlipperKeyCounter {
+    private var section = ""
+    private var counts: [String: Int] = [:]
+
+    mutating func next(_ name: String) -> FlipperKey {
+        if Self.beginsSection(name), name != section {
+            section = name
+            counts = [:]
         }
-        if let count, bytes.count != count {
-            throw TagImageError(.malformed, "\(key) has \(bytes.count) bytes instead of \(count).", line: field.line)
-        }
-        return bytes
+        defer { counts[name, default: 0] += 1 }
+        return FlipperKey(section: section, name: name, ordinal: counts[name, default: 0])
     }
 
-    private func required(
-        _ key: String,
-        ordinal: Int = 0
-    ) throws(TagImageError) -> (value: ArraySlice<UInt8>, line: Int) {
-        guard let field = field(key, ordinal: ordinal) else {
-            let place = section.isEmpty ? "" : " in \(section)"
-            throw TagImageError(
-                .missingField,
-                "\(key) is missing\(place); the file may have been cut off.",
-                line: lines.count
-            )
-        }
-        return field
+    /// Returns whether a key starts the lines of a FeliCa system: `System` and two hexadecimal digits.
+    private static func beginsSection(_ name: String) -> Bool {
+        let digits = name.utf8.dropFirst(7)
+        return name.hasPrefix("System ") && digits.count == 2 && digits.allSatisfy { $0.hexDigitValue != nil }
     }
+}
+
+// MARK: Writing
+
+enum FlipperLine {
+    case comment(String)
+    case field(String, String)
+    case empty
+
+    var text: String {
+        switch self {
+        case .comment(let text): "# \(text)"
+        case .field(let key, let value): "\(key): \(value)"
+        case .empty: ""
+        }
+    }
+
+    static func field(_ key: String, bytes: [UInt8]) -> FlipperLine { .field(key, bytes.spacedHexadecimalText) }
+
+    static func fields<Contents>(_ table: [FlipperField<Contents>], of contents: Contents) -> [FlipperLine] {
+        table.flatMap { row in
+            let value =
+                switch row.write(contents) {
+                case .bytes(let bytes): bytes.spacedHexadecimalText
+                case .number(let number): String(number)
+                case .numbers(let numbers): numbers.map { String($0) }.joined(separator: " ")
+                case .flag(let flag): String(flag)
+                case .text(let text): text
+                case .null: ""
+                }
+            return (row.comment.map { [.comment($0)] } ?? []) + [FlipperLine.field(row.key, value)]
+        }
+    }
+
+    /// The first lines of all files of version 4.
+    static func header(deviceType: String, uid: [UInt8]) -> [FlipperLine] {
+        [
+            .field("Filetype", "Flipper NFC device"), .field("Version", "4"),
+            .comment(
+                "Device type can be ISO14443-3A, ISO14443-3B, ISO14443-4A, ISO14443-4B, ISO15693-3, FeliCa, "
+                    + "NTAG/Ultralight, Mifare Classic, Mifare Plus, Mifare DESFire, SLIX, ST25TB, EMV"
+            ),
+            .field("Device type", deviceType), .comment("UID is common for all formats"), .field("UID", bytes: uid),
+        ]
+    }
+
+    /// The next lines in all files of NFC-A tags.
+    static func nfcA(atqa: UInt16, sak: UInt8) -> [FlipperLine] {
+        [
+            .comment("ISO14443-3A specific data"), .field("ATQA", bytes: atqa.bigEndianBytes),
+            .field("SAK", bytes: [sak]),
+        ]
+    }
+}
+
+extension [UInt8] {
+    var spacedHexadecimalText: String { hexText(separator: " ").uppercased() }
 }

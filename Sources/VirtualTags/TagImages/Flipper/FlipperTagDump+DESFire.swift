@@ -11,15 +11,14 @@ extension FlipperTagDump {
         _ fields: FlipperFields,
         _ remarks: inout [TagImageRemark]
     ) throws(TagImageError) -> Type4Contents {
-        let frontEnd = try frontEndA(fields)
         let version = try fields.bytes("PICC Version", count: 28)
         // A card with a random UID has its own UID in the version, or zeros.
-        let uid = try fields.nfcAIdentifier()
+        let uid = try fields.nfcAIdentifier("UID")
         var contents = DESFireContents(uid: uid.count == 7 ? uid : Array(version[14..<21]))
         contents.version = version
         contents.keySettings = try keySettings(fields, "PICC").settings
-        contents.masterKey = .zero(.des, version: try fields.bytes("PICC Key 0 Version", count: 1)[0])
-        let count = fields.line("Application Count") == nil ? 0 : try fields.number("Application Count", in: 0...28)
+        contents.masterKey = .zero(.des, version: try fields.byte("PICC Key 0 Version"))
+        let count = try fields.number("Application Count", in: 0...28, default: 0)
         if count > 0 {
             let identifiers = try fields.bytes("Application IDs", count: count * 3)
             for index in 0..<count {
@@ -27,40 +26,29 @@ extension FlipperTagDump {
                 contents.applications.append(try application(fields, bytes))
             }
         }
-        if fields.line("PICC Free Memory") != nil {
+        if fields.hasValue("PICC Free Memory") {
             contents.freeMemory = try fields.number("PICC Free Memory", in: 0...0xFF_FFFF)
         }
-        if let remark = unreadFiles(fields, contents) { remarks.append(remark) }
-        return Type4Contents(frontEnd: frontEnd, kind: .desfire(contents))
-    }
-
-    /// Reports the files whose data the reader was not allowed to read; nil when there are none.
-    private static func unreadFiles(_ fields: FlipperFields, _ contents: DESFireContents) -> TagImageRemark? {
-        let names = contents.applications.flatMap { application in
+        let unread = contents.applications.flatMap { application in
             let identifier = [UInt8](littleEndian: Int(application.identifier), count: 3).hexText()
             return application.files.map { "Application \(identifier) File \($0.number)" }
+        }.filter { !fields.hasValue($0) }
+        if !unread.isEmpty {
+            let files = TagImage.list(unread)
+            let text = "The data of \(files) are not in the file; the virtual tag has zeros, or no records."
+            remarks.append(TagImageRemark(.missing, text))
         }
-        let unread = names.filter { fields.line($0) == nil }
-        guard !unread.isEmpty else { return nil }
-        let text = "The data of \(TagImage.list(unread)) are not in the file; the virtual tag has zeros, or no records."
-        return TagImageRemark(.missing, text)
+        return try type4A(fields, .desfire(contents))
     }
 
-    /// Returns the key settings byte and the next one, which contains the number of keys.
     private static func keySettings(
         _ fields: FlipperFields,
         _ prefix: String
     ) throws(TagImageError) -> (settings: UInt8, count: UInt8) {
-        var settings = try fields.bytes("\(prefix) Change Key ID", count: 1)[0] << 4
-        for (key, bit) in keyFlags {
-            guard let flag = try fields.flag("\(prefix) \(key)") else {
-                throw TagImageError(.missingField, "\(prefix) \(key) is missing; the file may have been cut off.")
-            }
-            if flag { settings |= bit }
-        }
-        let keys = try fields.bytes("\(prefix) Max Keys", count: 1)[0] & 0x0F
-        let flags = fields.line("\(prefix) Flags") == nil ? 0 : try fields.bytes("\(prefix) Flags", count: 1)[0]
-        return (settings, flags << 4 | keys)
+        var settings = try fields.byte("\(prefix) Change Key ID") << 4
+        for (key, bit) in keyFlags where try fields.flag("\(prefix) \(key)") { settings |= bit }
+        let keys = try fields.byte("\(prefix) Max Keys") & 0x0F
+        return (settings, try fields.byte("\(prefix) Flags", default: 0) << 4 | keys)
     }
 
     private static let keyFlags: [(String, UInt8)] = [
@@ -77,7 +65,7 @@ extension FlipperTagDump {
         let settings = try keySettings(fields, prefix)
         var versions: [UInt8] = []
         for index in 0..<Int(settings.count & 0x0F) {
-            versions += try fields.bytes("\(prefix) Key \(index) Version", count: 1)
+            versions.append(try fields.byte("\(prefix) Key \(index) Version"))
         }
         var application = DESFireApplication(
             identifier: UInt32(identifier.littleEndian(at: 0, count: 3)),
@@ -85,22 +73,16 @@ extension FlipperTagDump {
             keyCount: settings.count,
             keyVersions: versions
         )
-        if fields.line("\(prefix) File IDs") != nil {
-            for number in try fields.bytes("\(prefix) File IDs", count: nil) {
-                guard number < 32, !application.files.contains(where: { $0.number == number }) else {
-                    throw TagImageError(
-                        .malformed,
-                        "\(prefix) File IDs has a number that is above 31 or there twice.",
-                        line: fields.line("\(prefix) File IDs")
-                    )
-                }
-                application.files.append(try file(fields, "\(prefix) File \(number)", number))
+        let numbers = "\(prefix) File IDs"
+        for number in fields.hasValue(numbers) ? try fields.bytes(numbers) : [] {
+            guard number < 32, !application.files.contains(where: { $0.number == number }) else {
+                throw fields.malformed(numbers, "has a number that is above 31 or exists twice")
             }
+            application.files.append(try file(fields, "\(prefix) File \(number)", number))
         }
         return namingNDEF(application)
     }
 
-    /// Returns the application with the names of the NDEF mapping, if it follows the mapping.
     private static func namingNDEF(_ application: DESFireApplication) -> DESFireApplication {
         let container = application.files.first { $0.number == 1 }?.data
         guard application.identifier == 0x00_0001, let container,
@@ -124,43 +106,35 @@ extension FlipperTagDump {
         _ key: String,
         _ number: UInt8
     ) throws(TagImageError) -> DESFireFile {
-        let type = try fields.bytes("\(key) Type", count: 1)[0]
+        let type = try fields.byte("\(key) Type")
         let rights = try fields.bytes("\(key) Access Rights", count: 2)
-        let data = fields.line(key) == nil ? nil : try fields.bytes(key, count: nil)
+        let data = fields.hasValue(key) ? try fields.bytes(key) : nil
         let kind: DESFireFile.Kind
         switch type {
         case 0x00, 0x01:
             let size = try fields.number("\(key) Size", in: 0...0xFFFF)
             guard data == nil || data?.count == size else {
-                throw TagImageError(
-                    .malformed,
-                    "\(key) has not the \(size) bytes of its size.",
-                    line: fields.line(key)
-                )
+                throw fields.malformed(key, "has not the \(size) bytes of its size")
             }
             let bytes = data ?? Array(repeating: 0, count: size)
             kind = type == 0x00 ? .standard(bytes) : .backup(bytes)
         case 0x02:
             guard data == nil || data?.count == 4 else {
-                throw TagImageError(.malformed, "\(key) has not the 4 bytes of a value.", line: fields.line(key))
+                throw fields.malformed(key, "has not the 4 bytes of a value")
             }
             let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? 0
             kind = .value(
                 lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),
                 upper: Int32(bitPattern: UInt32(try fields.number("\(key) Hi Limit", in: 0...0xFFFF_FFFF))),
                 current: Int32(bitPattern: value),
-                limitedCredit: try fields.flag("\(key) Limited Credit Enabled") ?? false
+                limitedCredit: try fields.flag("\(key) Limited Credit Enabled", default: false)
             )
         case 0x03, 0x04:
             let size = try fields.number("\(key) Size", in: 1...0xFFFF)
             let maximum = try fields.number("\(key) Max", in: 0...0xFFFF)
             let current = try fields.number("\(key) Cur", in: 0...maximum)
             guard size * maximum <= 0x1_0000, data == nil || data?.count == size * current else {
-                throw TagImageError(
-                    .malformed,
-                    "\(key) has not \(current) records of \(size) bytes.",
-                    line: fields.line(key)
-                )
+                throw fields.malformed(key, "has not \(current) records of \(size) bytes")
             }
             let records = data ?? Array(repeating: 0, count: size * current)
             kind =
@@ -168,19 +142,12 @@ extension FlipperTagDump {
                 ? .linearRecords(size: size, maximum: maximum, records: records)
                 : .cyclicRecords(size: size, maximum: maximum, records: records)
         default:
-            throw TagImageError(
-                .unsupported,
-                type == 0x05
-                    ? "A transaction MAC file (type 05) is not supported yet."
-                    : "A file of type \([type].hexText()) is not supported.",
-                line: fields.line("\(key) Type")
-            )
+            let name = type == 0x05 ? "transaction MAC file (type 05)" : "file of type \([type].hexText())"
+            throw fields.error(.unsupported, "\(key) Type", "A \(name) is not supported.")
         }
         return DESFireFile(
             number: number,
-            communication: CommunicationSettings(
-                rawValue: try fields.bytes("\(key) Communication Settings", count: 1)[0]
-            ),
+            communication: CommunicationSettings(rawValue: try fields.byte("\(key) Communication Settings")),
             accessRights: FileAccessRights(rawValue: UInt16(high: rights[1], low: rights[0])),
             kind: kind
         )
@@ -200,12 +167,8 @@ extension FlipperTagDump {
         lines.append(.field("Application IDs", bytes: identifiers.flatMap { $0 }))
         for (application, identifier) in zip(contents.applications, identifiers) {
             let prefix = "Application \(identifier.hexText())"
-            lines += keyFields(
-                prefix,
-                application.keySettings,
-                count: application.keyCount,
-                versions: application.keyVersions
-            )
+            let (count, versions) = (application.keyCount, application.keyVersions)
+            lines += keyFields(prefix, application.keySettings, count: count, versions: versions)
             if !application.files.isEmpty {
                 lines.append(.field("\(prefix) File IDs", bytes: application.files.map(\.number)))
             }
@@ -220,15 +183,11 @@ extension FlipperTagDump {
         count: UInt8,
         versions: [UInt8]
     ) -> [FlipperLine] {
-        [
-            .field("\(prefix) Change Key ID", bytes: [settings >> 4]),
-            .field("\(prefix) Config Changeable", String(settings & 0x08 != 0)),
-            .field("\(prefix) Free Create Delete", String(settings & 0x04 != 0)),
-            .field("\(prefix) Free Directory List", String(settings & 0x02 != 0)),
-            .field("\(prefix) Key Changeable", String(settings & 0x01 != 0)),
-            .field("\(prefix) Flags", bytes: [count >> 4]),
-            .field("\(prefix) Max Keys", bytes: [count & 0x0F]),
-        ]
+        [.field("\(prefix) Change Key ID", bytes: [settings >> 4])]
+            + keyFlags.map { .field("\(prefix) \($0)", String(settings & $1 != 0)) }
+            + [
+                .field("\(prefix) Flags", bytes: [count >> 4]), .field("\(prefix) Max Keys", bytes: [count & 0x0F]),
+            ]
             + versions.prefix(Int(count & 0x0F)).enumerated().map {
                 .field("\(prefix) Key \($0.offset) Version", bytes: [$0.element])
             }

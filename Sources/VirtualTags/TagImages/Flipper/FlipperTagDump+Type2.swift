@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 import VirtualTags
 
-/// Files of the MIFARE Ultralight and NTAG family.
+/// Files of the MIFARE Ultralight and NTAG family, and of MIFARE Classic.
 extension FlipperTagDump {
     /// Returns whether a device type belongs to the family. Versions 2 and 3 name the product there, version 4 in a
     /// separate line.
     static func isType2(_ deviceType: String, _ fields: FlipperFields) -> Bool {
         deviceType == "NTAG/Ultralight" || FlipperLayout.products.contains { $0.name == deviceType }
-            || fields.line("Mifare Ultralight type") != nil
+            || fields.hasValue("Mifare Ultralight type")
     }
 
     static func type2(
@@ -18,44 +19,44 @@ extension FlipperTagDump {
         let reported = try fields.bytes("Mifare version", count: 8)
         let product = try product(fields, reported: reported, pages: total)
         guard let layout = FlipperLayout(product, pages: total) else {
-            throw TagImageError(
-                .inconsistent,
-                "\(total) pages are more than the \(product) has.",
-                line: fields.line("Pages total")
-            )
+            throw fields.error(.inconsistent, "Pages total", "\(total) pages are more than the \(product) has.")
         }
-        var contents = Type2Contents(blank: product, uid: try fields.nfcAIdentifier())
+        var contents = Type2Contents(blank: product, uid: try fields.nfcAIdentifier("UID"))
         contents.memory.removeLast(contents.memory.count - layout.memoryPages * 4)
         for page in 0..<total {
             let bytes = try fields.bytes("Page \(page)", count: 4)
             guard let target = layout.memoryPage(page) else { continue }
             contents.memory.replaceSubrange((target * 4)..<(target * 4 + 4), with: bytes)
         }
-        if fields.line("Pages read") != nil {
-            let read = try fields.number("Pages read", in: 0...100_000)
-            if read < total {
-                let text = "\(read) of \(total) pages were read; the others are as the file has them, mostly zero."
-                remarks.append(TagImageRemark(.missing, text))
-            }
+        let read = try fields.number("Pages read", in: 0...100_000, default: total)
+        if read < total {
+            let text = "\(read) of \(total) pages were read; the others are as the file has them, mostly zero."
+            remarks.append(TagImageRemark(.missing, text))
         }
         contents.atqa = try fields.atqa()
-        contents.sak = try fields.bytes("SAK", count: 1)[0]
+        contents.sak = try fields.byte("SAK")
         // Files that programs create for tests have no signature.
-        if fields.line("Signature") != nil {
-            contents.signature = try fields.bytes("Signature", count: 32)
-        } else if product.features.contains(.signature) {
-            remarks.append(missingSignature)
-        }
+        if product.features.contains(.signature), !fields.hasValue("Signature") { remarks.append(.missingSignature) }
         if product.version != nil, reported.contains(where: { $0 != 0 }) { contents.version = reported }
-        for index in 0..<3 {
-            contents.counters[index] = UInt32(try fields.number("Counter \(index)", in: 0...0xFF_FFFF))
-            contents.tearingFlags[index] = try fields.bytes("Tearing \(index)", count: 1)[0]
-        }
-        if fields.line("Failed authentication attempts") != nil {
-            contents.failedAuthentications = try fields.number("Failed authentication attempts", in: 0...0xFFFF_FFFF)
-        }
+        try fields.read(type2Fields, into: &contents)
+        contents.failedAuthentications = try fields.number(failures, in: 0...0xFFFF_FFFF, default: 0)
         return contents
     }
+
+    private static var type2Fields: [FlipperField<Type2Contents>] {
+        let counters = (0..<3).flatMap { index -> [FlipperField<Type2Contents>] in
+            [
+                .number("Counter \(index)", \.counters[index], in: 0...0xFF_FFFF).required,
+                .byte("Tearing \(index)", \.tearingFlags[index]).required,
+            ]
+        }
+        return [
+            .bytes("Signature", \.signature, count: 32),
+            .written("Mifare version") { .bytes($0.version ?? Array(repeating: 0, count: 8)) },
+        ] + counters
+    }
+
+    private static let failures = "Failed authentication attempts"
 
     /// Versions 2 and 3 name the product as the device type, version 4 in a separate line.
     private static func product(
@@ -67,17 +68,13 @@ extension FlipperTagDump {
         var key = "Device type"
         if device == "NTAG/Ultralight" {
             let keys = ["NTAG/Ultralight type", "Mifare Ultralight type"]
-            key = keys.first { fields.line($0) != nil } ?? keys[0]
-        } else if fields.line("Mifare Ultralight type") != nil {
+            key = keys.first { fields.hasValue($0) } ?? keys[0]
+        } else if fields.hasValue("Mifare Ultralight type") {
             key = "Mifare Ultralight type"
         }
         let name = try fields.text(key)
         guard let product = FlipperLayout.products.first(where: { $0.name == name })?.product else {
-            throw TagImageError(
-                .unsupported,
-                "A tag of type \(name) is not supported yet.",
-                line: fields.line(key)
-            )
+            throw fields.error(.unsupported, key, "A tag of type \(name) is not supported yet.")
         }
         // Older files call the whole family Mifare Ultralight. The version or the number of pages identifies the
         // product.
@@ -101,13 +98,9 @@ extension FlipperTagDump {
         lines += FlipperLine.nfcA(atqa: contents.atqa, sak: contents.sak)
         lines += [
             .comment("NTAG/Ultralight specific data"), .field("Data format version", "2"),
-            .field("NTAG/Ultralight type", name), .field("Signature", bytes: contents.signature),
-            .field("Mifare version", bytes: contents.version ?? Array(repeating: 0, count: 8)),
+            .field("NTAG/Ultralight type", name),
         ]
-        for index in 0..<3 {
-            lines.append(.field("Counter \(index)", String(contents.counters[index])))
-            lines.append(.field("Tearing \(index)", bytes: [contents.tearingFlags[index]]))
-        }
+        lines += FlipperLine.fields(type2Fields, of: contents)
         lines += [.field("Pages total", String(count)), .field("Pages read", String(count))]
         let memory = contents.completed.memory
         for index in 0..<count {
@@ -115,7 +108,108 @@ extension FlipperTagDump {
             let bytes = page.map { Array(memory[($0 * 4)..<($0 * 4 + 4)]) } ?? [0, 0, 0, 0]
             lines.append(.field("Page \(index)", bytes: bytes))
         }
-        lines.append(.field("Failed authentication attempts", String(contents.failedAuthentications)))
+        lines.append(.field(failures, String(contents.failedAuthentications)))
         return lines
+    }
+
+    // MARK: MIFARE Classic
+
+    /// Bytes that could not be read are written as `??`.
+    private static let types: [(name: String, product: ClassicProduct)] = [
+        ("MINI", .mini), ("1K", .classic1K), ("Plus 2K", .plus2K), ("4K", .classic4K),
+    ]
+
+    static func classic(_ fields: FlipperFields) throws(TagImageError) -> ClassicContents {
+        let name = try fields.text("Mifare Classic type")
+        guard let product = types.first(where: { $0.name == name })?.product else {
+            let reason = "A MIFARE Classic of type \(name) is not supported yet."
+            throw fields.error(.unsupported, "Mifare Classic type", reason)
+        }
+        var memory: [UInt8] = []
+        var unknown: Set<Int> = []
+        for block in 0..<product.blockCount {
+            for (index, byte) in try fields.bytesOrUnknown("Block \(block)", count: 16).enumerated() {
+                memory.append(byte ?? 0)
+                if byte == nil { unknown.insert(block * 16 + index) }
+            }
+        }
+        var contents = ClassicContents(product, memory: memory, uid: try fields.nfcAIdentifier("UID"))
+        contents.unknownBytes = unknown
+        contents.atqa = try fields.atqa()
+        contents.sak = try fields.byte("SAK")
+        return contents
+    }
+
+    static func fields(of contents: ClassicContents) -> [FlipperLine]? {
+        guard let type = types.first(where: { $0.product == contents.product })?.name else { return nil }
+        var lines = FlipperLine.header(deviceType: "Mifare Classic", uid: contents.uid)
+        lines += FlipperLine.nfcA(atqa: contents.atqa, sak: contents.sak)
+        lines += [
+            .comment("Mifare Classic specific data"), .field("Mifare Classic type", type),
+            .field("Data format version", "2"), .comment("Mifare Classic blocks, '??' means unknown data"),
+        ]
+        for block in 0..<contents.product.blockCount {
+            let bytes = (block * 16..<block * 16 + 16).map { place in
+                contents.unknownBytes.contains(place) ? "??" : [contents.memory[place]].spacedHexadecimalText
+            }
+            lines.append(.field("Block \(block)", bytes.joined(separator: " ")))
+        }
+        return lines
+    }
+}
+
+extension FlipperFields {
+    fileprivate func bytesOrUnknown(_ key: String, count: Int) throws(TagImageError) -> [UInt8?] {
+        let words = try text(key).utf8.split(separator: 0x20)
+        var bytes: [UInt8?] = []
+        for word in words {
+            let byte = [UInt8](hexadecimal: word)
+            let isUnknown = Array(word) == Array("??".utf8)
+            guard isUnknown || byte?.count == 1 else {
+                throw malformed(key, "is not bytes or ?? separated by spaces")
+            }
+            bytes.append(isUnknown ? nil : byte?.first)
+        }
+        guard bytes.count == count else { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }
+        return bytes
+    }
+}
+
+/// The positions of a Flipper file's pages in a tag's memory.
+///
+/// Files number the pages without gaps. Those of NTAG I2C leave out the gap after the lock page. Then follow the two
+/// configuration pages and the two session registers, which are not memory.
+private struct FlipperLayout: Sendable {
+    let memoryPages: Int
+    private let gap: Range<Int>?
+
+    /// Creates the layout of a file; nil when it has more pages than the product.
+    init?(_ product: Type2Product, pages: Int) {
+        let all = Self.pages(of: product)
+        guard pages <= all else { return nil }
+        if product.features.contains(.sectors), let lock = product.dynamicLock, pages > lock.page + 1 {
+            gap = (lock.page + 1)..<(product.pageCount - 2)
+            memoryPages = product.pageCount
+        } else {
+            gap = nil
+            memoryPages = pages
+        }
+    }
+
+    /// Returns the memory page for one of the file's pages; nil for a session register.
+    func memoryPage(_ index: Int) -> Int? {
+        guard let gap, index >= gap.lowerBound else { return index }
+        let page = index + gap.count
+        return page < memoryPages ? page : nil
+    }
+
+    static func pages(of product: Type2Product) -> Int {
+        guard product.features.contains(.sectors), let lock = product.dynamicLock else { return product.pageCount }
+        return lock.page + 1 + 4
+    }
+
+    /// The names in files. The first name of each product is used for writing.
+    static let products: [(name: String, product: Type2Product)] = Type2Product.all.flatMap { product in
+        product.flipperNames.map { ($0, product) }
     }
 }

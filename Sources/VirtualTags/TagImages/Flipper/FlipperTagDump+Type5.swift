@@ -4,83 +4,25 @@ import VirtualTags
 
 /// Files of ISO 15693 tags: ISO15693-3, and SLIX with its passwords.
 extension FlipperTagDump {
-    static func type5(
-        _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type5Contents {
-        let uid = try fields.bytes("UID", count: 8)
-        let blocks = try fields.number("Block Count", in: 1...256)
-        let size = Int(try fields.bytes("Block Size", count: 1)[0])
-        guard (1...32).contains(size) else {
-            throw TagImageError(.malformed, "A block has 1 to 32 bytes, not \(size).", line: fields.line("Block Size"))
-        }
-        let data = try fields.bytes("Data Content", count: blocks * size)
-        let known = Type5Product(uid: uid, blockCount: blocks, blockSize: size)
-        let reference = fields.line("IC Reference") == nil ? 0 : try fields.bytes("IC Reference", count: 1)[0]
-        let product = known ?? .generic(blockCount: blocks, blockSize: size, icReference: reference)
-        var contents = Type5Contents(blank: product, uid: uid)
-        contents.memory = Array(data.prefix(contents.memory.count))
-        contents.readCounterBlock(data)
-        if fields.line("DSFID") != nil { contents.dsfid = try fields.bytes("DSFID", count: 1)[0] }
-        if fields.line("AFI") != nil { contents.afi = try fields.bytes("AFI", count: 1)[0] }
-        contents.isDSFIDLocked = try fields.flag("Lock DSFID") ?? false
-        contents.isAFILocked = try fields.flag("Lock AFI") ?? false
-        contents.isSurveillanceLocked = try fields.flag("Lock EAS") ?? false
-        if fields.line("Security Status") != nil {
-            let status = try fields.bytes("Security Status", count: nil)
-            // Files without separate lines for these locks have them in a byte before those of the blocks.
-            let hasHead = status.count == blocks + 1
-            guard hasHead || status.count == blocks else {
-                throw TagImageError(
-                    .malformed,
-                    "Security Status has \(status.count) bytes for \(blocks) blocks.",
-                    line: fields.line("Security Status")
-                )
-            }
-            if hasHead {
-                contents.isDSFIDLocked = status[0] & 0x01 != 0
-                contents.isAFILocked = status[0] & 0x02 != 0
-            }
-            let locks = status.suffix(blocks)
-            contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks)
-        }
-        if fields.line("Signature") != nil {
-            contents.signature = try fields.bytes("Signature", count: 32)
-        } else if product.features.contains(.signature) {
-            remarks.append(missingSignature)
-        }
-        if product.features.contains(.pages) {
-            let isCounterProtected = contents.protection.isCounterProtected
-            contents.protection = try protection(fields)
-            contents.protection.isCounterProtected = isCounterProtected
-        }
-        if fields.line("Capabilities") != nil {
-            // Some versions write the name in several words.
-            let name = try fields.text("Capabilities").lowercased().filter { $0 != " " }
-            contents.protection.acceptsEveryPassword = name == "acceptallpasswords"
-        }
-        for (key, identifier) in passwords where fields.line(key) != nil {
-            let bytes = try fields.bytes(key, count: 4)
-            if contents.passwords[identifier] != nil {
-                contents.passwords[identifier] = UInt32(bytes.littleEndian(at: 0, count: 4))
-            }
-        }
-        return contents
-    }
-
-    /// Reads the protection of the pages of an ICODE SLIX2.
-    private static func protection(_ fields: FlipperFields) throws(TagImageError) -> ICODEProtection {
-        var protection = ICODEProtection()
-        if fields.line("Protection Pointer") != nil {
-            protection.pointer = try fields.bytes("Protection Pointer", count: 1)[0]
-        }
-        if fields.line("Protection Condition") != nil {
-            let bytes = try fields.bytes("Protection Condition", count: 1)
-            protection.condition = ICODEProtection.Condition(rawValue: bytes[0])
-        }
-        protection.isPrivate = try fields.flag("Privacy Mode") ?? false
-        protection.isConditionLocked = try fields.flag("Lock PPL") ?? false
-        return protection
+    private static var type5Fields: [FlipperField<Type5Contents>] {
+        [
+            .byte("DSFID", \.dsfid, comment: "Data Storage Format Identifier"),
+            .byte("AFI", \.afi, comment: "Application Family Identifier"),
+            .written("IC Reference", comment: "IC Reference - Vendor specific meaning") {
+                .bytes([$0.product.icReference])
+            },
+            .flag("Lock DSFID", \.isDSFIDLocked, comment: "Lock Bits"), .flag("Lock AFI", \.isAFILocked),
+            .written("Block Count", comment: "Number of memory blocks, valid range = 1..256") {
+                .number($0.product.blockCount)
+            },
+            .written("Block Size", comment: "Size of a single memory block, valid range = 01...20 (hex)") {
+                .bytes([UInt8($0.product.blockSize)])
+            },
+            .written("Data Content") { .bytes($0.memory + $0.counterBlock) },
+            .written("Security Status", comment: "Block Security Status: 01 = locked, 00 = not locked") { contents in
+                .bytes((0..<contents.product.blockCount).map { contents.lockedBlocks.contains($0) ? 1 : 0 })
+            },
+        ]
     }
 
     private static let passwords: [(String, UInt8)] = [
@@ -88,58 +30,124 @@ extension FlipperTagDump {
         ("Password EAS", 0x10),
     ]
 
-    static func fields(of contents: Type5Contents) -> [FlipperLine]? {
-        let product = contents.product
-        let blocks = product.blockCount
-        guard blocks <= 256 else { return nil }
-        let data = contents.memory + contents.counterBlock
-        let locks = (0..<blocks).map { contents.lockedBlocks.contains($0) ? UInt8(1) : 0 }
-        let isSLIX = product == .icodeSLIX || product == .icodeSLIX2
-        var lines = FlipperLine.header(deviceType: isSLIX ? "SLIX" : "ISO15693-3", uid: contents.uid)
-        lines += [
-            .comment("ISO15693-3 specific data"), .comment("Data Storage Format Identifier"),
-            .field("DSFID", bytes: [contents.dsfid]),
-            .comment("Application Family Identifier"), .field("AFI", bytes: [contents.afi]),
-            .comment("IC Reference - Vendor specific meaning"),
-            .field("IC Reference", bytes: [product.icReference]),
-            .comment("Lock Bits"), .field("Lock DSFID", String(contents.isDSFIDLocked)),
-            .field("Lock AFI", String(contents.isAFILocked)),
-            .comment("Number of memory blocks, valid range = 1..256"), .field("Block Count", String(blocks)),
-            .comment("Size of a single memory block, valid range = 01...20 (hex)"),
-            .field("Block Size", bytes: [UInt8(product.blockSize)]),
-            .field("Data Content", bytes: data),
-            .comment("Block Security Status: 01 = locked, 00 = not locked"),
-            .field("Security Status", bytes: locks),
+    /// The fields of an ICODE. Those of the pages are only in files of an SLIX2.
+    private static func slixFields(of blank: Type5Contents) -> [FlipperField<Type5Contents>] {
+        var fields: [FlipperField<Type5Contents>] = [
+            FlipperField(
+                "Capabilities",
+                comment:
+                    "SLIX capabilities field affects emulation modes. Possible options: Default, AcceptAllPasswords"
+            ) { (fields, contents) throws(TagImageError) in
+                // Some versions write the name in several words.
+                let name = try fields.text("Capabilities").lowercased().filter { $0 != " " }
+                contents.protection.acceptsEveryPassword = name == "acceptallpasswords"
+            } write: {
+                .text($0.protection.acceptsEveryPassword ? "AcceptAllPasswords" : "Default")
+            }
         ]
-        return isSLIX ? lines + slixFields(of: contents) : lines
+        for (key, identifier) in passwords where blank.passwords[identifier] != nil {
+            let comment = "Passwords are optional. If a password is omitted, a default value will be used"
+            let password = FlipperField<Type5Contents>(key, comment: fields.count == 1 ? comment : nil) {
+                (fields, contents) throws(TagImageError) in
+                contents.passwords[identifier] = UInt32(bytes: try fields.bytes(key, count: 4).reversed())
+            } write: {
+                .bytes([UInt8](littleEndian: Int($0.passwords[identifier] ?? 0), count: 4))
+            }
+            fields.append(password)
+        }
+        guard blank.product.features.contains(.pages) else {
+            return fields + [.flag("Lock EAS", \.isSurveillanceLocked)]
+        }
+        return fields + [
+            .written("Signature") { .bytes($0.signature) }, .flag("Privacy Mode", \.protection.isPrivate),
+            .byte("Protection Pointer", \.protection.pointer, comment: "Protection pointer configuration"),
+            FlipperField("Protection Condition") { (fields, contents) throws(TagImageError) in
+                let condition = try fields.byte("Protection Condition")
+                contents.protection.condition = ICODEProtection.Condition(rawValue: condition)
+            } write: {
+                .bytes([$0.protection.condition.rawValue])
+            },
+            .flag("Lock EAS", \.isSurveillanceLocked, comment: "SLIX Lock Bits"),
+            .flag("Lock PPL", \.protection.isConditionLocked),
+        ]
     }
 
-    private static func slixFields(of contents: Type5Contents) -> [FlipperLine] {
-        var lines: [FlipperLine] = [
-            .comment("SLIX specific data"),
-            .comment("SLIX capabilities field affects emulation modes. Possible options: Default, AcceptAllPasswords"),
-            .field("Capabilities", contents.protection.acceptsEveryPassword ? "AcceptAllPasswords" : "Default"),
-            .comment("Passwords are optional. If a password is omitted, a default value will be used"),
-        ]
-        for (key, identifier) in passwords {
-            guard let password = contents.passwords[identifier] else { continue }
-            lines.append(.field(key, bytes: [UInt8](littleEndian: Int(password), count: 4)))
+    static func type5(
+        _ fields: FlipperFields,
+        _ remarks: inout [TagImageRemark]
+    ) throws(TagImageError) -> Type5Contents {
+        let uid = try fields.bytes("UID", count: 8)
+        let blocks = try fields.number("Block Count", in: 1...256)
+        let size = Int(try fields.byte("Block Size"))
+        guard (1...32).contains(size) else {
+            throw fields.error(.malformed, "Block Size", "A block has 1 to 32 bytes, not \(size).")
         }
-        if contents.product == .icodeSLIX2 {
-            lines += [
-                .field("Signature", bytes: contents.signature),
-                .field("Privacy Mode", String(contents.protection.isPrivate)),
-                .comment("Protection pointer configuration"),
-                .field("Protection Pointer", bytes: [contents.protection.pointer]),
-                .field("Protection Condition", bytes: [contents.protection.condition.rawValue]),
-                .comment("SLIX Lock Bits"),
-            ]
+        let data = try fields.bytes("Data Content", count: blocks * size)
+        let reference = try fields.byte("IC Reference", default: 0)
+        let product =
+            Type5Product(uid: uid, blockCount: blocks, blockSize: size)
+            ?? .generic(blockCount: blocks, blockSize: size, icReference: reference)
+        var contents = Type5Contents(blank: product, uid: uid)
+        contents.memory = Array(data.prefix(contents.memory.count))
+        contents.readCounterBlock(data)
+        try fields.read(type5Fields, into: &contents)
+        if fields.hasValue("Security Status") {
+            let status = try fields.bytes("Security Status")
+            // Files without separate lines for these locks have them in a byte before those of the blocks.
+            let hasHead = status.count == blocks + 1
+            guard hasHead || status.count == blocks else {
+                throw fields.malformed("Security Status", "has \(status.count) bytes for \(blocks) blocks")
+            }
+            if hasHead {
+                contents.isDSFIDLocked = status[0] & 0x01 != 0
+                contents.isAFILocked = status[0] & 0x02 != 0
+            }
+            contents.lockedBlocks = Type5Contents.blocks(lockedBy: status.suffix(blocks))
         }
-        lines.append(.field("Lock EAS", String(contents.isSurveillanceLocked)))
-        if contents.product == .icodeSLIX2 {
-            lines.append(.field("Lock PPL", String(contents.protection.isConditionLocked)))
+        if fields.hasValue("Signature") {
+            contents.signature = try fields.bytes("Signature", count: 32)
+        } else if product.features.contains(.signature) {
+            remarks.append(.missingSignature)
         }
-        return lines
+        try fields.read(slixFields(of: contents), into: &contents)
+        return contents
+    }
+
+    static func fields(of contents: Type5Contents) -> [FlipperLine]? {
+        guard contents.product.blockCount <= 256 else { return nil }
+        let isSLIX = contents.product == .icodeSLIX || contents.product == .icodeSLIX2
+        let lines =
+            FlipperLine.header(deviceType: isSLIX ? "SLIX" : "ISO15693-3", uid: contents.uid)
+            + [.comment("ISO15693-3 specific data")] + FlipperLine.fields(type5Fields, of: contents)
+        guard isSLIX else { return lines }
+        return lines + [.comment("SLIX specific data")] + FlipperLine.fields(slixFields(of: contents), of: contents)
+    }
+
+    // MARK: ST25TB
+
+    /// The products of ST25TB, formerly SRIX4K and SRT512, and their numbers of blocks, by the type in the file (the
+    /// firmware's `st25tb.c`).
+    private static let products: [String: (name: String, blocks: Int)] = [
+        "512AT": ("ST25TB512-AT", 16), "512AC": ("ST25TB512-AC", 16), "2K": ("ST25TB02K", 64), "4K": ("ST25TB04K", 128),
+    ]
+
+    static func refusal(ofST25TB fields: FlipperFields) -> TagImageError {
+        var product = "ST25TB"
+        var parts: [String] = []
+        if let uid = try? fields.bytes("UID", count: 8) { parts.append("the UID \(uid.spacedHexadecimalText)") }
+        let blocks = (0..<128).count { (try? fields.bytes("Block \($0)", count: 4)) != nil }
+        if let known = (try? fields.text("ST25TB Type")).flatMap({ products[$0] }) {
+            product = known.name
+            if blocks > 0 { parts.append("\(blocks) of \(known.blocks) blocks") }
+        } else if blocks > 0 {
+            parts.append(blocks == 1 ? "1 block" : "\(blocks) blocks")
+        }
+        if fields.hasValue("System OTP Block") { parts.append("the system block") }
+        let what = parts.isEmpty ? "" : " The file has \(parts.joined(separator: ", "))."
+        let reason =
+            "An \(product) is found by commands of its own, and not by those of ISO/IEC 14443-3. Core NFC has no kind of tag "
+            + "for it, so no phone sees it, and there is no virtual tag of it.\(what)"
+        return fields.error(.unsupported, "Device type", reason)
     }
 }
 
@@ -149,9 +157,7 @@ extension Type5Product {
     init?(uid: [UInt8], blockCount: Int, blockSize: Int) {
         let product = Self.all.first { product in
             guard product.blockCount == blockCount, product.blockSize == blockSize else { return false }
-            guard product.uidPrefix.count == 4,
-                uid.count == 8
-            else { return uid.starts(with: product.uidPrefix) }
+            guard product.uidPrefix.count == 4, uid.count == 8 else { return uid.starts(with: product.uidPrefix) }
             return uid.starts(with: product.uidPrefix.prefix(3)) && uid[3] & 0x18 == product.uidPrefix[3] & 0x18
         }
         guard let product else { return nil }

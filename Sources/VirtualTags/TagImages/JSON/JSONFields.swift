@@ -2,8 +2,8 @@
 import TagLink
 import TextSafety
 
-/// The members of a JSON image by key. Errors contain the line.
-struct JSONFields {
+/// The members of a JSON object by key.
+struct JSONFields: ImageFields {
     private let bytes: [UInt8]
     private let members: [JSONNode.Member]
     private let places: [String: Int]
@@ -71,13 +71,10 @@ struct JSONFields {
 
     private func value(_ key: String) -> JSONNode? { places[key].map { members[$0].value } }
 
-    private func malformed(_ key: String, _ what: String) -> TagImageError {
-        TagImageError(.malformed, "\"\(key)\" \(what).", line: line(key))
-    }
-
     private func missing(_ key: String) -> TagImageError { TagImageError(.missingField, "\"\(key)\" is missing.") }
 
-    /// Returns the line where a key's value starts.
+    static func shown(_ key: String) -> String { "\"\(key)\"" }
+
     func line(_ key: String) -> Int? { value(key).map { line(of: $0.range) } }
 
     /// Returns whether a key has a value that is not null.
@@ -94,7 +91,7 @@ struct JSONFields {
         return text
     }
 
-    func bytes(_ key: String, count: Int?) throws(TagImageError) -> [UInt8] {
+    func bytes(_ key: String, count: Int? = nil) throws(TagImageError) -> [UInt8] {
         let text = try text(key)
         guard let bytes = [UInt8](hexadecimal: text.utf8) else {
             throw malformed(key, "is not hexadecimal digits in pairs")
@@ -103,52 +100,40 @@ struct JSONFields {
         return bytes
     }
 
-    /// Returns the members of an object; empty when the key is missing or its value is no object.
-    func object(_ key: String) -> JSONFields {
-        guard case .object(let members)? = value(key)?.content else { return JSONFields(bytes, []) }
-        return JSONFields(bytes, members)
-    }
-
-    /// The keys, in order.
-    var keys: [String] { members.map(\.key) }
-
-    /// The members in order, with the text of their keys and values.
-    var texts: [(key: String, keyText: [UInt8], value: [UInt8])] {
-        members.map { ($0.key, Array(bytes[$0.keyRange]), Array(bytes[$0.value.range])) }
-    }
-
-    /// Returns the range of a value's text, including quotes.
-    func range(_ key: String) -> Range<Int>? { value(key)?.range }
-
-    /// Returns an integer; nil when the key is missing or null.
-    func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int? {
-        guard hasValue(key) else { return nil }
+    func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int {
         guard let number = value(key)?.integer, range.contains(number) else {
             throw malformed(key, "is not a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
-    /// Returns an array of integers; nil when the key is missing or null.
-    func numbers(_ key: String, count: Int, upTo limit: Int) throws(TagImageError) -> [Int]? {
-        guard hasValue(key) else { return nil }
+    func flag(_ key: String) throws(TagImageError) -> Bool {
+        guard let flag = value(key)?.bool else { throw malformed(key, "is neither true nor false") }
+        return flag
+    }
+
+    /// Returns an array of integers; of any length when `count` is nil.
+    func numbers(_ key: String, count: Int? = nil, upTo limit: Int) throws(TagImageError) -> [Int] {
         let numbers = value(key)?.array?.map { $0.integer ?? -1 }
-        guard let numbers, numbers.count == count, numbers.allSatisfy({ (0...limit).contains($0) }) else {
-            throw malformed(key, "is not \(count) numbers up to \(limit)")
-        }
+        guard let numbers, numbers.count == count ?? numbers.count, numbers.allSatisfy({ (0...limit).contains($0) })
+        else { throw malformed(key, "is not \(count.map { "\($0) " } ?? "")numbers up to \(limit)") }
         return numbers
     }
 
-    /// Returns an array of integers of any length; nil when the key is missing or null.
-    func list(_ key: String, upTo limit: Int) throws(TagImageError) -> [Int]? {
-        try numbers(key, count: value(key)?.array?.count ?? 1, upTo: limit)
+    // MARK: Objects
+
+    var keys: [String] { members.map(\.key) }
+
+    var texts: [(key: String, keyText: [UInt8], value: [UInt8])] {
+        members.map { ($0.key, Array(bytes[$0.keyRange]), Array(bytes[$0.value.range])) }
     }
 
-    /// Returns a Boolean; nil when the key is missing or null.
-    func flag(_ key: String) throws(TagImageError) -> Bool? {
-        guard hasValue(key) else { return nil }
-        guard let flag = value(key)?.bool else { throw malformed(key, "is neither true nor false") }
-        return flag
+    func range(_ key: String) -> Range<Int>? { value(key)?.range }
+
+    /// Returns the members of an object; empty when the key is missing or its value is not an object.
+    func object(_ key: String) -> JSONFields {
+        guard case .object(let members)? = value(key)?.content else { return JSONFields(bytes, []) }
+        return JSONFields(bytes, members)
     }
 
     /// Returns the members of an object whose values are strings.
@@ -157,7 +142,7 @@ struct JSONFields {
         var strings: [(key: String, value: String)] = []
         for member in object(key).members {
             guard let text = member.value.string else {
-                throw TagImageError(.malformed, "\"\(member.key)\" is not a string.", line: line(key))
+                throw error(.malformed, key, "\"\(member.key)\" is not a string.")
             }
             strings.append((member.key, text))
         }

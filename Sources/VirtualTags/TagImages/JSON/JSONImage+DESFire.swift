@@ -2,98 +2,183 @@
 import TagLink
 import VirtualTags
 
-/// All applications of a MIFARE DESFire: `key_settings`, the card's own key in `keys`, and `applications` by
-/// identifier. Each has `key_settings`, `keys`, `iso_id`, `name`, and `files` by number.
+/// MIFARE DESFire, and the keys of cards.
+///
+/// A card with only the NDEF application has its two `files`, and `keys` and `key_settings` of the application: the
+/// settings, and the number of keys with their kind. Any other card has `key_settings` and `keys` of its own, and
+/// `applications` by identifier, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by number.
+///
+/// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of the card itself. A
+/// key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key with another version than 00 has a colon and
+/// its version at the end. Missing keys are zero, like on a new card.
 extension JSONImage {
-    static func desfire(_ fields: JSONFields) throws(TagImageError) -> DESFireContents {
-        var contents = DESFireContents(uid: try desfireIdentifier(fields))
-        contents.version = try fields.bytes("get_version", count: 28)
-        if fields.hasValue("key_settings") { contents.keySettings = try fields.bytes("key_settings", count: 1)[0] }
-        contents.configuration = try configuration(fields)
-        for (name, key) in try keys(fields) where name == "master" { contents.masterKey = key }
-        let applications = fields.object("applications")
-        guard applications.keys.count <= 28 else {
-            throw TagImageError(.inconsistent, "A card has at most 28 applications.", line: fields.line("applications"))
+    /// The changes of SET CONFIGURATION. The ATS is that of the activation.
+    private static var configurationMembers: [JSONMember<DESFireConfiguration>] {
+        [
+            .flag("random_uid", \.usesRandomUID), .flag("format_disabled", \.isFormatDisabled),
+            .bytes("default_key", \.defaultKey, count: DESFireConfiguration.defaultKeyLength),
+            .byte("default_key_version", \.defaultKeyVersion),
+        ]
+    }
+
+    /// Reads a card.
+    ///
+    /// - Parameters:
+    ///   - generation: the generation of a card with only the NDEF application.
+    ///   - files: the files of such a card; nil for one with `applications`.
+    static func desfire(
+        _ fields: JSONFields,
+        _ generation: DESFireContents.Generation,
+        files: [UInt16: [UInt8]]?
+    ) throws(TagImageError) -> DESFireContents {
+        // A card with a random UID has its own UID in the version, or zeros.
+        var uid = try fields.bytes("uid")
+        if uid.count != 7 { uid = Array(try fields.bytes("get_version", count: 28)[14..<21]) }
+        var contents: DESFireContents
+        if let files {
+            let container = try file(0xE103, of: files, fields)
+            let ndef = try file(0xE104, of: files, fields)
+            contents = ndefCard(uid: uid, generation: generation, container: container, ndef: ndef)
+            if fields.hasValue("get_version") { contents.version = try fields.bytes("get_version", count: 28) }
+            try readNDEFKeys(of: &contents, fields)
+        } else {
+            contents = DESFireContents(uid: uid)
+            contents.version = try fields.bytes("get_version", count: 28)
+            contents.keySettings = try fields.byte("key_settings", default: contents.keySettings)
+            for (name, key) in try keys(fields) where name == "master" { contents.masterKey = key }
+            contents.applications = try applications(fields)
         }
-        for key in applications.keys {
-            guard let bytes = [UInt8](hexadecimal: key.utf8), bytes.count == 3 else {
-                throw TagImageError(
-                    .malformed,
-                    "\"\(key)\" is not an identifier of six digits.",
-                    line: applications.line(key)
-                )
-            }
-            let identifier = UInt32(bytes: bytes)
-            contents.applications.append(try application(applications.object(key), identifier))
+        try fields.read(configurationMembers, into: &contents.configuration)
+        if fields.hasValue("free_memory") {
+            contents.freeMemory = try fields.number("free_memory", in: 0...0xFF_FFFF)
         }
-        try readFreeMemory(of: &contents, fields)
         return contents
     }
 
-    // MARK: Configuration
-
-    /// Reads the changes of SET CONFIGURATION: `random_uid`, `format_disabled`, `default_key` of 24 bytes, and its
-    /// version in `default_key_version`. The ATS is that of the activation.
-    static func configuration(_ fields: JSONFields) throws(TagImageError) -> DESFireConfiguration {
-        var configuration = DESFireConfiguration()
-        configuration.usesRandomUID = try fields.flag("random_uid") ?? false
-        configuration.isFormatDisabled = try fields.flag("format_disabled") ?? false
-        if fields.hasValue("default_key") {
-            configuration.defaultKey = try fields.bytes("default_key", count: DESFireConfiguration.defaultKeyLength)
+    /// Returns the members of a card; those of its activation and of its files are others.
+    static func members(of contents: DESFireContents) -> (members: [(String, String)], files: [UInt16: [UInt8]]?) {
+        var members = [("get_version", quoted(contents.version))]
+        if contents.reservedMemory != 0 { members.append(("free_memory", String(contents.freeMemory))) }
+        members += Self.members(configurationMembers, of: contents.configuration, unlike: DESFireConfiguration())
+        let master = contents.masterKey == .zero(.des) ? [] : [(name: "master", key: contents.masterKey)]
+        if let files = ndefFiles(of: contents), let application = contents.applications.first {
+            let settings = [application.keySettings, application.keyCount]
+            if settings != [0x0F, 0x21] { members.append(("key_settings", quoted(settings))) }
+            return (members + member(master + changed(application.keys)), files)
         }
-        if fields.hasValue("default_key_version") {
-            configuration.defaultKeyVersion = try fields.bytes("default_key_version", count: 1)[0]
+        let applications = contents.applications.map { application in
+            ([UInt8](bigEndian: Int(application.identifier), count: 3).hexText(), object(Self.members(of: application)))
         }
-        return configuration
+        members += [("key_settings", quoted([contents.keySettings]))] + member(master)
+        return (members + [("applications", object(applications))], nil)
     }
 
-    static func members(of configuration: DESFireConfiguration) -> [(String, String)] {
-        var members: [(String, String)] = []
-        if configuration.usesRandomUID { members.append(("random_uid", "true")) }
-        if configuration.isFormatDisabled { members.append(("format_disabled", "true")) }
-        if let key = configuration.defaultKey { members.append(("default_key", quoted(key))) }
-        if configuration.defaultKeyVersion != 0 {
-            members.append(("default_key_version", quoted([configuration.defaultKeyVersion])))
+    // MARK: Card with the NDEF application
+
+    /// Returns a card with only the NDEF application, large enough for it.
+    private static func ndefCard(
+        uid: [UInt8],
+        generation: DESFireContents.Generation,
+        container: [UInt8],
+        ndef: [UInt8]
+    ) -> DESFireContents {
+        let size = DESFireContents.Size.allCases.first { $0.bytes >= ndef.count + container.count + 64 }
+        return DESFireContents(
+            uid: uid,
+            generation: generation,
+            size: size ?? .kilobytes8,
+            applications: [.ndef(container: container, ndef: ndef)]
+        )
+    }
+
+    /// Returns the two files of a card with only the NDEF application; nil when the card has more than them and its
+    /// keys.
+    private static func ndefFiles(of contents: DESFireContents) -> [UInt16: [UInt8]]? {
+        guard let application = contents.applications.first, let container = application.files.first?.data,
+            let ndef = application.files.last?.data
+        else { return nil }
+        var plain = ndefCard(uid: contents.uid, generation: .ev1, container: container, ndef: ndef)
+        plain.version = contents.version
+        plain.masterKey = contents.masterKey
+        plain.reservedMemory = contents.reservedMemory
+        plain.configuration = contents.configuration
+        plain.applications[0].keySettings = application.keySettings
+        plain.applications[0].keyCount = application.keyCount
+        plain.applications[0].keys = application.keys
+        return plain == contents ? [0xE103: container, 0xE104: ndef] : nil
+    }
+
+    private static func readNDEFKeys(of contents: inout DESFireContents, _ fields: JSONFields) throws(TagImageError) {
+        var application = contents.applications[0]
+        if fields.hasValue("key_settings") {
+            let settings = try fields.bytes("key_settings", count: 2)
+            guard (1...14).contains(settings[1] & 0x0F), let kind = DESFireKey.Kind(code: settings[1]) else {
+                throw fields.malformed("key_settings", "does not say 1 to 14 keys of a kind")
+            }
+            application.keySettings = settings[0]
+            application.keyCount = settings[1]
+            application.keys = Array(repeating: .zero(kind), count: Int(settings[1] & 0x0F))
         }
-        return members
+        for (name, key) in try keys(fields) {
+            if name == "master" {
+                contents.masterKey = key
+            } else {
+                try set(name, key, of: &application, fields)
+            }
+        }
+        contents.applications[0] = application
     }
 
     // MARK: Applications
+
+    private static func applications(_ fields: JSONFields) throws(TagImageError) -> [DESFireApplication] {
+        let objects = fields.object("applications")
+        guard objects.keys.count <= 28 else {
+            throw fields.error(.inconsistent, "applications", "A card has at most 28 applications.")
+        }
+        return try objects.keys.map { key throws(TagImageError) in
+            guard let identifier = [UInt8](hexadecimal: key.utf8), identifier.count == 3 else {
+                throw objects.malformed(key, "is not an identifier of six digits")
+            }
+            return try application(objects.object(key), UInt32(bytes: identifier))
+        }
+    }
 
     private static func application(
         _ fields: JSONFields,
         _ identifier: UInt32
     ) throws(TagImageError) -> DESFireApplication {
         let settings = try fields.bytes("key_settings", count: 2)
-        var application = DESFireApplication(
-            identifier: identifier,
-            keySettings: settings[0],
-            keyCount: settings[1]
-        )
-        try readKeys(of: &application, fields)
-        if fields.hasValue("iso_id") { application.isoIdentifier = try number(fields, "iso_id") }
-        if fields.hasValue("name") { application.name = try fields.bytes("name", count: nil) }
+        var application = DESFireApplication(identifier: identifier, keySettings: settings[0], keyCount: settings[1])
+        for (name, key) in try keys(fields) { try set(name, key, of: &application, fields) }
+        if fields.hasValue("iso_id") { application.isoIdentifier = try fields.word("iso_id") }
+        if fields.hasValue("name") { application.name = try fields.bytes("name") }
         let files = fields.object("files")
         for key in files.keys {
-            guard let bytes = [UInt8](hexadecimal: key.utf8), bytes.count == 1, bytes[0] < 32 else {
-                throw TagImageError(
-                    .malformed,
-                    "\"\(key)\" is not a file's number of two digits.",
-                    line: files.line(key)
-                )
+            guard let number = [UInt8](hexadecimal: key.utf8), number.count == 1, number[0] < 32 else {
+                throw files.malformed(key, "is not a file's number of two digits")
             }
-            application.files.append(try file(files.object(key), bytes[0]))
+            application.files.append(try file(files.object(key), number[0]))
         }
         return application
     }
 
+    private static func members(of application: DESFireApplication) -> [(String, String)] {
+        var members = [("key_settings", quoted([application.keySettings, application.keyCount]))]
+        members += member(changed(application.keys))
+        if let identifier = application.isoIdentifier { members.append(("iso_id", quoted(identifier.bigEndianBytes))) }
+        if let name = application.name { members.append(("name", quoted(name))) }
+        let files = application.files.map { ([$0.number].hexText(), object(Self.members(of: $0))) }
+        return members + [("files", object(files))]
+    }
+
     private static func file(_ fields: JSONFields, _ number: UInt8) throws(TagImageError) -> DESFireFile {
-        let data = fields.hasValue("data") ? try fields.bytes("data", count: nil) : []
-        func value(_ key: String) throws(TagImageError) -> Int {
-            try fields.number(key, in: Int(Int32.min)...Int(Int32.max)) ?? 0
+        let data = fields.hasValue("data") ? try fields.bytes("data") : []
+        func value(_ key: String) throws(TagImageError) -> Int32 {
+            Int32(try fields.number(key, in: Int(Int32.min)...Int(Int32.max), default: 0))
         }
-        let size = try fields.number("size", in: 1...0xFFFF) ?? 1
-        let maximum = try fields.number("maximum", in: 0...0xFFFF) ?? 0
+        let size = try fields.number("size", in: 1...0xFFFF, default: 1)
+        let maximum = try fields.number("maximum", in: 0...0xFFFF, default: 0)
         let kind: DESFireFile.Kind
         let type = try fields.text("type")
         switch type {
@@ -101,63 +186,35 @@ extension JSONImage {
         case "backup": kind = .backup(data)
         case "value":
             kind = .value(
-                lower: Int32(truncatingIfNeeded: try value("lower")),
-                upper: Int32(truncatingIfNeeded: try value("upper")),
-                current: Int32(truncatingIfNeeded: try value("current")),
-                limitedCredit: try fields.flag("limited_credit") ?? false
+                lower: try value("lower"),
+                upper: try value("upper"),
+                current: try value("current"),
+                limitedCredit: try fields.flag("limited_credit", default: false)
             )
         case "linear", "cyclic":
             guard size * maximum <= 0x1_0000, data.count % size == 0, data.count <= size * maximum else {
-                throw TagImageError(.inconsistent, "The records are not of their size.", line: fields.line("data"))
+                throw fields.error(.inconsistent, "data", "The records are not of their size.")
             }
             kind =
                 type == "linear"
                 ? .linearRecords(size: size, maximum: maximum, records: data)
                 : .cyclicRecords(size: size, maximum: maximum, records: data)
-        default:
-            throw TagImageError(.unsupported, "A file of type \(type) is not supported.", line: fields.line("type"))
+        default: throw fields.error(.unsupported, "type", "A file of type \(type) is not supported.")
         }
         return DESFireFile(
             number: number,
-            isoIdentifier: fields.hasValue("iso_id") ? try Self.number(fields, "iso_id") : nil,
-            communication: CommunicationSettings(rawValue: try fields.bytes("communication", count: 1)[0]),
-            accessRights: FileAccessRights(rawValue: try Self.number(fields, "access_rights")),
+            isoIdentifier: fields.hasValue("iso_id") ? try fields.word("iso_id") : nil,
+            communication: CommunicationSettings(rawValue: try fields.byte("communication")),
+            accessRights: FileAccessRights(rawValue: try fields.word("access_rights")),
             kind: kind
         )
     }
 
-    /// Returns a 16-bit number, most significant byte first.
-    private static func number(_ fields: JSONFields, _ key: String) throws(TagImageError) -> UInt16 {
-        let bytes = try fields.bytes(key, count: 2)
-        return UInt16(high: bytes[0], low: bytes[1])
-    }
-
-    // MARK: Writing
-
-    static func members(of contents: DESFireContents) -> [(String, String)] {
-        let applications = contents.applications.map { application in
-            let bytes = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
-            return (bytes.hexText(), object(members(of: application)))
-        }
-        let master = contents.masterKey == .zero(.des) ? [] : [(name: "master", key: contents.masterKey)]
-        return [("key_settings", quoted([contents.keySettings]))] + member(master)
-            + [("applications", object(applications))]
-    }
-
-    private static func members(of application: DESFireApplication) -> [(String, String)] {
-        var members = [("key_settings", quoted([application.keySettings, application.keyCount]))]
-        members += member(changed(application.keys))
-        if let identifier = application.isoIdentifier { members.append(("iso_id", quoted(identifier))) }
-        if let name = application.name { members.append(("name", quoted(name))) }
-        let files = application.files.map { ([$0.number].hexText(), object(Self.members(of: $0))) }
-        return members + [("files", object(files))]
-    }
-
     private static func members(of file: DESFireFile) -> [(String, String)] {
         var members: [(String, String)] = []
-        if let identifier = file.isoIdentifier { members.append(("iso_id", quoted(identifier))) }
+        if let identifier = file.isoIdentifier { members.append(("iso_id", quoted(identifier.bigEndianBytes))) }
         members.append(("communication", quoted([file.communication.rawValue])))
-        members.append(("access_rights", quoted(file.accessRights.rawValue)))
+        members.append(("access_rights", quoted(file.accessRights.rawValue.bigEndianBytes)))
         switch file.kind {
         case .standard(let data): members += [("type", "\"standard\""), ("data", quoted(data))]
         case .backup(let data): members += [("type", "\"backup\""), ("data", quoted(data))]
@@ -177,7 +234,52 @@ extension JSONImage {
         return members
     }
 
-    private static func quoted(_ number: UInt16) -> String {
-        quoted(number.bigEndianBytes)
+    // MARK: Keys
+
+    private static let kindNames: [(DESFireKey.Kind, String)] = [(.aes, "aes"), (.des, "des"), (.tripleDES, "3k3des")]
+
+    private static func key(_ text: String) -> DESFireKey? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), let kind = kindNames.first(where: { $0.1 == parts[0] })?.0,
+            let bytes = [UInt8](hexadecimal: parts[1].utf8)
+        else { return nil }
+        guard parts.count == 3 else { return DESFireKey(kind, bytes) }
+        guard let version = [UInt8](hexadecimal: parts[2].utf8), version.count == 1, kind == .aes else { return nil }
+        return DESFireKey(kind, bytes, version: version[0])
+    }
+
+    static func keys(_ fields: JSONFields) throws(TagImageError) -> [(name: String, key: DESFireKey)] {
+        guard fields.hasValue("keys") else { return [] }
+        return try fields.strings("keys").map { name, text throws(TagImageError) in
+            guard let key = key(text) else {
+                throw fields.error(.malformed, "keys", "Key \"\(name)\" is not such as \"aes:\" and 32 digits.")
+            }
+            return (name, key)
+        }
+    }
+
+    private static func set(
+        _ name: String,
+        _ key: DESFireKey,
+        of application: inout DESFireApplication,
+        _ fields: JSONFields
+    ) throws(TagImageError) {
+        guard let number = UInt8(name), number < application.keyCount & 0x0F, key.kind == application.keyKind
+        else { throw fields.error(.malformed, "keys", "The application has no such key as \"\(name)\".") }
+        application.setKey(number, key)
+    }
+
+    static func member(_ keys: [(name: String, key: DESFireKey)]) -> [(String, String)] {
+        let texts = keys.map { name, key in
+            let kind = kindNames.first { $0.0 == key.kind }?.1 ?? ""
+            let version = key.kind == .aes && key.version != 0 ? ":\([key.version].hexText())" : ""
+            return (name, "\"\(kind):\(key.bytes.hexText())\(version)\"")
+        }
+        return texts.isEmpty ? [] : [("keys", object(texts))]
+    }
+
+    /// Returns the keys that are not zero, with their numbers.
+    static func changed(_ keys: [DESFireKey]) -> [(name: String, key: DESFireKey)] {
+        keys.enumerated().filter { $0.element != .zero($0.element.kind) }.map { (String($0.offset), $0.element) }
     }
 }

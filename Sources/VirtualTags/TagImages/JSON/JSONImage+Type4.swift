@@ -13,227 +13,168 @@ extension JSONImage {
     /// - Travel document: `mrz`. It needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
-        if name == "eMRTD" {
-            return Type4Contents(
-                frontEnd: try frontEnd(fields, otherwise: { Type4FrontEnd.emrtd(uid: $0) }),
-                kind: .emrtd(try emrtd(fields))
-            )
-        }
-        let family = VersionCardContents.Family(rawValue: name)
-        let isWithoutFiles = name == "generic ISO 14443-4" || name == "EMV card" || family != nil
-        let hasFiles = !isWithoutFiles && !fields.hasValue("applications")
-        let files = hasFiles ? try files(fields) : [:]
         let kind: Type4Contents.Kind
         switch name {
-        case "generic Type 4": kind = .ndef(files: files)
+        case "generic Type 4": kind = .ndef(files: fields.hasValue("applications") ? [:] : try files(fields))
         case "DESFire EV1", "DESFire EV2", "DESFire EV3":
-            kind = .desfire(hasFiles ? try desfire(name, fields, files) : try desfire(fields))
-        case "generic ISO 14443-4": kind = .unspecified
+            let generation = DESFireContents.Generation.allCases.first { $0.name == name } ?? .ev1
+            let files = fields.hasValue("applications") ? nil : try files(fields)
+            kind = .desfire(try desfire(fields, generation, files: files))
+        case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields))
+        case "eMRTD": kind = .emrtd(try emrtd(fields))
         case "EMV card": kind = .emv(try emv(fields))
-        case "NTAG 424 DNA": kind = .ntag424(try ntag424(fields, files))
-        default:
-            guard let family else {
-                throw TagImageError(
-                    .unsupported,
-                    "A tag of product \(name) is not supported yet.",
-                    line: fields.line("product")
-                )
-            }
-            kind = .version(try version(fields, family))
+        case "generic ISO 14443-4": kind = .unspecified
+        default: kind = .version(try version(fields))
         }
-        return Type4Contents(frontEnd: try frontEnd(fields), kind: kind)
+        return Type4Contents(frontEnd: try frontEnd(fields, needsATS: name != "eMRTD"), kind: kind)
     }
-
-    /// - Parameter otherwise: the front end for a UID without an `ats`; nil when an `ats` is required.
-    private static func frontEnd(
-        _ fields: JSONFields,
-        otherwise: (([UInt8]) -> Type4FrontEnd)? = nil
-    ) throws(TagImageError) -> Type4FrontEnd {
-        let uid = try fields.bytes("uid", count: nil)
-        if fields.hasValue("protocol_info") {
-            guard uid.count == 4 else {
-                throw TagImageError(.malformed, "A PUPI has 4 bytes, not \(uid.count).", line: fields.line("uid"))
-            }
-            return .nfcB(
-                pupi: uid,
-                applicationData: try fields.bytes("application_data", count: 4),
-                protocolInfo: try fields.bytes("protocol_info", count: 3)
-            )
-        }
-        guard [4, 7, 10].contains(uid.count) else {
-            throw TagImageError(.malformed, "A UID has 4, 7 or 10 bytes, not \(uid.count).", line: fields.line("uid"))
-        }
-        if let otherwise, !fields.hasValue("ats") { return otherwise(uid) }
-        let ats = try fields.bytes("ats", count: nil)
-        guard let length = ats.first, Int(length) == ats.count, ats.count <= 254 else {
-            throw TagImageError(.malformed, "\"ats\" does not begin with its length.", line: fields.line("ats"))
-        }
-        let atqa = fields.hasValue("atqa") ? try fields.bytes("atqa", count: 2) : [0x03, 0x44]
-        let sak = fields.hasValue("sak") ? try fields.bytes("sak", count: 1)[0] : 0x20
-        return .nfcA(uid: uid, atqa: UInt16(high: atqa[0], low: atqa[1]), sak: sak, ats: ats)
-    }
-
-    static func files(_ fields: JSONFields) throws(TagImageError) -> [UInt16: [UInt8]] {
-        var files: [UInt16: [UInt8]] = [:]
-        for (key, text) in try fields.strings("files") {
-            guard let bytes = [UInt8](hexadecimal: key.utf8), bytes.count == 2,
-                let data = [UInt8](hexadecimal: text.utf8), data.count <= 0x1_0000
-            else {
-                throw TagImageError(
-                    .malformed,
-                    "File \"\(key)\" is not four digits with hexadecimal content.",
-                    line: fields.line("files")
-                )
-            }
-            files[UInt16(high: bytes[0], low: bytes[1])] = data
-        }
-        return files
-    }
-
-    private static func missing(_ identifier: UInt16, _ fields: JSONFields) -> TagImageError {
-        let name = identifier.bigEndianBytes.hexText()
-        return TagImageError(.missingField, "File \"\(name)\" is missing.", line: fields.line("files"))
-    }
-
-    private static func desfire(
-        _ name: String,
-        _ fields: JSONFields,
-        _ files: [UInt16: [UInt8]]
-    ) throws(TagImageError) -> DESFireContents {
-        guard let container = files[0xE103] else { throw missing(0xE103, fields) }
-        guard let ndef = files[0xE104] else { throw missing(0xE104, fields) }
-        var contents = desfire(
-            uid: try desfireIdentifier(fields),
-            generation: DESFireContents.Generation.allCases.first { $0.name == name } ?? .ev1,
-            container: container,
-            ndef: ndef
-        )
-        if fields.hasValue("get_version") { contents.version = try fields.bytes("get_version", count: 28) }
-        contents.configuration = try configuration(fields)
-        try readKeys(of: &contents, fields)
-        try readFreeMemory(of: &contents, fields)
-        return contents
-    }
-
-    /// Returns the card's own UID. A card with a random UID has it in its version, or zeros.
-    static func desfireIdentifier(_ fields: JSONFields) throws(TagImageError) -> [UInt8] {
-        let uid = try fields.bytes("uid", count: nil)
-        return uid.count == 7 ? uid : Array(try fields.bytes("get_version", count: 28)[14..<21])
-    }
-
-    /// Reads the memory that the card reports as free, if the image has it.
-    static func readFreeMemory(of contents: inout DESFireContents, _ fields: JSONFields) throws(TagImageError) {
-        if let free = try fields.number("free_memory", in: 0...0xFF_FFFF) { contents.freeMemory = free }
-    }
-
-    /// Returns a card with only the NDEF application, large enough for it.
-    private static func desfire(
-        uid: [UInt8],
-        generation: DESFireContents.Generation = .ev1,
-        container: [UInt8],
-        ndef: [UInt8]
-    ) -> DESFireContents {
-        let size = DESFireContents.Size.allCases.first { $0.bytes >= ndef.count + container.count + 64 }
-        return DESFireContents(
-            uid: uid,
-            generation: generation,
-            size: size ?? .kilobytes8,
-            applications: [.ndef(container: container, ndef: ndef)]
-        )
-    }
-
-    /// Returns the two files of a card with only the NDEF application; nil when the card has more than them and its
-    /// keys.
-    private static func ndefFiles(of contents: DESFireContents) -> [UInt16: [UInt8]]? {
-        guard let application = contents.applications.first, let container = application.files.first?.data,
-            let ndef = application.files.last?.data
-        else { return nil }
-        var plain = desfire(uid: contents.uid, container: container, ndef: ndef)
-        plain.version = contents.version
-        plain.masterKey = contents.masterKey
-        plain.reservedMemory = contents.reservedMemory
-        plain.configuration = contents.configuration
-        plain.applications[0].keySettings = application.keySettings
-        plain.applications[0].keyCount = application.keyCount
-        plain.applications[0].keys = application.keys
-        return plain == contents ? [0xE103: container, 0xE104: ndef] : nil
-    }
-
-    private static func ntag424(
-        _ fields: JSONFields,
-        _ files: [UInt16: [UInt8]]
-    ) throws(TagImageError) -> NTAG424Contents {
-        var contents = NTAG424Contents(uid: try fields.bytes("uid", count: 7))
-        for index in contents.files.indices {
-            let identifier = contents.files[index].isoIdentifier
-            guard let data = files[identifier] else { throw missing(identifier, fields) }
-            guard data.count == contents.files[index].data.count else {
-                throw TagImageError(.inconsistent, "A file is not of the product's size.", line: fields.line("files"))
-            }
-            contents.files[index].data = data
-        }
-        if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: 56) }
-        contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF) ?? 0)
-        try readKeys(of: &contents, fields)
-        return contents
-    }
-
-    // MARK: Writing
 
     static func members(of contents: Type4Contents) -> [(String, String)] {
         var members: [(String, String)] = []
         switch contents.frontEnd {
         case .nfcA(_, let atqa, let sak, let ats):
-            members.append(("ats", quoted(ats)))
-            members.append(("sak", quoted([sak])))
-            members.append(("atqa", quoted(atqa.bigEndianBytes)))
+            members += [("ats", quoted(ats)), ("sak", quoted([sak])), ("atqa", quoted(atqa.bigEndianBytes))]
         case .nfcB(_, let data, let info):
-            members.append(("application_data", quoted(data)))
-            members.append(("protocol_info", quoted(info)))
+            members += [("application_data", quoted(data)), ("protocol_info", quoted(info))]
         }
-        var files: [UInt16: [UInt8]] = [:]
+        var files: [UInt16: [UInt8]]?
         switch contents.kind {
         case .ndef(let all): files = all
         case .desfire(let desfire):
-            members.append(("get_version", quoted(desfire.version)))
-            if desfire.reservedMemory != 0 { members.append(("free_memory", String(desfire.freeMemory))) }
-            members += Self.members(of: desfire.configuration)
-            guard let plain = ndefFiles(of: desfire) else { return members + Self.members(of: desfire) }
-            files = plain
-            members += keyMembers(of: desfire)
+            let parts = Self.members(of: desfire)
+            members += parts.members
+            files = parts.files
         case .ntag424(let ntag424):
-            for file in ntag424.files { files[file.isoIdentifier] = file.data }
-            if ntag424.readCounter != 0 { members.append(("read_counter", String(ntag424.readCounter))) }
-            if ntag424.signature.contains(where: { $0 != 0 }) {
-                members.append(("signature", quoted(ntag424.signature)))
-            }
-            members += keyMembers(of: ntag424)
+            files = Dictionary(uniqueKeysWithValues: ntag424.files.map { ($0.isoIdentifier, $0.data) })
+            members += self.members(of: ntag424)
         case .emrtd(let emrtd):
             files = emrtd.files
-            members += self.members(of: emrtd)
-        case .emv(let emv): return members + self.members(of: emv)
-        case .version(let version): return members + self.members(of: version)
-        case .unspecified: return members
+            // A zone has no characters that need an escape in JSON.
+            members.append(("mrz", "\"\(emrtd.zone.lines.joined())\""))
+            if let access = emrtd.cardAccess { members.append(("card_access", quoted(access))) }
+        case .emv(let emv): members += self.members(of: emv)
+        case .version(let version): members += self.members(of: version)
+        case .unspecified: break
         }
-        let texts = files.sorted { $0.key < $1.key }.map { identifier, data in
-            "\(quoted(identifier.bigEndianBytes)): \(quoted(data))"
-        }
-        return members + [("files", "{\(texts.joined(separator: ", "))}")]
+        guard let files else { return members }
+        let texts = files.sorted { $0.key < $1.key }.map { ($0.key.bigEndianBytes.hexText(), quoted($0.value)) }
+        return members + [("files", object(texts))]
     }
 
-    // MARK: EMRTD
+    // MARK: Activation and files
+
+    /// - Parameter needsATS: whether `ats` is required; otherwise a travel document's activation is the default.
+    private static func frontEnd(_ fields: JSONFields, needsATS: Bool) throws(TagImageError) -> Type4FrontEnd {
+        if fields.hasValue("protocol_info") {
+            let pupi = try fields.bytes("uid")
+            guard pupi.count == 4 else {
+                throw fields.error(.malformed, "uid", "A PUPI has 4 bytes, not \(pupi.count).")
+            }
+            return .nfcB(
+                pupi: pupi,
+                applicationData: try fields.bytes("application_data", count: 4),
+                protocolInfo: try fields.bytes("protocol_info", count: 3)
+            )
+        }
+        let uid = try fields.nfcAIdentifier("uid")
+        guard needsATS || fields.hasValue("ats") else { return .emrtd(uid: uid) }
+        return .nfcA(
+            uid: uid,
+            atqa: fields.hasValue("atqa") ? try fields.word("atqa") : 0x0344,
+            sak: try fields.byte("sak", default: 0x20),
+            ats: try fields.answerToSelect("ats")
+        )
+    }
+
+    private static func files(_ fields: JSONFields) throws(TagImageError) -> [UInt16: [UInt8]] {
+        var files: [UInt16: [UInt8]] = [:]
+        for (key, text) in try fields.strings("files") {
+            guard let identifier = [UInt8](hexadecimal: key.utf8), identifier.count == 2,
+                let data = [UInt8](hexadecimal: text.utf8), data.count <= 0x1_0000
+            else {
+                let reason = "File \"\(key)\" is not four digits with hexadecimal content."
+                throw fields.error(.malformed, "files", reason)
+            }
+            files[UInt16(bytes: identifier)] = data
+        }
+        return files
+    }
+
+    static func file(
+        _ identifier: UInt16,
+        of files: [UInt16: [UInt8]],
+        _ fields: JSONFields
+    ) throws(TagImageError) -> [UInt8] {
+        guard let data = files[identifier] else {
+            let name = identifier.bigEndianBytes.hexText()
+            throw fields.error(.missingField, "files", "File \"\(name)\" is missing.")
+        }
+        return data
+    }
+
+    // MARK: NTAG 424 DNA
+
+    /// `file_settings` has the data of CHANGE FILE SETTINGS by file identifier: FileOption, access rights, and the
+    /// settings of secure dynamic messaging.
+    private static func ntag424(_ fields: JSONFields) throws(TagImageError) -> NTAG424Contents {
+        let files = try files(fields)
+        var contents = NTAG424Contents(uid: try fields.bytes("uid", count: 7))
+        for index in contents.files.indices {
+            let data = try file(contents.files[index].isoIdentifier, of: files, fields)
+            guard data.count == contents.files[index].data.count else {
+                throw fields.error(.inconsistent, "files", "A file is not of the product's size.")
+            }
+            contents.files[index].data = data
+        }
+        if fields.hasValue("signature") { contents.signature = try fields.bytes("signature", count: 56) }
+        contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF, default: 0))
+        for (name, key) in try keys(fields) {
+            guard let number = Int(name), contents.keys.indices.contains(number), key.kind == .aes else {
+                throw fields.error(.malformed, "keys", "There are AES keys \"0\" to \"4\", and not \"\(name)\".")
+            }
+            contents.keys[number] = key
+        }
+        guard fields.hasValue("file_settings") else { return contents }
+        for (name, text) in try fields.strings("file_settings") {
+            let identifier = [UInt8](hexadecimal: name.utf8) ?? []
+            guard identifier.count == 2, let settings = [UInt8](hexadecimal: text.utf8),
+                let index = contents.files.firstIndex(where: { $0.isoIdentifier == UInt16(bytes: identifier) }),
+                contents.files[index].change(settings)
+            else {
+                let reason = "The settings of file \"\(name)\" are not ones that it can have."
+                throw fields.error(.malformed, "file_settings", reason)
+            }
+        }
+        return contents
+    }
+
+    private static func members(of contents: NTAG424Contents) -> [(String, String)] {
+        var members: [(String, String)] = []
+        if contents.readCounter != 0 { members.append(("read_counter", String(contents.readCounter))) }
+        if contents.signature.contains(where: { $0 != 0 }) {
+            members.append(("signature", quoted(contents.signature)))
+        }
+        members += member(changed(contents.keys))
+        let blank = NTAG424Contents(uid: contents.uid)
+        let settings = zip(contents.files, blank.files).filter { $0.settings != $1.settings }.map { file, _ in
+            (file.isoIdentifier.bigEndianBytes.hexText(), quoted(file.settings))
+        }
+        return settings.isEmpty ? members : members + [("file_settings", object(settings))]
+    }
+
+    // MARK: Travel documents
 
     /// Reads a travel document: `mrz`, the machine readable zone, with or without `\n` between lines; `files` by
     /// identifier, by default the files that `EMRTDContents` creates from the zone; and `card_access` if it has
     /// EF.CardAccess.
-    static func emrtd(_ fields: JSONFields) throws(TagImageError) -> EMRTDContents {
+    private static func emrtd(_ fields: JSONFields) throws(TagImageError) -> EMRTDContents {
         let text = try fields.text("mrz")
         let zone: MachineReadableZone
         var contents: EMRTDContents
         do {
             zone = try MachineReadableZone(text)
         } catch {
-            throw TagImageError(.malformed, error.reason, line: fields.line("mrz"))
+            throw fields.error(.malformed, "mrz", error.reason)
         }
         if fields.hasValue("files") {
             contents = EMRTDContents(zone, files: try files(fields))
@@ -241,17 +182,62 @@ extension JSONImage {
             do {
                 contents = try EMRTDContents(zone, signer: .test)
             } catch {
-                throw TagImageError(.unsupported, error.reason, line: fields.line("mrz"))
+                throw fields.error(.unsupported, "mrz", error.reason)
             }
         }
-        if fields.hasValue("card_access") { contents.cardAccess = try fields.bytes("card_access", count: nil) }
+        if fields.hasValue("card_access") { contents.cardAccess = try fields.bytes("card_access") }
         return contents
     }
 
-    /// Returns the members of a document, without its files.
-    static func members(of contents: EMRTDContents) -> [(String, String)] {
-        // A zone has no characters that need an escape in JSON.
-        [("mrz", "\"\(contents.zone.lines.joined())\"")]
-            + (contents.cardAccess.map { [("card_access", quoted($0))] } ?? [])
+    // MARK: Payment cards
+
+    /// The values of a payment card besides `aid` and `pan`. Dates are the digits of year, month and day.
+    private static var emvMembers: [JSONMember<EMVContents>] {
+        [
+            .cardText("label", \.label), .cardText("name", \.name), .cardText("cardholder", \.cardholder),
+            .bytes("aip", \.interchangeProfile, count: 2), .word("country", \.country),
+            .word("currency", \.currency), .bytes("expires", \.expiration.digits, count: 3),
+            .bytes("effective", \.effective.digits, count: 3),
+            JSONMember("pin_tries") { (fields, contents) throws(TagImageError) in
+                contents.pinTries = UInt8(try fields.number("pin_tries", in: 0...255))
+            } write: {
+                $0.pinTries.map { .number(Int($0)) } ?? .null
+            },
+        ]
+    }
+
+    private static func emv(_ fields: JSONFields) throws(TagImageError) -> EMVContents {
+        var contents = try fields.paymentCard("aid", "pan")
+        try fields.read(emvMembers, into: &contents)
+        return contents
+    }
+
+    private static func members(of contents: EMVContents) -> [(String, String)] {
+        let identifier = contents.applicationIdentifier
+        let blank = EMVContents(applicationIdentifier: identifier, accountNumber: contents.accountNumber)
+        return [("aid", quoted(identifier)), ("pan", quoted(contents.accountNumber))]
+            + members(emvMembers, of: contents, unlike: blank)
+    }
+
+    // MARK: Cards of which only the version is known
+
+    /// The values of a MIFARE Plus besides `get_version`.
+    private static var versionMembers: [JSONMember<VersionCardContents>] {
+        [
+            .text("card_type", \.cardType), .text("memory_size", \.memorySize),
+            .text("security_level", \.securityLevel),
+        ]
+    }
+
+    private static func version(_ fields: JSONFields) throws(TagImageError) -> VersionCardContents {
+        let family = try fields.product { VersionCardContents.Family(rawValue: $0) }
+        var contents = VersionCardContents(family, version: try fields.cardVersion("get_version"))
+        try fields.read(versionMembers, into: &contents)
+        return contents
+    }
+
+    private static func members(of contents: VersionCardContents) -> [(String, String)] {
+        let blank = VersionCardContents(contents.family, version: contents.version)
+        return [("get_version", quoted(contents.version))] + members(versionMembers, of: contents, unlike: blank)
     }
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TextSafety
 import VirtualTags
+
+/// A member of an image, and the property of the tag that it holds.
+typealias JSONMember<Contents> = ImageField<JSONFields, Contents>
 
 /// A tag as one JSON object, member by member.
 ///
@@ -37,12 +41,10 @@ struct JSONImage: ImageSource {
         case "T5T": return .type5(try type5(fields))
         case "MFC": return .classic(try classic(fields))
         case "NFCA": return .nfcA(try nfcA(fields))
-        default:
-            throw TagImageError(.unsupported, "A tag of type \(type) is not supported yet.", line: fields.line("type"))
+        default: throw fields.error(.unsupported, "type", "A tag of type \(type) is not supported yet.")
         }
     }
 
-    /// Returns the file with the tag's current contents.
     func encoded(_ now: TagContents) -> [UInt8]? {
         let now = trimmed(now)
         guard now != contents else { return bytes }
@@ -58,21 +60,19 @@ struct JSONImage: ImageSource {
         return Self.text(kept.map { ($0.keyText, $0.value) }, newline: bytes.last == 0x0A)
     }
 
-    /// Returns the tag's contents without the pages that the file does not have.
     private func trimmed(_ now: TagContents) -> TagContents {
         guard case .type2(var type2) = now, case .type2(let original) = contents else { return now }
         type2.memory.removeLast(max(0, type2.memory.count - original.memory.count))
         return .type2(type2)
     }
 
-    /// Returns a new file.
     static func encoded(new contents: TagContents) -> [UInt8] {
         let head = [
-            ("type", "\"\(type(of: contents))\""),
-            ("product", "\"\(contents.product)\""),
+            ("type", "\"\(type(of: contents))\""), ("product", "\"\(contents.product)\""),
             ("uid", quoted(contents.uid)),
         ]
-        return text((head + members(of: contents)).map { (Array("\"\($0.0)\"".utf8), Array($0.1.utf8)) }, newline: true)
+        let members = head + members(of: contents)
+        return text(members.map { (Array("\"\($0.0)\"".utf8), Array($0.1.utf8)) }, newline: true)
     }
 
     private static func type(of contents: TagContents) -> String {
@@ -91,11 +91,7 @@ struct JSONImage: ImageSource {
     private static func members(of contents: TagContents) -> [(String, String)] {
         switch contents {
         case .type1(let contents): members(of: contents)
-        case .type2(let contents):
-            [("pages", String(contents.memory.count / 4)), ("memory_hex", quoted(contents.memory))]
-                + changes(from: Type2Contents(blank: contents.product, uid: contents.uid), to: contents).filter {
-                    $0.0 != "memory_hex" && $0.0 != "pages"
-                }
+        case .type2(let contents): members(of: contents)
         case .type3(let contents): members(of: contents)
         case .type4(let contents): members(of: contents)
         case .type5(let contents): members(of: contents)
@@ -104,7 +100,6 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// Returns the members with different values. A member whose value is now that of a new tag is null.
     private static func changes(from old: TagContents, to new: TagContents) -> [(String, String)] {
         if case .type2(let old) = old, case .type2(let new) = new { return changes(from: old, to: new) }
         let before = members(of: old)
@@ -113,15 +108,47 @@ struct JSONImage: ImageSource {
         return gone + now.filter { member in !before.contains { $0 == member } }
     }
 
-    /// Returns bytes as a JSON string.
-    static func quoted(_ bytes: [UInt8]) -> String {
-        "\"\(bytes.hexText())\""
+    /// Returns the names of the members with different values.
+    static func namesOfChanges(from old: TagContents, to new: TagContents) -> [String] {
+        let head = [
+            ("type", type(of: old) != type(of: new)), ("product", old.product != new.product),
+            ("uid", old.uid != new.uid),
+        ]
+        return head.filter { $0.1 }.map { $0.0 } + changes(from: old, to: new).map { $0.0 }
     }
+
+    /// Returns the members of a table whose values differ from those of other contents, such as a new tag.
+    static func members<Contents>(
+        _ table: [JSONMember<Contents>],
+        of contents: Contents,
+        unlike other: Contents
+    ) -> [(String, String)] {
+        table.compactMap { member in
+            let value = member.write(contents)
+            return value == member.write(other) ? nil : (member.key, text(value))
+        }
+    }
+
+    // MARK: Text
+
+    private static func text(_ value: ImageValue) -> String {
+        switch value {
+        case .bytes(let bytes): quoted(bytes)
+        case .number(let number): String(number)
+        case .numbers(let numbers): array(numbers)
+        case .flag(let flag): String(flag)
+        case .text(let text): JSONText.quoted(text)
+        case .null: "null"
+        }
+    }
+
+    static func quoted(_ bytes: [UInt8]) -> String { "\"\(bytes.hexText())\"" }
+
+    static func array(_ numbers: [Int]) -> String { "[\(numbers.map { String($0) }.joined(separator: ", "))]" }
 
     // `JSONWriter` is not used here, since it writes no spaces and no text that was read before: an image has a space after
     // each comma and colon, and members that did not change stay as somebody wrote them.
 
-    /// Returns a JSON object with members whose values are JSON.
     static func object(_ members: [(String, String)]) -> String {
         "{\(members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", "))}"
     }

@@ -4,11 +4,8 @@ import VirtualTags
 
 /// A binary file: memory, with or without a header.
 struct MemoryDump: ImageSource {
-    /// The arrangement of the bytes in the file.
     enum Layout: Sendable, Hashable {
-        /// The memory of a MIFARE Classic.
         case classic
-        /// The pages of a MIFARE Ultralight or NTAG.
         case pages
         /// Pages after the Proxmark3 client's header of 56 bytes.
         case proxmarkPages
@@ -32,16 +29,13 @@ struct MemoryDump: ImageSource {
     init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
-                throw TagImageError(
-                    .missingField,
+                let reason =
                     "The file begins as a Proxmark3 .bin file of an ISO 15693 tag, and no version of it has "
-                        + "\(bytes.count) bytes; the file may have been cut off. Dump the tag again."
-                )
+                    + "\(bytes.count) bytes; the file may have been cut off. Dump the tag again."
+                throw TagImageError(.missingField, reason)
             }
-            throw TagImageError(
-                .unknownFormat,
-                "The file is in no known format, and its size and its beginning are those of no tag's memory."
-            )
+            let reason = "The file is in no known format, and its size and its beginning are those of no tag's memory."
+            throw TagImageError(.unknownFormat, reason)
         }
         self.bytes = bytes
         self.layout = layout
@@ -50,7 +44,6 @@ struct MemoryDump: ImageSource {
         contents = try Self.contents(bytes, layout)
     }
 
-    /// Returns the file with the tag's current contents. Only changed bytes are written.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.encoded(now, layout), let old = Self.encoded(contents, layout) else { return nil }
         var result = bytes
@@ -60,7 +53,6 @@ struct MemoryDump: ImageSource {
         return result
     }
 
-    /// Returns a new file; nil when the format does not support this kind of tag.
     static func encoded(new contents: TagContents, format: TagImage.Format) -> [UInt8]? {
         switch contents {
         case .classic: encoded(contents, .classic)
@@ -73,7 +65,6 @@ struct MemoryDump: ImageSource {
         }
     }
 
-    /// The parts of the file that the tag has no place for.
     var leftOut: [String] {
         guard let held = Self.encoded(contents, layout) else { return [] }
         var ranges: [ClosedRange<Int>] = []
@@ -189,10 +180,8 @@ struct MemoryDump: ImageSource {
             tag.icReference = bytes[13 + countSize]
             let start = 14 + countSize
             guard tag.blockCount <= locks, tag.blockCount * tag.blockSize <= ProxmarkTag15.maximumSize else {
-                throw TagImageError(
-                    .inconsistent,
-                    "\(tag.blockCount) blocks of \(tag.blockSize) don't fit into the file."
-                )
+                let reason = "\(tag.blockCount) blocks of \(tag.blockSize) don't fit into the file."
+                throw TagImageError(.inconsistent, reason)
             }
             tag.locks = Array(bytes[start..<(start + tag.blockCount)])
             let data = start + locks
@@ -203,17 +192,15 @@ struct MemoryDump: ImageSource {
         }
     }
 
-    /// Checks that a file has the pages that its header or its product requires.
     private static func checkSize(of memory: [UInt8], pages: Int) throws(TagImageError) {
         guard memory.count != pages * 4 else { return }
         guard memory.count < pages * 4 else {
             throw TagImageError(.inconsistent, "The file has more bytes than its \(pages) pages need.")
         }
-        throw TagImageError(
-            .missingField,
+        let reason =
             "The file has \(memory.count) bytes of memory, and its \(pages) pages need \(pages * 4); it was cut off. "
-                + "Dump the tag again."
-        )
+            + "Dump the tag again."
+        throw TagImageError(.missingField, reason)
     }
 
     // MARK: Writing
@@ -256,18 +243,116 @@ extension MemoryDump.Layout {
     /// Version 5 as the client writes it on a PC.
     static let version5 = MemoryDump.Layout.proxmark15(locks: 0x100, countSize: 2, stateSize: 4)
 
-    /// All layouts of ISO 15693 tags so far.
     static let all15: [MemoryDump.Layout] = [4, 1].flatMap { stateSize in
-        [
-            .proxmark15(locks: 0x40, countSize: 1, stateSize: stateSize),
-            .proxmark15(locks: 0xA0, countSize: 1, stateSize: stateSize),
-            .proxmark15(locks: 0x100, countSize: 2, stateSize: stateSize),
-        ]
+        [(0x40, 1), (0xA0, 1), (0x100, 2)].map { .proxmark15(locks: $0, countSize: $1, stateSize: stateSize) }
     }
 
-    /// The size of a file in bytes; 0 for other tags.
     var size15: Int {
         guard case .proxmark15(let locks, let countSize, let stateSize) = self else { return 0 }
         return 14 + countSize + locks + ProxmarkTag15.maximumSize + 8 + stateSize
+    }
+}
+
+/// A text file of the Proxmark3 client: the bytes of its binary file in hexadecimal, one block or page per line. Lines
+/// that start with # are comments.
+///
+/// When a changed tag is saved, only the digits of changed bytes are replaced.
+struct ProxmarkText: ImageSource {
+    let bytes: [UInt8]
+    /// The byte order mark, with which some editors begin a file.
+    private let mark: ArraySlice<UInt8>
+    private let memory: MemoryDump
+
+    var format: TagImage.Format { .proxmarkText }
+    var contents: TagContents { memory.contents }
+    var remarks: [TagImageRemark] { memory.remarks }
+    var leftOut: [String] { memory.leftOut }
+
+    /// Returns whether a file starts like such a text: its first line that is not empty or a comment has hexadecimal
+    /// digits.
+    ///
+    /// - Parameter start: the beginning of the file.
+    static func begins(_ start: some Collection<UInt8>) -> Bool {
+        let first = start.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first { $0.first != UInt8(ascii: "#") }
+        guard let first, let bytes = [UInt8](hexadecimal: first.filter { !isSpace($0) }) else { return false }
+        return bytes.count >= 4
+    }
+
+    /// Reads a file. A line with another number of bytes than the others is malformed.
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        self.bytes = bytes
+        mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[..<3] : []
+        var data: [UInt8] = []
+        var size: Int?
+        for (index, line) in Self.lines(of: bytes[mark.endIndex...]).enumerated() where Self.isData(line) {
+            guard let row = [UInt8](hexadecimal: line.filter { $0.hexDigitValue != nil || !Self.isSpace($0) }) else {
+                throw TagImageError(.malformed, "The line is not a row of hexadecimal digits.", line: index + 1)
+            }
+            guard row.count == size ?? row.count else {
+                let reason = "The line has \(row.count) bytes, and those before it have \(size ?? 0)"
+                throw TagImageError(.malformed, "\(reason); the file may have been cut off.", line: index + 1)
+            }
+            size = row.count
+            data += row
+        }
+        do throws(TagImageError) {
+            memory = try MemoryDump(parsing: data, as: .proxmarkBinary)
+        } catch {
+            guard error.code == .unknownFormat else { throw error }
+            let reason =
+                "The lines have \(data.count) bytes, which are not those of a MIFARE Classic (320, 1024, 2048 or 4096 bytes), "
+                + "Ultralight or NTAG; the file may have been cut off, or be of another tag."
+            throw TagImageError(.unknownFormat, reason)
+        }
+    }
+
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        guard let new = memory.encoded(now) else { return nil }
+        var digits = new.hexText().utf8.makeIterator()
+        var lines: [[UInt8]] = []
+        for line in Self.lines(of: bytes[mark.endIndex...]) {
+            guard Self.isData(line) else {
+                lines.append(Array(line))
+                continue
+            }
+            let isLower = line.contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+            lines.append(
+                line.map { character in
+                    guard character.hexDigitValue != nil, let digit = digits.next() else { return character }
+                    return isLower ? digit : digit.upperCase
+                }
+            )
+        }
+        return digits.next() == nil ? Array(mark + lines.joined(separator: [0x0A])) : nil
+    }
+
+    static func encoded(new contents: TagContents) -> [UInt8]? {
+        let size: Int
+        switch contents {
+        case .classic: size = 16
+        case .type2: size = 4
+        case .type1, .type3, .type4, .type5, .nfcA: return nil
+        }
+        guard let bytes = MemoryDump.encoded(new: contents, format: .proxmarkBinary) else { return nil }
+        let rows = stride(from: 0, to: bytes.count, by: size).map { bytes.dropFirst($0).prefix(size) }
+        return Array(rows.map { Array($0).hexText().uppercased() }.joined(separator: "\n").utf8)
+    }
+
+    private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    }
+
+    private static func isData(_ line: ArraySlice<UInt8>) -> Bool {
+        line.first != UInt8(ascii: "#") && !line.allSatisfy(isSpace)
+    }
+
+    private static func isSpace(_ character: UInt8) -> Bool {
+        character == 0x20 || character == 0x09 || character == 0x0D
+    }
+}
+
+extension UInt8 {
+    fileprivate var upperCase: UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) ? self - 0x20 : self
     }
 }

@@ -7,7 +7,6 @@ import VirtualTags
 /// `FileType` is the kind of tag: `mfu` MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` MIFARE
 /// Classic; `15693` in versions 1 to 5; `topaz` Topaz 96. All other parts stay and are not interpreted.
 struct ProxmarkJSON: ImageSource {
-    /// The supported kinds of files, by `FileType`.
     enum Kind: String, CaseIterable {
         case mfu
         case mfcard
@@ -32,6 +31,8 @@ struct ProxmarkJSON: ImageSource {
             self.key = key
             self.bytes = bytes
         }
+
+        var place: String { "\(object).\(key)" }
     }
 
     let bytes: [UInt8]
@@ -45,7 +46,7 @@ struct ProxmarkJSON: ImageSource {
     init(_ bytes: [UInt8], _ fields: JSONFields) throws(TagImageError) {
         let type = try fields.text("FileType")
         guard let kind = Kind(rawValue: type) else {
-            throw TagImageError(.unsupported, Self.refusal(of: type), line: fields.line("FileType"))
+            throw fields.error(.unsupported, "FileType", Self.refusal(of: type))
         }
         self.bytes = bytes
         self.kind = kind
@@ -59,10 +60,9 @@ struct ProxmarkJSON: ImageSource {
         remarks = Self.remarks(fields, contents)
     }
 
-    /// Compares the header's UID with the blocks. The client uses the header.
     private static func remarks(_ fields: JSONFields, _ contents: TagContents) -> [TagImageRemark] {
         let card = fields.object("Card")
-        guard card.hasValue("UID"), let uid = try? card.bytes("UID", count: nil), uid != contents.uid else {
+        guard card.hasValue("UID"), let uid = try? card.bytes("UID"), uid != contents.uid else {
             return []
         }
         let (header, blocks) = (uid.hexText(), contents.uid.hexText())
@@ -72,25 +72,23 @@ struct ProxmarkJSON: ImageSource {
 
     /// The values that a new file of the same contents would have differently, or not at all.
     var leftOut: [String] {
-        var held: [String: [UInt8]] = [:]
-        for value in Self.values(of: contents, kind) ?? [] { held["\(value.object).\(value.key)"] = value.bytes }
+        let values = Self.values(of: contents, kind) ?? []
+        let held = Dictionary(values.map { ($0.place, $0.bytes) }) { $1 }
         return ["Card", "blocks"].flatMap { name in
             let object = fields.object(name)
             return object.keys.map { "\(name).\($0)" }.filter { place in
                 guard let new = held[place] else { return true }
-                let old = try? object.bytes(String(place.dropFirst(name.count + 1)), count: nil)
+                let old = try? object.bytes(String(place.dropFirst(name.count + 1)))
                 return old != new
             }
         }
     }
 
-    /// Returns the file with the tag's current contents. Changed values are replaced at their places.
     func encoded(_ now: TagContents) -> [UInt8]? {
         guard let new = Self.values(of: now, kind), let old = Self.values(of: contents, kind) else { return nil }
-        var before: [String: [UInt8]] = [:]
-        for value in old { before["\(value.object).\(value.key)"] = value.bytes }
+        let before = Dictionary(old.map { ($0.place, $0.bytes) }) { $1 }
         var result = bytes
-        let changes = new.filter { before["\($0.object).\($0.key)"] != $0.bytes }
+        let changes = new.filter { before[$0.place] != $0.bytes }
         let places = changes.compactMap { value in
             (value.object.isEmpty ? fields : fields.object(value.object)).range(value.key).map { ($0, value.bytes) }
         }
@@ -126,7 +124,6 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// Returns the values of a file in order; nil when the tag is not of this kind.
     private static func values(of contents: TagContents, _ kind: Kind) -> [Value]? {
         switch (contents, kind) {
         case (.type1(let contents), .topaz): values(of: contents)
@@ -138,16 +135,10 @@ struct ProxmarkJSON: ImageSource {
         }
     }
 
-    /// Returns the blocks in `blocks` from 0 on, up to the first gap.
-    ///
-    /// - Parameters:
-    ///   - fields: the file.
-    ///   - size: the number of bytes in a block.
-    ///   - limit: the maximum number of blocks.
-    static func blocks(_ fields: JSONFields, size: Int, limit: Int) throws(TagImageError) -> [UInt8] {
+    private static func blocks(_ fields: JSONFields, size: Int, limit: Int) throws(TagImageError) -> [UInt8] {
         let blocks = fields.object("blocks")
         guard blocks.keys.count <= limit else {
-            throw TagImageError(.inconsistent, "There are more than \(limit) blocks.", line: fields.line("blocks"))
+            throw fields.error(.inconsistent, "blocks", "There are more than \(limit) blocks.")
         }
         var memory: [UInt8] = []
         for index in 0..<blocks.keys.count { memory += try blocks.bytes(String(index), count: size) }
@@ -155,10 +146,180 @@ struct ProxmarkJSON: ImageSource {
         return memory
     }
 
-    /// Returns a memory as blocks, starting at 0.
-    static func blocks(_ memory: [UInt8], size: Int) -> [Value] {
+    private static func blocks(_ memory: [UInt8], size: Int) -> [Value] {
         stride(from: 0, to: memory.count, by: size).enumerated().map { index, start in
             Value("blocks", String(index), Array(memory[start..<min(start + size, memory.count)]))
+        }
+    }
+
+    // MARK: MIFARE Ultralight and NTAG
+
+    private static func type2(_ fields: JSONFields) throws(TagImageError) -> Type2Contents {
+        let memory = try blocks(fields, size: 4, limit: 256)
+        let card = fields.object("Card")
+        var header = ProxmarkHeader()
+        if card.hasValue("Version") { header.version = try card.bytes("Version", count: 8) }
+        if card.hasValue("Signature") { header.signature = try card.bytes("Signature", count: 32) }
+        for index in 0..<3 where card.hasValue("Counter\(index)") {
+            header.counters[index] = UInt32(try card.bytes("Counter\(index)", count: 3).littleEndian(at: 0, count: 3))
+        }
+        for index in 0..<3 where card.hasValue("Tearing\(index)") {
+            header.tearingFlags[index] = try card.byte("Tearing\(index)")
+        }
+        return try header.contents(memory: memory)
+    }
+
+    private static func values(of contents: Type2Contents) -> [Value]? {
+        let header = ProxmarkHeader(contents)
+        guard contents.memory.count <= 1024, contents.uid.count == 7 else { return nil }
+        var values = [
+            Value("Card", "UID", contents.uid), Value("Card", "Version", header.version),
+            Value("Card", "TBO_0", [0, 0]), Value("Card", "TBO_1", [0]), Value("Card", "Signature", header.signature),
+        ]
+        for index in 0..<3 {
+            let counter = [UInt8](littleEndian: Int(header.counters[index]), count: 3)
+            values.append(Value("Card", "Counter\(index)", counter))
+            values.append(Value("Card", "Tearing\(index)", [header.tearingFlags[index]]))
+        }
+        return values + blocks(contents.memory, size: 4)
+    }
+
+    // MARK: MIFARE Classic
+
+    private static func classic(_ fields: JSONFields) throws(TagImageError) -> ClassicContents {
+        let memory = try blocks(fields, size: 16, limit: 256)
+        guard let product = ClassicProduct(memorySize: memory.count) else {
+            throw fields.error(.inconsistent, "blocks", "No MIFARE Classic has \(memory.count / 16) blocks.")
+        }
+        let card = fields.object("Card")
+        let uid = card.hasValue("UID") ? try card.nfcAIdentifier("UID") : ClassicContents.uid(inBlock0: memory)
+        var contents = ClassicContents(product, memory: memory, uid: uid)
+        // ATQA is as on the air, low byte first.
+        if card.hasValue("ATQA") { contents.atqa = try card.word("ATQA").byteSwapped }
+        contents.sak = try card.byte("SAK", default: contents.sak)
+        if card.hasValue("SIGNATURE") { contents.signature = try card.bytes("SIGNATURE") }
+        return contents
+    }
+
+    private static func values(of contents: ClassicContents, _ kind: Kind) -> [Value] {
+        var values = [
+            Value("Card", "UID", contents.uid), Value("Card", "ATQA", contents.atqa.littleEndianBytes),
+            Value("Card", "SAK", [contents.sak]),
+        ]
+        if kind == .mfc3 { values.append(Value("Card", "SIGNATURE", contents.signature)) }
+        return values + blocks(contents.memory, size: 16)
+    }
+
+    // MARK: ISO 15693
+
+    /// The values of versions 4 and 5.
+    private static func cardFields(_ kind: Kind) -> [ImageField<JSONFields, ProxmarkTag15>] {
+        func lock(
+            _ key: String,
+            _ path: WritableKeyPath<ProxmarkTag15, Bool>
+        ) -> ImageField<JSONFields, ProxmarkTag15> {
+            ImageField(key) { (card, tag) throws(TagImageError) in
+                tag[keyPath: path] = try card.byte(key) != 0
+            } write: {
+                .bytes([$0[keyPath: path] ? 1 : 0])
+            }
+        }
+        return [
+            ImageField("uid") { (card, tag) throws(TagImageError) in
+                tag.uid = try card.bytes("uid", count: 8).reversed()
+            } write: {
+                .bytes($0.uid.reversed())
+            }.required,
+            .byte("dsfid", \.dsfid), lock("dsfidlock", \.isDSFIDLocked), .byte("afi", \.afi),
+            lock("afilock", \.isAFILocked), .written("bytesperpage") { .bytes([UInt8($0.blockSize)]) },
+            .written("pagescount") { .bytes([UInt8](littleEndian: $0.blockCount, count: kind == .iso15v4 ? 1 : 2)) },
+            .byte("ic", \.icReference),
+            ImageField("locks") { (card, tag) throws(TagImageError) in
+                tag.locks = try card.bytes("locks", count: tag.blockCount)
+            } write: {
+                .bytes($0.locks)
+            },
+            .written("random") { _ in .bytes([0, 0]) }, .bytes("privacypasswd", \.privacyPassword, count: 4),
+            // The state that the client writes for a tag that is not near a reader.
+            .written("state") { _ in .bytes([0]) },
+        ]
+    }
+
+    private static func type5(_ fields: JSONFields, _ kind: Kind) throws(TagImageError) -> Type5Contents {
+        var tag = ProxmarkTag15()
+        switch kind {
+        case .iso15: tag.data = try fields.bytes("raw")
+        case .iso15v2, .iso15v3:
+            tag.blockSize = kind == .iso15v2 ? 4 : 8
+            tag.data = try blocks(fields, size: tag.blockSize, limit: 256)
+        default:
+            let card = fields.object("Card")
+            tag.blockSize = Int(try card.byte("bytesperpage"))
+            let count = try card.bytes("pagescount")
+            guard (1...2).contains(count.count), (1...32).contains(tag.blockSize) else {
+                let reason = "\"pagescount\" or \"bytesperpage\" is not the size of a memory."
+                throw card.error(.malformed, "pagescount", reason)
+            }
+            tag.blockCount = count.littleEndian(at: 0, count: count.count)
+            try card.read(cardFields(kind), into: &tag)
+            tag.data = try blocks(fields, size: tag.blockSize, limit: 256)
+        }
+        return try tag.contents()
+    }
+
+    private static func values(of contents: Type5Contents, _ kind: Kind) -> [Value]? {
+        guard let tag = ProxmarkTag15(contents) else { return nil }
+        switch kind {
+        case .iso15: return [Value("", "raw", tag.data)]
+        case .iso15v2, .iso15v3: return blocks(tag.data, size: tag.blockSize)
+        case .iso15v4, .iso15v5:
+            let card = cardFields(kind).compactMap { field -> Value? in
+                guard case .bytes(let bytes) = field.write(tag) else { return nil }
+                return Value("Card", field.key, bytes)
+            }
+            return card + blocks(tag.data, size: tag.blockSize)
+        default: return nil
+        }
+    }
+
+    // MARK: Topaz
+
+    private static func type1(_ fields: JSONFields) throws(TagImageError) -> Type1Contents {
+        let memory = try blocks(fields, size: 8, limit: 64)
+        let card = fields.object("Card")
+        // The client writes one name and reads the other.
+        let key = card.hasValue("H0R1") ? "H0R1" : "HR01"
+        let header = try card.bytes(key, count: 2)
+        guard header[0] == Type1Product.topaz96.header[0], memory.count == Type1Product.topaz96.memorySize else {
+            throw card.error(.unsupported, key, "Of Topaz tags only those with static memory are in such a file whole.")
+        }
+        return Type1Contents(.topaz96, memory: memory, header: header)
+    }
+
+    private static func values(of contents: Type1Contents) -> [Value]? {
+        guard contents.product == .topaz96 else { return nil }
+        return [
+            Value("Card", "UID", contents.uid), Value("Card", "H0R1", contents.header),
+            Value("Card", "Size", [0x78, 0x00]),
+        ] + blocks(contents.memory, size: 8)
+    }
+
+    // MARK: Other files
+
+    /// Returns why files of a type can't become a virtual tag, as a sentence.
+    static func refusal(of type: String) -> String {
+        switch type {
+        case "14b", "14b v2":
+            "The file has the blocks of a Type B memory, and neither its UID nor its chip: no tag can be made of them. "
+                + "The UID is in the name that the Proxmark3 gives the file; a Flipper file of the tag has all three."
+        case "mfpkeys", "mfdes": "The file has the keys of a card, and nothing of its memory."
+        case "ndef": "The file has a message, and no tag: write it to one with nfc tag write --message."
+        case "hitag", "t55x7", "t5555", "EM4205/EM4305", "EM4469/EM4569", "EM4X50":
+            "The file is of a tag for 125 kHz (\(type)); NFC tags work at 13.56 MHz."
+        case "iclass":
+            "A PicoPass or iCLASS is found by commands of its own and guarded by a cipher of its own: no phone sees it, "
+                + "and there is no virtual tag of it."
+        default: "A Proxmark3 file of type \(type) is of a tag that there is no virtual tag of."
         }
     }
 }

@@ -130,7 +130,7 @@ struct Scene {
 }
 
 /// Prints no lines to the app's author.
-private final class QuietPlace: TestPlace {
+private final class QuietPlace: TestContext {
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
     func prints(_ notice: String) -> Bool { false }

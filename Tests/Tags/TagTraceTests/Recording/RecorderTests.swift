@@ -105,7 +105,7 @@ struct RecorderTests {
         if presence == "later" { reader.handler.withLock { $0 }?() }
         await recorded.release()
         let (recording, reports) = (try scratch.recording, presence == nil ? 0 : 1)
-        #expect((observation != nil) == (reports == 1) && recording.header.tellsPresence == (reports == 1))
+        #expect((observation != nil) == (reports == 1) && recording.header.reportsPresence == (reports == 1))
         #expect(told.withLock { $0 } == reports)
         #expect(recording.steps.map(\.action) == [.presence, .release].suffix(1 + reports))
     }
@@ -248,7 +248,7 @@ struct RecorderTests {
         }
         #expect(observation != nil && link.maximumFrameLength == 64 && times[0] > 0 && times[1] > times[0])
         let recording = try scratch.recording
-        #expect(recording.header.isField && recording.header.tellsPresence)
+        #expect(recording.header.isField && recording.header.reportsPresence)
         #expect(recording.header.technologies == [.nfcA, .nfcV] && recording.header.maximumFrameLength == 64)
         #expect(recording.steps[1...2].map(\.action) == [.presence, .arrival([4, 5, 6, 7], number: 2)])
         #expect(recording.steps.map(\.time.wholeMicroseconds) == [0, times[0], times[0], times[0]])

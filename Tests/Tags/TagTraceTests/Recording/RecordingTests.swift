@@ -53,9 +53,9 @@ struct RecordingTests {
         // The reader's reports during a call are between the lines of the call.
         var (lines, open) = ([recording.header.line], "")
         for step in recording.steps {
-            if !step.action.isTold { lines.append(open) }
+            if !step.action.isEvent { lines.append(open) }
             lines.append(step.line)
-            if !step.action.isTold { open = step.outcomeLines }
+            if !step.action.isEvent { open = step.outcomeLines }
         }
         let written = (lines + [open]).joined().split(separator: "\n").sorted()
         #expect(written == text.split(separator: "\n").sorted())
@@ -78,7 +78,7 @@ struct RecordingTests {
         #expect(recording.trace.entries.map(\.time).first == .zero)
         #expect(recording.trace.entries.map(\.time).last == .microseconds(23))
         let field = try Recording(parsing: Array(Self.fieldText.utf8))
-        #expect(field.header.isField && !field.header.tellsPresence)
+        #expect(field.header.isField && !field.header.reportsPresence)
         let words = [
             "field on", "a tag came or left", "04010203040506 is near, arrival 3", "REQA", "no answer",
             "field off: \(LinkError.Code.readerUnavailable.words)",

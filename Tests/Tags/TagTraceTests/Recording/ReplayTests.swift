@@ -238,10 +238,10 @@ import Testing
         #expect(await iterator.next() == 0)
         #expect(told.withLock { $0 } == 0 && observations.allSatisfy { $0 != nil })
         // A reader that reported nothing when it was recorded reports nothing, so that it is asked.
-        for tellsPresence in [true, false] {
-            let recording = try Script.recording(kind: "field", tellsPresence: tellsPresence, Self.on)
+        for reportsPresence in [true, false] {
+            let recording = try Script.recording(kind: "field", reportsPresence: reportsPresence, Self.on)
             let field = try #require(RecordingReplay(recording).reader.field)
-            #expect((field.observePresence({}) != nil) == tellsPresence && !field.reportsPresenceInTime)
+            #expect((field.observePresence({}) != nil) == reportsPresence && !field.reportsPresenceInTime)
         }
     }
 

@@ -31,12 +31,12 @@ enum Script {
     static func recording(
         kind: String = "discovering",
         cutOff: Bool = false,
-        tellsPresence: Bool = true,
+        reportsPresence: Bool = true,
         _ lines: [String]
     ) throws -> Recording {
         let head =
             #"{"opencorenfc_recording":1,"reader":"R","kind":"\#(kind)","technologies":["nfc-a","nfc-v"],"#
-            + #""maximum_frame_length":64,"tells_presence":\#(tellsPresence)}"#
+            + #""maximum_frame_length":64,"tells_presence":\#(reportsPresence)}"#
         let text = ([head] + lines).joined(separator: "\n") + (cutOff ? "\n{" : "\n")
         return try Recording(parsing: Array(text.utf8))
     }

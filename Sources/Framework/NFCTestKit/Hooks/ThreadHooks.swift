@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Glibc
+import NFCSessions
+
+/// The program itself calls it. Libraries call a versioned symbol, so their calls arrive here only under
+/// ThreadSanitizer.
+@_cdecl("pthread_create")
+package func carryThread(
+    _ thread: UnsafeMutablePointer<pthread_t>,
+    _ attributes: UnsafePointer<pthread_attr_t>?,
+    _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let carried = unsafe TrackedThreads.carried(body, context, calledBy: "pthread_create") else {
+        return unsafe TrackedThreads.create(thread, attributes, body, context)
+    }
+    let status = unsafe TrackedThreads.create(thread, attributes, TrackedThreads.run, carried)
+    if status != 0 { unsafe TrackedThreads.release(carried) }
+    return status
+}
+
+/// Foundation's `Thread` calls it.
+@_cdecl("_CFThreadCreate")
+package func carryThreadOfFoundation(
+    _ attributes: pthread_attr_t,
+    _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
+    _ context: UnsafeMutableRawPointer?
+) -> pthread_t {
+    guard let carried = unsafe TrackedThreads.carried(body, context, calledBy: "_CFThreadCreate") else {
+        return unsafe TrackedThreads.createOfFoundation(attributes, body, context)
+    }
+    return unsafe TrackedThreads.createOfFoundation(attributes, TrackedThreads.run, carried)
+}
+
+/// Threads that code of a test starts. They belong to the test. Their work is not counted, but time passes only when
+/// each of them waits for something else than time.
+@safe enum TrackedThreads {
+    typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+    typealias Create =
+        @convention(c) (
+            UnsafeMutablePointer<pthread_t>, UnsafePointer<pthread_attr_t>?, Body, UnsafeMutableRawPointer?
+        ) -> Int32
+
+    typealias CreateOfFoundation =
+        @convention(c) (pthread_attr_t, Body, UnsafeMutableRawPointer?) -> pthread_t
+
+    static let create: Create = unsafe DispatchLibrary.next("pthread_create")
+    static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")
+
+    /// A thread of a test: its function, and the code around it.
+    @safe private final class Begun: TestScope {
+        private let body: Body
+        private let context: UnsafeMutableRawPointer?
+        private let place: TestTracker
+
+        init(
+            _ owner: (environment: NFCEnvironment, place: TestTracker),
+            _ body: @escaping Body,
+            _ context: UnsafeMutableRawPointer?
+        ) {
+            unsafe self.body = body
+            unsafe self.context = context
+            place = owner.place
+            super.init(owner.environment, lasts: true)
+            place.threadWillStart()
+        }
+
+        override var isOfThread: Bool { true }
+
+        func run() -> UnsafeMutableRawPointer? {
+            SignalStack.setForCaller()
+            let number = ProcessActivity.callerNumber
+            place.threadBegins(number)
+            defer { place.threadEnds(number) }
+            return unsafe CurrentTest.within(self) { unsafe body(context) }
+        }
+
+        func failedToStart() { place.threadWillStart(false) }
+    }
+
+    /// Runs a thread's function that ``carried(_:_:)`` wrapped.
+    static let run: Body = { pointer in
+        guard let pointer = unsafe pointer else { return nil }
+        return unsafe Unmanaged<Begun>.fromOpaque(pointer).takeRetainedValue().run()
+    }
+
+    /// Wraps the function of a test's thread, for the thread to run instead. Nil for a thread of no test, for a thread
+    /// that libdispatch needs for its queues, and for a thread that a library shares among all tests.
+    ///
+    /// - Parameter function: the function that was called.
+    static func carried(
+        _ body: @escaping Body,
+        _ context: UnsafeMutableRawPointer?,
+        calledBy function: String
+    ) -> UnsafeMutableRawPointer? {
+        guard let owner = CurrentTest.current,
+            !(unsafe Symbols.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
+        else { return nil }
+        owner.place.noteThread()
+        if Callers.areOfLibrary(calling: function) { return nil }
+        return unsafe Unmanaged.passRetained(Begun(owner, body, context)).toOpaque()
+    }
+
+    /// Releases a wrapped function when its thread failed to start.
+    static func release(_ carried: UnsafeMutableRawPointer) {
+        unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().failedToStart()
+    }
+}

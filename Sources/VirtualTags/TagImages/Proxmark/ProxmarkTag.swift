@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualTags
+
+/// The Proxmark3 client's data of a MIFARE Ultralight or NTAG besides its pages.
+struct ProxmarkHeader {
+    /// The answer to GET_VERSION; zeros if unknown.
+    var version = [UInt8](repeating: 0, count: 8)
+    /// The answer to READ_SIG; zeros if unknown.
+    var signature = [UInt8](repeating: 0, count: 32)
+    var counters: [UInt32] = [0, 0, 0]
+    var tearingFlags: [UInt8] = [0, 0, 0]
+
+    init() {}
+
+    init(_ contents: Type2Contents) {
+        version = contents.version ?? version
+        signature = contents.signature
+        counters = contents.counters
+        tearingFlags = contents.tearingFlags
+    }
+
+    /// Returns the tag with this header and the given pages. ATQA and SAK are those of the family.
+    func contents(memory: [UInt8]) throws(TagImageError) -> Type2Contents {
+        let hasVersion = version.contains { $0 != 0 }
+        guard let product = Type2Product(version: hasVersion ? version : nil, pageCount: memory.count / 4) else {
+            let reason =
+                hasVersion
+                ? "A tag with the version \(version.hexText()) is not supported yet."
+                : "No tag without GET_VERSION has \(memory.count / 4) pages."
+            throw TagImageError(.unsupported, reason)
+        }
+        guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
+            let reason = "\(memory.count / 4) pages are not what the \(product) has, which are \(product.pageCount)."
+            throw TagImageError(.inconsistent, reason)
+        }
+        var contents = Type2Contents(blank: product, uid: product.uid(inMemory: memory))
+        contents.memory = memory
+        if product.version != nil, hasVersion { contents.version = version }
+        contents.signature = signature
+        contents.counters = counters
+        contents.tearingFlags = tearingFlags
+        return contents
+    }
+}
+
+/// The Proxmark3 client's data of an ISO 15693 tag, in JSON and binary files.
+struct ProxmarkTag15 {
+    /// The maximum number of pages in versions with a one-byte count.
+    static let version4Pages = 0xA0
+    /// The maximum size of the data, in bytes.
+    static let maximumSize = 2048
+
+    /// The UID, E0 first.
+    var uid: [UInt8] = [0xE0, 0, 0, 0, 0, 0, 0, 0]
+    var dsfid: UInt8 = 0
+    var isDSFIDLocked = false
+    var afi: UInt8 = 0
+    var isAFILocked = false
+    var blockSize = 4
+    /// The number of blocks; nil to derive it from the data.
+    private var count: Int?
+    var icReference: UInt8 = 0
+    /// One byte per block, not 0 when it is locked.
+    var locks: [UInt8] = []
+    /// All blocks.
+    var data: [UInt8] = []
+    /// As on the air, low byte first.
+    var privacyPassword: [UInt8] = [0, 0, 0, 0]
+
+    var blockCount: Int {
+        get { count ?? data.count / blockSize }
+        set { count = newValue }
+    }
+
+    init() {}
+
+    init?(_ contents: Type5Contents) {
+        let product = contents.product
+        guard product.blockCount <= 256, product.blockCount * product.blockSize <= Self.maximumSize else { return nil }
+        uid = contents.uid
+        dsfid = contents.dsfid
+        isDSFIDLocked = contents.isDSFIDLocked
+        afi = contents.afi
+        isAFILocked = contents.isAFILocked
+        blockSize = product.blockSize
+        icReference = product.icReference
+        count = product.blockCount
+        locks = (0..<product.blockCount).map { contents.lockedBlocks.contains($0) ? 1 : 0 }
+        data = contents.memory + contents.counterBlock
+        privacyPassword = [UInt8](littleEndian: Int(contents.passwords[0x04] ?? 0), count: 4)
+    }
+
+    /// Returns the tag. If there is no model of its product, it is a generic one.
+    func contents() throws(TagImageError) -> Type5Contents {
+        guard (1...32).contains(blockSize), (1...256).contains(blockCount), data.count == blockCount * blockSize else {
+            let reason = "\(data.count) bytes are not \(blockCount) blocks of \(blockSize)."
+            throw TagImageError(.inconsistent, reason)
+        }
+        let product =
+            Type5Product(uid: uid, blockCount: blockCount, blockSize: blockSize)
+            ?? .generic(blockCount: blockCount, blockSize: blockSize, icReference: icReference)
+        var contents = Type5Contents(blank: product, uid: uid)
+        contents.memory = Array(data.prefix(contents.memory.count))
+        contents.readCounterBlock(data)
+        contents.dsfid = dsfid
+        contents.isDSFIDLocked = isDSFIDLocked
+        contents.afi = afi
+        contents.isAFILocked = isAFILocked
+        contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks[...])
+        if contents.passwords[0x04] != nil {
+            contents.passwords[0x04] = UInt32(bytes: privacyPassword.reversed())
+        }
+        return contents
+    }
+}
+
+extension Type2Product {
+    /// Finds the product by its answer to GET_VERSION, or by the number of its pages; nil when there is no model of it.
+    ///
+    /// - Parameters:
+    ///   - version: the answer, 8 bytes; nil for a product without the command.
+    ///   - pageCount: the number of pages in a dump.
+    init?(version: [UInt8]?, pageCount: Int) {
+        let product: Type2Product?
+        if let version, version.count == 8 {
+            // Vendor, type and size identify a product. Its subtypes and versions have the same model.
+            let isSame = { (other: [UInt8]) in
+                version[1] == other[1] && version[2] == other[2] && version[6] == other[6]
+            }
+            product =
+                Self.all.first { $0.version == version }
+                ?? Self.all.first { $0.version.map { isSame($0) && $0[4] == version[4] } ?? false }
+        } else {
+            switch pageCount {
+            case 16: product = .ultralight
+            case 44, 48: product = .ultralightC
+            case 42: product = .ntag203
+            default: product = nil
+            }
+        }
+        guard let product else { return nil }
+        self = product
+    }
+
+    /// Returns the UID at the start of a memory: seven bytes. Except on NTAG I2C, a check byte follows the third one.
+    func uid(inMemory memory: [UInt8]) -> [UInt8] {
+        features.contains(.sectors) ? Array(memory.prefix(7)) : Array(memory.prefix(3) + memory.dropFirst(4).prefix(4))
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Whether the bytes start like the memory of a Type 2 tag: a 7-byte UID with its two check bytes.
+    var beginsAsType2Memory: Bool {
+        let head = Array(prefix(9))
+        guard head.count == 9 else { return false }
+        return head[3] == head[..<3].reduce(0x88, ^) && head[8] == head[4..<8].reduce(0, ^)
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import VirtualTags
+
+/// An XML report of NXP's TagInfo: `scan` with `uid`, and `block`s of memory in its sections.
+///
+/// It can be read but not written. Passwords, counters and keys are missing, because a phone can't read them.
+struct TagInfoReport: ImageSource {
+    let bytes: [UInt8]
+    let contents: TagContents
+
+    var format: TagImage.Format { .tagInfo }
+
+    func encoded(_ now: TagContents) -> [UInt8]? {
+        now == contents ? bytes : nil
+    }
+
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        self.bytes = bytes
+        let scan = try TagInfoScan(parsing: bytes)
+        switch scan.blocks.keys.sorted().first {
+        case "ultralight": contents = .type2(try Self.type2(scan))
+        case "icode": contents = .type5(try Self.type5(scan))
+        case "mifaredata", "mifaretrailer": contents = .classic(try Self.classic(scan))
+        case let type?:
+            throw TagImageError(.unsupported, "A report with memory of type \(type) is not supported yet.")
+        case nil:
+            throw TagImageError(.missingField, "The report has no memory: make a full scan.")
+        }
+    }
+
+    private static func type2(_ scan: TagInfoScan) throws(TagImageError) -> Type2Contents {
+        let blocks = scan.blocks["ultralight"] ?? []
+        var memory: [UInt8] = []
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.count <= 4 else {
+                throw TagImageError(.malformed, "A page is missing, or not one of four bytes.", line: block.line)
+            }
+            memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
+        }
+        let name = scan.texts["IC type"] ?? ""
+        // A number in parentheses may follow the name. "MF0UL11" is only there.
+        let product =
+            Type2Product.all.first { $0.pageCount == blocks.count && isNamed($0, in: name) }
+            ?? Type2Product.all.first { isNamed($0, in: name) }
+        guard let product else {
+            throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.")
+        }
+        guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
+            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not what the \(product) has.")
+        }
+        var contents = Type2Contents(blank: product, uid: scan.uid)
+        let factory = contents.memory
+        contents.memory = memory
+        // Data that a phone can't read, such as the password and the key, are like those of a new tag.
+        for block in blocks where block.data.count < 4 {
+            let missing = (block.address * 4 + block.data.count)..<(block.address * 4 + 4)
+            contents.memory.replaceSubrange(missing, with: factory[missing])
+        }
+        contents.signature = scan.signature ?? contents.signature
+        contents.atqa = scan.atqa ?? contents.atqa
+        contents.sak = scan.sak ?? contents.sak
+        return contents
+    }
+
+    /// Returns whether a text has a product's name as whole words: the NTAG210µ is not an NTAG210. An F may follow, for
+    /// a product that also has a pin that shows the field.
+    private static func isNamed(_ product: Type2Product, in text: String) -> Bool {
+        text.ranges(of: shortName(product)).contains { range in
+            let rest = text[range.upperBound...]
+            return (rest.first == "F" ? rest.dropFirst() : rest).first.map { !$0.isLetter && !$0.isNumber } ?? true
+        }
+    }
+
+    private static func shortName(_ product: Type2Product) -> String {
+        switch product {
+        case .ultralight: "MF0ICU1"
+        case .ultralightC: "MF0ICU2"
+        case .ultralightEV1UL11: "MF0UL11"
+        case .ultralightEV1UL21: "MF0UL21"
+        default: product.name
+        }
+    }
+
+    private static func type5(_ scan: TagInfoScan) throws(TagImageError) -> Type5Contents {
+        let blocks = scan.blocks["icode"] ?? []
+        var tag = ProxmarkTag15()
+        tag.uid = scan.uid
+        tag.blockSize = blocks.map(\.data.count).max() ?? 4
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.isEmpty || block.data.count == tag.blockSize else {
+                let reason = "A block is missing, or not of the size of the others."
+                throw TagImageError(.malformed, reason, line: block.line)
+            }
+            tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
+            // The legend of the report: * and x mean locked.
+            tag.locks.append(block.access.hasPrefix("*") || block.access.hasPrefix("x") ? 1 : 0)
+        }
+        tag.afi = scan.protocolBytes("AFI", count: 1)?[0] ?? 0
+        tag.dsfid = scan.protocolBytes("DSFID", count: 1)?[0] ?? 0
+        var contents = try tag.contents()
+        contents.signature = scan.signature ?? contents.signature
+        return contents
+    }
+
+    private static func classic(_ scan: TagInfoScan) throws(TagImageError) -> ClassicContents {
+        let blocks = ((scan.blocks["mifaredata"] ?? []) + (scan.blocks["mifaretrailer"] ?? []))
+            .sorted { $0.address < $1.address }
+        guard let product = ClassicProduct(memorySize: blocks.count * 16) else {
+            throw TagImageError(.inconsistent, "No MIFARE Classic has \(blocks.count) blocks.")
+        }
+        var contents = ClassicContents(product, memory: [], uid: scan.uid)
+        for (address, block) in blocks.enumerated() {
+            guard block.address == address, block.data.isEmpty || block.data.count == 16 else {
+                throw TagImageError(.malformed, "A block is missing, or not one of 16 bytes.", line: block.line)
+            }
+            var bytes: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
+            if ClassicProduct.sector(ofTrailer: address) != nil {
+                // Keys read as zero. If the report knows them, they are beside the block.
+                for index in 0..<6 {
+                    bytes[index] = block.keyA.count == 6 ? block.keyA[index] : nil
+                    bytes[10 + index] = block.keyB.count == 6 ? block.keyB[index] : nil
+                }
+            }
+            for (index, byte) in bytes.enumerated() {
+                contents.memory[address * 16 + index] = byte ?? 0
+                if byte == nil { contents.unknownBytes.insert(address * 16 + index) }
+            }
+        }
+        contents.atqa = scan.atqa ?? contents.atqa
+        contents.sak = scan.sak ?? contents.sak
+        return contents
+    }
+}
+
+/// The relevant parts of a TagInfo report: the UID, the memory, and texts by section title.
+struct TagInfoScan {
+    struct Block {
+        var address: Int
+        /// The access in the report: `*` and `x` mean locked.
+        var access: String
+        /// The bytes; fewer than the block has, or none, if they could not be read.
+        var data: [UInt8]
+        var keyA: [UInt8]
+        var keyB: [UInt8]
+        var line: Int
+    }
+
+    private static let maximumBlocks = 2048
+
+    private(set) var uid: [UInt8] = []
+    /// The blocks by type in lower case, such as `ultralight`.
+    private(set) var blocks: [String: [Block]] = [:]
+    /// The texts by the titles of their sections.
+    private(set) var texts: [String: String] = [:]
+
+    init(parsing bytes: [UInt8]) throws(TagImageError) {
+        let root = try XMLElement.root("scan", parsing: bytes)
+        var title = ""
+        try root.visit { element throws(TagImageError) in
+            switch element.name {
+            case "uid": uid = try Self.bytes(element)
+            case "subsection": title = element.attributes["title"] ?? ""
+            case "content": texts[title, default: ""] += element.text
+            case "block": try add(element)
+            default: break
+            }
+        }
+        guard [4, 7, 8, 10].contains(uid.count) else {
+            throw TagImageError(.missingField, "\"uid\" is missing, or not a UID.")
+        }
+        let isType5 = blocks["icode"] != nil
+        guard isType5 == (uid.count == 8) else {
+            throw TagImageError(.inconsistent, "The UID is not one of the kind of tag that the memory is of.")
+        }
+    }
+
+    private mutating func add(_ element: XMLElement) throws(TagImageError) {
+        guard let address = element.child("address").flatMap({ Int($0.text.filter { !$0.isWhitespace }) }),
+            address >= 0
+        else { return }
+        let type = (element.attributes["type"] ?? "").lowercased()
+        guard blocks[type, default: []].count < Self.maximumBlocks else {
+            throw TagImageError(.malformed, "There are more than \(Self.maximumBlocks) blocks.", line: element.line)
+        }
+        let data = element.child("data")
+        let block = Block(
+            address: address,
+            access: data?.attributes["access"] ?? "",
+            data: try Self.bytes(data),
+            keyA: try Self.bytes(element.child("keyA")),
+            keyB: try Self.bytes(element.child("keyB")),
+            line: element.line
+        )
+        blocks[type, default: []].append(block)
+    }
+
+    /// Returns the bytes of an element, which are separated by spaces or colons; none when the element is missing.
+    private static func bytes(_ element: XMLElement?) throws(TagImageError) -> [UInt8] {
+        guard let element else { return [] }
+        let digits = element.text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
+        guard digits.count <= 512, let bytes = [UInt8](hexadecimal: digits) else {
+            throw TagImageError(.malformed, "Bytes in hexadecimal are expected here.", line: element.line)
+        }
+        return bytes
+    }
+
+    var atqa: UInt16? { protocolBytes("ATQA", count: 2).map { UInt16(high: $0[1], low: $0[0]) } }
+    var sak: UInt8? { protocolBytes("SAK", count: 1)?[0] }
+
+    /// Returns the bytes of a line such as `ATQA: 0x4400` in the protocol's section, in the written order.
+    func protocolBytes(_ key: String, count: Int) -> [UInt8]? {
+        let lines = (texts["Detailed protocol information"] ?? "").split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("\(key): 0x") }) else { return nil }
+        let bytes = [UInt8](hexadecimal: line.dropFirst(key.utf8.count + 4).utf8.prefix(count * 2))
+        return bytes?.count == count ? bytes : nil
+    }
+
+    /// The signature of the originality check: r and s, 16 bytes each.
+    var signature: [UInt8]? {
+        let text = texts.first { $0.key.hasPrefix("Originality") }?.value ?? ""
+        var bytes: [UInt8] = []
+        for name in ["r: 0x", "s: 0x"] {
+            guard let line = text.split(separator: "\n").first(where: { $0.contains(name) }) else { return nil }
+            let digits = line.utf8.suffix(32)
+            guard let part = [UInt8](hexadecimal: digits), part.count == 16 else { return nil }
+            bytes += part
+        }
+        return bytes
+    }
+}
