@@ -163,3 +163,207 @@ extension PCSCReader {
         }
     }
 }
+
+/// How to choose one of the system's readers.
+public enum ReaderChoice: Sendable, Hashable {
+    /// The first reader that is contactless, as far as known; none when no reader is.
+    case firstContactless
+    /// The first contactless reader, or else the first reader.
+    case first
+    /// The reader with this name; or the first one whose name begins with it, or contains it, ignoring case.
+    case named(String)
+
+    /// Chooses a reader.
+    ///
+    /// - Parameter states: the connected readers, in the service's order.
+    /// - Returns: the reader's name; nil when no reader matches.
+    package func pick(from states: [SmartCardReaderState]) -> String? {
+        let names = states.map(\.reader)
+        switch self {
+        case .firstContactless:
+            return states.first { Self.isContactless($0) }?.reader
+        case .first:
+            return ReaderChoice.firstContactless.pick(from: states)
+                ?? names.first { !Self.words(in: $0).contains("SAM") } ?? names.first
+        case .named(let wanted):
+            let wanted = wanted.uppercased()
+            return names.first { $0.uppercased() == wanted }
+                ?? names.first { $0.uppercased().hasPrefix(wanted) }
+                ?? names.first { $0.uppercased().contains(wanted) }
+        }
+    }
+
+    /// Whether a reader is contactless, judged by the card in it; or without a card, by the reader's name.
+    ///
+    /// The service has no better information. The name only determines which reader to try; the driver asks the reader
+    /// for its capabilities.
+    package static func isContactless(_ state: SmartCardReaderState) -> Bool {
+        if let answer = AnswerToReset(state.answerToReset) { return answer.isContactless }
+        let words = words(in: state.reader)
+        if words.contains(where: Self.contactWords.contains) { return false }
+        return words.contains { word in
+            Self.contactlessWords.contains(word) || Self.contactlessProducts.contains { word.hasPrefix($0) }
+        }
+    }
+
+    /// Whether a reader has a PN53x inside, judged by its name. That chip does not find ISO/IEC 15693 tags (PN532 user
+    /// manual, 7.3.5, InListPassiveTarget).
+    static func hasPN53x(_ name: String) -> Bool {
+        words(in: name).contains { word in pn53xProducts.contains { word.hasPrefix($0) } }
+    }
+
+    private static let pn53xProducts = ["ACR122", "PN53", "SCL3711", "TOUCHATAG"]
+
+    /// Words for contact slots, in readers with both kinds of slots.
+    private static let contactWords: Set<String> = ["SAM", "ICC", "CONTACT"]
+    private static let contactlessWords: Set<String> = [
+        "CL", "CONTACTLESS", "FELICA", "NFC", "PASORI", "PCD", "PICC", "RF", "RFID", "TOUCHATAG",
+    ]
+    private static let contactlessProducts = [
+        "ACR122", "ACR125", "ACR128", "ACR155", "ARYGON", "PN53", "SCL3711", "RC-S", "5022", "5023", "5027", "5422",
+        "5427", "3700", "3720", "4701",
+    ]
+
+    private static func words(in name: String) -> [String] {
+        name.uppercased().split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init)
+    }
+}
+
+/// A report on a PC/SC reader: its name and state, and its answers to questions.
+public struct PCSCReaderReport: Sendable {
+    /// The card state of a reader.
+    public enum Presence: String, Sendable {
+        /// There is nothing in the reader.
+        case empty
+        /// There is a tag or card.
+        case tag
+        /// There is something that does not answer.
+        case mute
+        /// The reader itself is gone.
+        case unplugged
+    }
+
+    /// Whether the reader supports one of Core NFC's calls.
+    public typealias Call = ServedCall
+
+    /// The reader's name.
+    public var name: String
+    /// The reader's card state.
+    public var presence: Presence
+    /// Whether another program uses it.
+    public var isInUse: Bool
+    /// Whether the reader is contactless, as far as known.
+    public var isContactless: Bool
+    /// The ATR of the card in the reader.
+    public var answerToReset: [UInt8]
+    /// Why the tag in the reader could not be opened, as a sentence.
+    public var problem: String?
+
+    var features = ReaderFeatures()
+    var findings = ReaderFindings()
+
+    init(_ state: SmartCardReaderState) {
+        name = state.reader
+        presence =
+            state.flags.contains(.unavailable)
+            ? .unplugged : state.flags.contains(.mute) ? .mute : state.flags.contains(.present) ? .tag : .empty
+        isInUse = state.isInUse
+        isContactless = ReaderChoice.isContactless(state)
+        answerToReset = state.answerToReset
+    }
+
+    /// The technologies that the reader can poll for, as far as known.
+    public var technologies: Set<Technology> { PCSCReader.technologies(name, findings) }
+    /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or when it is not known.
+    public var chip: String? { findings.chip.flatMap(\.self) }
+    /// USB vendor and product, such as `072f:2200`; nil when the driver does not report it.
+    public var usbIdentifier: String? { features.usbIdentifier }
+    /// The firmware's name; nil when the driver does not report it.
+    public var firmware: String? { features.firmware }
+    /// Whether the reader supports extended APDUs; nil when the driver does not report it.
+    public var takesExtendedAPDUs: Bool? { features.takesExtendedAPDUs }
+    /// Whether escape commands are allowed.
+    public var hasEscapeCommands: Bool { features.escapeCode != nil }
+    /// The technologies for which the reader supports transparent sessions.
+    public var transparentTechnologies: Set<Technology> {
+        Set(findings.transparent.filter { $0.value != nil }.keys)
+    }
+}
+
+extension PCSCReaderReport {
+    /// The Core NFC calls that the reader supports, and why it does not support the others.
+    public var calls: [Call] {
+        let extended =
+            switch takesExtendedAPDUs {
+            case true?: "in APDUs, extended ones too"
+            case false?: "in APDUs of up to 261 bytes; the reader takes no extended ones"
+            case nil: "in APDUs; whether extended ones go through, its driver does not report"
+            }
+        return [
+            Call(name: "NFCNDEFTag.readNDEF, writeNDEF", support: .yes, reason: "For tags that the calls below reach."),
+            Call(name: "NFCISO7816Tag.sendCommand", support: .yes, reason: "The reader speaks ISO-DEP, \(extended)."),
+            miFare, feliCa, iso15693,
+            Call(
+                name: "NFCTagReaderSession.PollingOption.pace",
+                support: .yes,
+                reason: "Each card is asked for EF.CardAccess, which says whether it takes PACE."
+            ),
+            Call(
+                name: "NFCVASReaderSession",
+                support: .no,
+                reason: "Readers that find tags by themselves do not send the VAS polling frame."
+            ),
+        ]
+    }
+
+    private var miFare: Call {
+        raw("NFCMiFareTag.sendMiFareCommand", .nfcA, "an NFC-A tag without ISO-DEP") {
+            (.partly, "READ and WRITE of pages alone, by the reader's commands for storage cards.")
+        }
+    }
+
+    private var feliCa: Call {
+        raw("NFCFeliCaTag's commands", .nfcF, "a FeliCa tag") {
+            (.partly, "Reading and writing without encryption alone, where the reader has commands for FeliCa blocks.")
+        }
+    }
+
+    private var iso15693: Call {
+        if findings.traverse == true {
+            return Call(
+                name: "NFCISO15693Tag's commands",
+                support: .yes,
+                reason: "Through the reader's Traverse, FF FD."
+            )
+        }
+        if !technologies.contains(.nfcV), findings.transparent[.nfcV] == nil {
+            return Call(
+                name: "NFCISO15693Tag's commands",
+                support: .no,
+                reason: "The \(chip ?? "PN53x") inside does not speak ISO/IEC 15693."
+            )
+        }
+        return raw("NFCISO15693Tag's commands", .nfcV, "an ISO/IEC 15693 tag") {
+            (.partly, "Reading and writing blocks alone, by the reader's commands for storage cards.")
+        }
+    }
+
+    private func raw(
+        _ name: String,
+        _ technology: Technology,
+        _ tag: String,
+        otherwise: () -> (Call.Support, String)
+    ) -> Call {
+        if let chip, technology != .nfcV {
+            return Call(name: name, support: .yes, reason: "Through the \(chip) inside.")
+        }
+        switch findings.transparent[technology] {
+        case .some(.some): return Call(name: name, support: .yes, reason: "In a transparent session.")
+        case .some(nil):
+            let (support, reason) = otherwise()
+            return Call(name: name, support: support, reason: reason)
+        case nil:
+            return Call(name: name, support: .unknown, reason: "Shows when \(tag) is on the reader; ask again then.")
+        }
+    }
+}

@@ -354,3 +354,81 @@ actor SimulatorClient {
         return arrival
     }
 }
+
+/// What the simulator sends by itself.
+extension SimulatorClient {
+    func handleEventsLater() {
+        guard !events.isEmpty else { return }
+        executor.async { [weak self] in self?.assumeIsolated { $0.handleEvents() } }
+    }
+
+    func handleEvents() {
+        // A handler may make a request, with which further events come.
+        while !events.isEmpty {
+            let event = events.removeFirst()
+            switch event.string("event") {
+            case "presence":
+                known.withLock { $0.arrivals = [:] }
+                tellObservers()
+            case "switches": known.withLock { $0.switches = SimulatorSwitches(event) }
+            case "cancel": known.withLock { $0.onCancel }?()
+            case "press":
+                guard let item = event.string("item") else { break }
+                known.withLock { $0.onPress }?(item)
+            case "link":
+                guard let link = SimulatorLinkEvent(event) else { break }
+                handle(link)
+            // Later versions may have more events.
+            default: break
+            }
+        }
+    }
+
+    func handle(_ link: SimulatorLinkEvent) {
+        let handler = known.withLock { known in
+            if known.onLink == nil {
+                known.waitingLinks.append(link)
+                if known.waitingLinks.count > Self.maximumWaitingLinks { known.waitingLinks.removeFirst() }
+            }
+            return known.onLink
+        }
+        handler?(link)
+    }
+}
+
+extension SimulatorClient {
+    /// Shows a screen now, and at the beginning of each later connection.
+    ///
+    /// - Parameter line: the request; nil when the app shows none any more.
+    func show(_ line: [UInt8]?) {
+        screen = line
+        guard let line else { return }
+        do throws(LinkError) {
+            guard socket != nil else { return try open(nil) }
+            try keepingConnection { () throws(LinkError) in
+                try socket?.send(line, before: .now + patience, nil)
+            }
+        } catch {
+            comeBackLater()
+        }
+    }
+
+    /// An app with a screen returns to the phone when its simulator runs again.
+    func comeBackLater() {
+        guard screen != nil, !isReturning else { return }
+        isReturning = true
+        executor.queue.asyncAfter(deadline: .now() + Self.returnInterval) { [weak self] in
+            self?.assumeIsolated { $0.comeBack() }
+        }
+    }
+
+    func comeBack() {
+        isReturning = false
+        guard screen != nil else { return }
+        do throws(LinkError) {
+            try open(nil)
+        } catch {
+            comeBackLater()
+        }
+    }
+}
