@@ -303,7 +303,7 @@ let package = Package(
         // A PN532 that answers as a test says.
         .target(
             name: "ChipTesting",
-            dependencies: ["TagLink"],
+            dependencies: ["PN532Driver", "TagLink"],
             path: "Tests/TestSupport/ChipTesting",
             swiftSettings: strict
         ),
@@ -470,9 +470,9 @@ let package = Package(
         .testTarget(
             name: "NFCSessionsTests",
             dependencies: [
-                "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting", "PN532Driver",
-                "PropertyTesting", "ReaderEmulation", "SessionTesting", "TagLink", "TagProtocols", "TagTrace",
-                "TestThreads", "VirtualTags",
+                "ChipTesting", "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting",
+                "PN532Driver", "PropertyTesting", "ReaderEmulation", "SessionTesting", "TagLink", "TagProtocols",
+                "TagTrace", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Sessions/NFCSessionsTests",
             swiftSettings: strict

@@ -31,10 +31,7 @@ import Glibc
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.append { [self] in
-            unsafe job.runSynchronously(
-                isolatedTo: asUnownedSerialExecutor(),
-                taskExecutor: asUnownedTaskExecutor()
-            )
+            unsafe job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         }
     }
 

@@ -297,11 +297,7 @@ extension AnswerToReset.StorageCard.Kind {
             guard answer.count >= 18, answer[1] == 0x01 else { continue }
             let told = answer.count >= 20 ? UInt16(high: answer[18], low: answer[19]) : code
             let isPattern = code >> 8 == 0xFF || code & 0xFF == 0xFF
-            return .nfcF(
-                idm: Array(answer[2..<10]),
-                pmm: Array(answer[10..<18]),
-                systemCode: isPattern ? told : code
-            )
+            return .nfcF(idm: Array(answer[2..<10]), pmm: Array(answer[10..<18]), systemCode: isPattern ? told : code)
         }
         return nil
     }

@@ -35,10 +35,7 @@ extension PCSCReader {
     ///   - limit: the maximum time; nil for as long as a service may take to start.
     /// - Returns: the driver, with the reader's full name.
     /// - Throws: `LinkError` with `readerUnavailable`, whose reason is a sentence that says what to do.
-    public static func find(
-        _ choice: ReaderChoice,
-        within limit: Duration? = nil
-    ) throws(LinkError) -> PCSCReader {
+    public static func find(_ choice: ReaderChoice, within limit: Duration? = nil) throws(LinkError) -> PCSCReader {
         try find(choice, SystemSmartCards.shared, within: limit)
     }
 

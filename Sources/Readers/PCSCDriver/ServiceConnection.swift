@@ -85,11 +85,7 @@ final class ServiceConnection: Sendable {
     /// Sends a command to a card, like ``call(within:_:)`` but with as little overhead as possible.
     ///
     /// - Parameter onLoss: called when there is a response, but the call was cut meanwhile: the card is closed then.
-    func transmit(
-        _ card: SmartCardHandle,
-        _ command: [UInt8],
-        onLoss: () -> Void
-    ) throws(SmartCardError) -> [UInt8] {
+    func transmit(_ card: SmartCardHandle, _ command: [UInt8], onLoss: () -> Void) throws(SmartCardError) -> [UInt8] {
         do throws(SmartCardError) {
             try limit.begin()
             let response = try layer.transmit(card, command)

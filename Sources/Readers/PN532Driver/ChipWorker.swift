@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import LinuxSupport
 import TagLink
 
 /// The only user of a chip. It runs one operation after the other, on its own thread.
 actor ChipWorker {
-    private nonisolated let executor = LineExecutor()
+    private nonisolated let executor = QueueExecutor(target: nil)
     private nonisolated let interrupt = Interrupt()
     private nonisolated let lastFirmware = Locked<PN532Chip.Firmware?>(nil)
-    private let path: String
-    private let speed: SerialSpeed
+    private let line: SerialLineName
     private let limits: HostLimits
     private var chip: PN532Chip?
 
@@ -21,8 +19,7 @@ actor ChipWorker {
     var generation = 0
 
     init(_ line: SerialLineName, _ limits: HostLimits) {
-        path = line.path
-        speed = line.speed
+        self.line = line
         self.limits = limits
     }
 
@@ -36,7 +33,7 @@ actor ChipWorker {
     /// The operation stops when the caller's task is cancelled. If the chip does not answer any more, it is closed, and
     /// the next operation opens it again.
     nonisolated func perform<Value: Sendable>(
-        _ work: @Sendable (isolated ChipWorker, PN532Chip, Cancellation) throws(LinkError) -> Value
+        _ work: @Sendable (isolated ChipWorker, PN532Chip) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
         let cancellation = Cancellation(interrupt)
         let result = await withTaskCancellationHandler {
@@ -48,12 +45,14 @@ actor ChipWorker {
     }
 
     private func outcome<Value: Sendable>(
-        of work: @Sendable (isolated ChipWorker, PN532Chip, Cancellation) throws(LinkError) -> Value,
+        of work: @Sendable (isolated ChipWorker, PN532Chip) throws(LinkError) -> Value,
         _ cancellation: Cancellation
     ) -> Result<Value, LinkError> {
         do throws(LinkError) {
             guard !cancellation.isCancelled else { throw SerialPortError.cancelled }
-            return .success(try work(self, try open(cancellation), cancellation))
+            let chip = try open(cancellation)
+            defer { chip.cancellation = nil }
+            return .success(try work(self, chip))
         } catch {
             if error.code == .readerUnavailable { forget() }
             return .failure(error)
@@ -61,8 +60,13 @@ actor ChipWorker {
     }
 
     private func open(_ cancellation: Cancellation) throws(LinkError) -> PN532Chip {
-        if let chip { return chip }
-        let chip = try PN532Chip(path: path, speed: speed, limits: limits, interrupt: interrupt, cancellation)
+        if let chip {
+            chip.cancellation = cancellation
+            return chip
+        }
+        let port = try SerialPort(path: line.path, speed: .initial, interrupt: interrupt)
+        port.cancellation = cancellation
+        let chip = try PN532Chip(port, speed: line.speed, limits: limits)
         self.chip = chip
         let firmware = chip.firmware
         lastFirmware.withLock { $0 = firmware }
@@ -79,15 +83,5 @@ actor ChipWorker {
     func close() {
         chip?.close()
         forget()
-    }
-}
-
-/// Runs an actor on a thread that may block on a serial line.
-final class LineExecutor: SerialExecutor {
-    private let queue = DispatchQueue(label: "org.opencorenfc.pn532")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { [self] in unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 }

@@ -45,7 +45,7 @@ public final class PN532Card: Sendable {
     /// - Parameter connection: the serial line, as ``PN532Reader/init(_:)`` takes it.
     /// - Throws: `LinkError` with `unsupported`.
     public convenience init(_ connection: String) throws(LinkError) {
-        try self.init(connection, limits: .standard)
+        try self.init(connection, limits: HostLimits())
     }
 
     /// The same, with limits for how long to wait for the chip.
@@ -63,8 +63,8 @@ public final class PN532Card: Sendable {
         guard identity.uid.count == 3, identity.historicalBytes.count <= 15 else {
             throw LinkError(.unsupported, "A PN532 as a card has three bytes of UID, and 15 historical bytes at most.")
         }
-        try await worker.perform { (_, chip, cancellation) throws(LinkError) in
-            try chip.initializeAsCard(identity.uid, historicalBytes: identity.historicalBytes, cancellation)
+        try await worker.perform { (_, chip) throws(LinkError) in
+            try chip.initializeAsCard(identity.uid, historicalBytes: identity.historicalBytes)
         }
     }
 
@@ -73,8 +73,8 @@ public final class PN532Card: Sendable {
     /// - Returns: the command APDU; nil when the reader has deselected the card, or its field is gone.
     /// - Throws: `LinkError` with `transmission`, `frameTooLong`, `readerUnavailable` or `cancelled`.
     public func nextCommand() async throws(LinkError) -> [UInt8]? {
-        try await worker.perform { (_, chip, cancellation) throws(LinkError) in
-            try chip.receiveAsCard(cancellation)
+        try await worker.perform { (_, chip) throws(LinkError) in
+            try chip.receiveAsCard()
         }
     }
 
@@ -85,8 +85,8 @@ public final class PN532Card: Sendable {
     /// - Throws: `LinkError` with `transmission`, `readerUnavailable` or `cancelled`.
     @discardableResult
     public func respond(_ response: [UInt8]) async throws(LinkError) -> Bool {
-        try await worker.perform { (_, chip, cancellation) throws(LinkError) in
-            try chip.sendAsCard(response, cancellation)
+        try await worker.perform { (_, chip) throws(LinkError) in
+            try chip.sendAsCard(response)
         }
     }
 
@@ -108,19 +108,15 @@ extension PN532Chip {
     /// - Parameters:
     ///   - uid: the last three bytes of the UID.
     ///   - historicalBytes: the historical bytes of the ATS.
-    func initializeAsCard(
-        _ uid: [UInt8],
-        historicalBytes: [UInt8],
-        _ cancellation: Cancellation?
-    ) throws(LinkError) {
-        try setField(false, cancellation)
+    func initializeAsCard(_ uid: [UInt8], historicalBytes: [UInt8]) throws(LinkError) {
+        try setField(false)
         // ISO/IEC 14443-4 as a card. ATR_RES is not needed, but is the chip's default.
-        try set(parameters: 0x24, cancellation)
-        registers = RadioRegisters()
-        try setFraming(appendsChecksum: true, removesChecksum: true, cancellation)
+        try set(parameters: 0x24)
+        registers = [:]
+        try setFraming(appendsChecksum: true, removesChecksum: true)
         // CIU_TxAuto, InitialRFOn: the reader's field wakes the chip.
-        let automatic = try read([RadioRegisters.transmitAutomatic], cancellation)[0]
-        try write([(RadioRegisters.transmitAutomatic, automatic | 0x04)], cancellation)
+        let automatic = try read([PN53xRegister.transmitAutomatic])[0]
+        try write([(PN53xRegister.transmitAutomatic, automatic | 0x04)])
         // Passive, only ISO/IEC 14443-4.
         var data: [UInt8] = [0x05]
         // SENS_RES with its low byte first, NFCID1, SEL_RES.
@@ -129,7 +125,7 @@ extension PN532Chip {
         data += [UInt8](repeating: 0, count: 18 + 10 + 1)
         data += [UInt8(historicalBytes.count)] + historicalBytes
         while true {
-            let answer = try sendOnce(.tgInitAsTarget, data, limit: nil, cancellation)
+            let answer = try sendOnce(.tgInitAsTarget, data, limit: nil)
             // Bit 3: selected as a card of ISO/IEC 14443-4. Otherwise the reader selected something else.
             if let mode = answer.first, mode & 0x08 != 0 { return }
         }
@@ -138,13 +134,11 @@ extension PN532Chip {
     /// Receives a command and joins its parts.
     ///
     /// - Returns: the command; nil when the reader is gone.
-    func receiveAsCard(_ cancellation: Cancellation?) throws(LinkError) -> [UInt8]? {
+    func receiveAsCard() throws(LinkError) -> [UInt8]? {
         var command: [UInt8] = []
         while true {
-            let answer = try sendOnce(.tgGetData, [], limit: nil, cancellation)
-            guard let status = answer.first.map(PN532Status.init) else {
-                throw LinkError(.transmission, "An answer of the PN532 has no status.")
-            }
+            let answer = try sendOnce(.tgGetData, [], limit: nil)
+            let status = try Self.status(of: answer)
             if Self.isReaderGone(status) { return nil }
             if let error = status.error { throw error }
             command += answer.dropFirst()
@@ -158,17 +152,15 @@ extension PN532Chip {
     /// Answers a command, in several parts if the answer is long.
     ///
     /// - Returns: false when the reader is gone.
-    func sendAsCard(_ response: [UInt8], _ cancellation: Cancellation?) throws(LinkError) -> Bool {
+    func sendAsCard(_ response: [UInt8]) throws(LinkError) -> Bool {
         var rest = response[...]
         repeat {
             let part = Array(rest.prefix(Self.maximumPart))
             rest = rest.dropFirst(part.count)
             // TgSetMetaData means that more data follow.
-            let command: PN532Command = rest.isEmpty ? .tgSetData : .tgSetMetaData
-            let answer = try sendOnce(command, part, limit: limits.answer, cancellation)
-            guard let status = answer.first.map(PN532Status.init) else {
-                throw LinkError(.transmission, "An answer of the PN532 has no status.")
-            }
+            let command: PN53xCommand = rest.isEmpty ? .tgSetData : .tgSetMetaData
+            let answer = try sendOnce(command, part, limit: limits.answer)
+            let status = try Self.status(of: answer)
             if Self.isReaderGone(status) { return false }
             if let error = status.error { throw error }
         } while !rest.isEmpty
@@ -176,7 +168,7 @@ extension PN532Chip {
     }
 
     /// The codes mean: released; the field is gone; no longer selected.
-    private static func isReaderGone(_ status: PN532Status) -> Bool {
-        [PN532Status.released, 0x0A, 0x25].contains(status.code)
+    private static func isReaderGone(_ status: PN53xStatus) -> Bool {
+        [PN53xStatus.released.code, PN53xStatus.fieldLost.code, 0x25].contains(status.code)
     }
 }

@@ -5,10 +5,50 @@ import TagLink
 
 /// Frames to and from tags.
 extension PN532Chip {
-    /// The targets that InListPassiveTarget can look for (PN532 user manual, 7.3.5).
-    enum Modulation: UInt8, Sendable {
-        case nfcA = 0x00, nfcF212 = 0x01, nfcF424 = 0x02, nfcB = 0x03, type1 = 0x04
+    /// The longest frame in either direction, with its checksum. The chip's own buffer has 262 bytes.
+    static let maximumFrameLength = 256
+
+    /// Sends a frame.
+    ///
+    /// - Throws: `LinkError`, as described at `FrameLink`.
+    func send(_ frame: Frame, to target: TagHandle.Target, timeout: Airtime) throws(LinkError) -> Frame {
+        guard frame.validBitsInLastByte == 8, !frame.bytes.isEmpty, frame.checksum != .none else {
+            throw LinkError(.unsupported, "The PN532 selects its tags by itself: frames of a few bits can't be sent.")
+        }
+        guard frame.byteCountOnAir <= Self.maximumFrameLength else {
+            throw LinkError(
+                .frameTooLong,
+                "A frame has \(frame.byteCountOnAir) bytes; \(Self.maximumFrameLength) is the most for a PN532."
+            )
+        }
+        switch target {
+        case .type1:
+            let answer = try type1Exchange(frame.bytes, timeout: timeout)
+            return Frame(answer, checksum: frame.checksum)
+        case .nfcA:
+            guard frame.checksum == .automatic else {
+                throw LinkError(.unsupported, "The PN532 appends CRC_B for Type 1 tags alone.")
+            }
+            try setFraming(appendsChecksum: true, removesChecksum: false)
+            return try Self.nfcA(communicate(frame.bytes, timeout: timeout))
+        case .nfcB, .nfcF:
+            return Frame(try communicate(frame.bytes, timeout: timeout))
+        }
     }
+
+    /// Interprets an answer of NFC-A. The host checks its checksum, because for the chip, the four bits with which a
+    /// Type 2 tag acknowledges would be a damaged answer. An answer with a checksum is always longer than one byte.
+    private static func nfcA(_ answer: [UInt8]) throws(LinkError) -> Frame {
+        if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
+        let payload = Array(answer.dropLast(2))
+        let checksum = CyclicRedundancyCheck.a(payload)
+        guard answer.count > 2, answer.suffix(2) == checksum.littleEndianBytes else {
+            throw LinkError(.transmission, "The checksum of the answer is wrong.")
+        }
+        return Frame(payload)
+    }
+
+    // MARK: Commands
 
     /// Polls once for targets, and switches the field on if necessary.
     ///
@@ -17,16 +57,11 @@ extension PN532Chip {
     ///   - limit: the maximum number of targets: 1 or 2.
     ///   - initiatorData: the data that the modulation requires.
     /// - Returns: the chip's data about the targets that it found.
-    func list(
-        _ modulation: Modulation,
-        limit: Int,
-        _ initiatorData: [UInt8],
-        _ cancellation: Cancellation?
-    ) throws(LinkError) -> TargetList {
-        registers = RadioRegisters()
+    func list(_ modulation: PN53xModulation, limit: Int, _ initiatorData: [UInt8]) throws(LinkError) -> TargetList {
+        registers = [:]
         self.modulation = nil
         let data = [UInt8(limit), modulation.rawValue] + initiatorData
-        let answer = try ask(.inListPassiveTarget, data, limit: limits.list, cancellation)
+        let answer = try ask(.inListPassiveTarget, data, limit: limits.list)
         guard let count = answer.first, count <= limit else {
             throw LinkError(.transmission, "The PN532's list of targets can't be read.")
         }
@@ -34,41 +69,32 @@ extension PN532Chip {
         return TargetList(count: Int(count), data: Array(answer.dropFirst()))
     }
 
-    /// Sends S(DESELECT) to the listed target, which uses ISO-DEP.
-    func deselect(_ cancellation: Cancellation?) throws(LinkError) {
-        _ = try sendOnce(.inDeselect, [0x01], limit: limits.own, cancellation)
-    }
-
     /// Sends bytes as a frame in the modulation of the last list, and waits for the answer.
     ///
     /// - Returns: the answer's bytes, including the checksum if the chip does not remove it.
-    func communicate(
-        _ bytes: [UInt8],
-        timeout: Airtime,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) -> [UInt8] {
-        let limit = try prepare(timeout, cancellation)
-        let answer = try sendOnce(.inCommunicateThru, bytes, limit: limit, cancellation)
+    func communicate(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
+        let limit = try prepare(timeout)
+        let answer = try sendOnce(.inCommunicateThru, bytes, limit: limit)
         return try Self.payload(of: answer)
     }
 
     /// Sends a command to the listed target, in the way of its kind.
-    func exchangeData(
-        _ bytes: [UInt8],
-        timeout: Airtime,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) -> [UInt8] {
-        let limit = try prepare(timeout, cancellation)
-        let answer = try sendOnce(.inDataExchange, [0x01] + bytes, limit: limit, cancellation)
+    func exchangeData(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
+        let limit = try prepare(timeout)
+        let answer = try sendOnce(.inDataExchange, [0x01] + bytes, limit: limit)
         return try Self.payload(of: answer)
     }
 
     static func payload(of answer: [UInt8]) throws(LinkError) -> [UInt8] {
-        guard let status = answer.first.map(PN532Status.init) else {
+        if let error = try status(of: answer).error { throw error }
+        return Array(answer.dropFirst())
+    }
+
+    static func status(of answer: [UInt8]) throws(LinkError) -> PN53xStatus {
+        guard let first = answer.first else {
             throw LinkError(.transmission, "An answer of the PN532 has no status.")
         }
-        if let error = status.error { throw error }
-        return Array(answer.dropFirst())
+        return PN53xStatus(byte: first)
     }
 
     // MARK: Time
@@ -90,7 +116,7 @@ extension PN532Chip {
     /// Setting the timeout takes as long as a short exchange. So a current timeout is kept if it is up to eight times
     /// too long, and at most 20 ms too long. Too long a timeout costs time only when nothing answers, which is the case
     /// in a check whether a tag is still near.
-    private func prepare(_ timeout: Airtime, _ cancellation: Cancellation?) throws(LinkError) -> Duration {
+    private func prepare(_ timeout: Airtime) throws(LinkError) -> Duration {
         let wanted = Self.timeoutIndex(timeout)
         let isGood = timeoutIndex.map { index in
             guard wanted > 0, index > 0 else { return index == wanted }
@@ -98,7 +124,7 @@ extension PN532Chip {
         }
         if isGood != true {
             timeoutIndex = nil
-            _ = try ask(.rfConfiguration, [0x02, 0x00, 0x0B, wanted], cancellation)
+            _ = try ask(.rfConfiguration, [0x02, 0x00, 0x0B, wanted])
             timeoutIndex = wanted
         }
         guard let index = timeoutIndex, index > 0 else { return timeout.duration + limits.tolerance }
@@ -108,9 +134,9 @@ extension PN532Chip {
     // MARK: Registers
 
     /// Reads registers.
-    func read(_ addresses: [UInt16], _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
+    func read(_ addresses: [UInt16]) throws(LinkError) -> [UInt8] {
         let data = addresses.flatMap { $0.bigEndianBytes }
-        let values = try ask(.readRegister, data, cancellation)
+        let values = try ask(.readRegister, data)
         guard values.count == addresses.count else {
             throw LinkError(.transmission, "The PN532 gives \(values.count) registers in place of \(addresses.count).")
         }
@@ -118,14 +144,14 @@ extension PN532Chip {
     }
 
     /// Writes registers in order. Only for registers that may be written twice.
-    func write(_ values: [(UInt16, UInt8)], _ cancellation: Cancellation?) throws(LinkError) {
-        _ = try ask(.writeRegister, Self.data(of: values), cancellation)
+    func write(_ values: [(UInt16, UInt8)]) throws(LinkError) {
+        _ = try ask(.writeRegister, Self.data(of: values))
         for (register, value) in values { registers[register] = value }
     }
 
     /// Writes registers that trigger an action, once.
-    func perform(_ values: [(UInt16, UInt8)], _ cancellation: Cancellation?) throws(LinkError) {
-        _ = try sendOnce(.writeRegister, Self.data(of: values), limit: limits.own, cancellation)
+    func perform(_ values: [(UInt16, UInt8)]) throws(LinkError) {
+        _ = try sendOnce(.writeRegister, Self.data(of: values), limit: limits.own)
     }
 
     private static func data(of values: [(UInt16, UInt8)]) -> [UInt8] {
@@ -133,27 +159,22 @@ extension PN532Chip {
     }
 
     /// Sets who handles checksums, and the number of bits to send of the last byte. Writes only what changes.
-    func setFraming(
-        appendsChecksum: Bool,
-        removesChecksum: Bool,
-        bitsOfLastByte: Int = 8,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) {
-        let modes = [RadioRegisters.transmitMode, RadioRegisters.receiveMode]
+    func setFraming(appendsChecksum: Bool, removesChecksum: Bool, bitsOfLastByte: Int = 8) throws(LinkError) {
+        let modes = [PN53xRegister.transmitMode, PN53xRegister.receiveMode]
         if registers[modes[0]] == nil || registers[modes[1]] == nil {
-            for (register, value) in zip(modes, try read(modes, cancellation)) { registers[register] = value }
-            registers[RadioRegisters.bitFraming] = 0
+            for (register, value) in zip(modes, try read(modes)) { registers[register] = value }
+            registers[PN53xRegister.bitFraming] = 0
         }
         func mode(_ register: UInt16, _ isOn: Bool) -> (UInt16, UInt8) {
-            let others = (registers[register] ?? 0) & ~RadioRegisters.checksum
-            return (register, isOn ? others | RadioRegisters.checksum : others)
+            let others = (registers[register] ?? 0) & ~PN53xRegister.checksum
+            return (register, isOn ? others | PN53xRegister.checksum : others)
         }
         let wanted = [
-            mode(RadioRegisters.transmitMode, appendsChecksum), mode(RadioRegisters.receiveMode, removesChecksum),
-            (RadioRegisters.bitFraming, UInt8(bitsOfLastByte % 8)),
+            mode(PN53xRegister.transmitMode, appendsChecksum), mode(PN53xRegister.receiveMode, removesChecksum),
+            (PN53xRegister.bitFraming, UInt8(bitsOfLastByte % 8)),
         ]
         let changed = wanted.filter { registers[$0.0] != $0.1 }
-        if !changed.isEmpty { try write(changed, cancellation) }
+        if !changed.isEmpty { try write(changed) }
     }
 }
 
@@ -172,42 +193,30 @@ extension PN532Chip {
     ///
     /// - Parameter bytes: the command, without checksum.
     /// - Returns: the answer, without checksum.
-    func type1Exchange(
-        _ bytes: [UInt8],
-        timeout: Airtime,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) -> [UInt8] {
+    func type1Exchange(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
         guard let command = bytes.first.flatMap(BlockCommand.init) else {
-            return try exchangeData(bytes, timeout: timeout, cancellation)
+            return try exchangeData(bytes, timeout: timeout)
         }
         if !refusesBlockCommands {
             do throws(LinkError) {
-                return try exchangeData(bytes, timeout: timeout, cancellation)
+                return try exchangeData(bytes, timeout: timeout)
             } catch {
                 guard error.isAboutTag || error.code == .unsupported else { throw error }
             }
         }
-        let answer: [UInt8]
-        if command == .readSegment {
-            answer = try readSegment(bytes, timeout, cancellation)
-        } else {
-            answer = try type1Registers(bytes, timeout, cancellation)
-        }
+        let answer =
+            command == .readSegment ? try readSegment(bytes, timeout) : try type1Registers(bytes, timeout)
         refusesBlockCommands = true
         return answer
     }
 
     /// Replaces RSEG by a READ8 for each of its blocks, because the answer of RSEG is longer than the unit's buffer.
-    private func readSegment(
-        _ bytes: [UInt8],
-        _ timeout: Airtime,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) -> [UInt8] {
+    private func readSegment(_ bytes: [UInt8], _ timeout: Airtime) throws(LinkError) -> [UInt8] {
         guard bytes.count >= 2 else { throw LinkError(.unsupported, "RSEG names no segment.") }
         var answer = [bytes[1]]
         for block in 0..<UInt8(16) {
             let command = [BlockCommand.readBlock.rawValue, bytes[1] & 0xF0 | block] + bytes[2...]
-            let part = try type1Registers(command, timeout, cancellation)
+            let part = try type1Registers(command, timeout)
             guard part.count == 9 else { throw LinkError(.transmission, "An answer to READ8 has no block.") }
             answer += part[1...]
         }
@@ -215,34 +224,28 @@ extension PN532Chip {
     }
 
     /// Sends a command byte by byte.
-    private func type1Registers(
-        _ bytes: [UInt8],
-        _ timeout: Airtime,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) -> [UInt8] {
+    private func type1Registers(_ bytes: [UInt8], _ timeout: Airtime) throws(LinkError) -> [UInt8] {
         let checksum = CyclicRedundancyCheck.b(bytes)
         let frame = bytes + checksum.littleEndianBytes
         // The unit's commands: Transmit, NoCmdChange, Receive.
         let transmit: UInt8 = 0x04
         var values: [(UInt16, UInt8)] = [
-            (RadioRegisters.fifoData, frame[0]), (RadioRegisters.bitFraming, 7), (RadioRegisters.command, transmit),
-            (RadioRegisters.bitFraming, 0), (RadioRegisters.manualReceive, 0x30),
+            (PN53xRegister.fifoData, frame[0]), (PN53xRegister.bitFraming, 7), (PN53xRegister.command, transmit),
+            (PN53xRegister.bitFraming, 0), (PN53xRegister.manualReceive, 0x30),
         ]
         for byte in frame.dropFirst() {
-            values += [
-                (RadioRegisters.fifoData, byte), (RadioRegisters.command, transmit), (RadioRegisters.command, 0x07),
-            ]
+            values += [(PN53xRegister.fifoData, byte), (PN53xRegister.command, transmit), (PN53xRegister.command, 0x07)]
         }
-        values.append((RadioRegisters.command, 0x08))
-        guard values.count * 3 <= HostFrame.maximumData else {
+        values.append((PN53xRegister.command, 0x08))
+        guard values.count * 3 <= HostInterface.maximumData else {
             throw LinkError(.frameTooLong, "The command is longer than a Type 1 tag's.")
         }
-        try perform(values, cancellation)
+        try perform(values)
         usleep(UInt32(clamping: timeout.microseconds))
-        try perform([(RadioRegisters.manualReceive, 0x20)], cancellation)
-        let level = try read([RadioRegisters.fifoLevel], cancellation)[0] & 0x7F
+        try perform([(PN53xRegister.manualReceive, 0x20)])
+        let level = try read([PN53xRegister.fifoLevel])[0] & 0x7F
         guard level > 0 else { throw LinkError(.timeout, "The tag does not answer.") }
-        let received = try read([UInt16](repeating: RadioRegisters.fifoData, count: Int(level)), cancellation)
+        let received = try read([UInt16](repeating: PN53xRegister.fifoData, count: Int(level)))
         let answer = Self.withoutParity(received)
         guard answer.count > 2 else { throw LinkError(.transmission, "The answer has no whole bytes.") }
         let expected = CyclicRedundancyCheck.b(answer.dropLast(2))
@@ -259,35 +262,5 @@ extension PN532Chip {
                 bytes.hasBit(index * 9 + bit) ? byte | 1 << bit : byte
             }
         }
-    }
-}
-
-/// The known registers of the chip's contactless unit (PN532 user manual, 8.6.23).
-struct RadioRegisters: Sendable {
-    /// CIU_TxMode: bit 7 appends the checksum.
-    static let transmitMode: UInt16 = 0x6302
-    /// CIU_RxMode: bit 7 checks and removes the checksum of answers.
-    static let receiveMode: UInt16 = 0x6303
-    /// CIU_TxAuto: when the unit switches the carrier on by itself.
-    static let transmitAutomatic: UInt16 = 0x6305
-    /// CIU_ManualRCV: bit 4 turns parity off.
-    static let manualReceive: UInt16 = 0x630D
-    /// CIU_Command: the unit's current command.
-    static let command: UInt16 = 0x6331
-    /// CIU_FIFOData: the next byte to send, or the next received byte.
-    static let fifoData: UInt16 = 0x6339
-    /// CIU_FIFOLevel: the number of bytes in the buffer.
-    static let fifoLevel: UInt16 = 0x633A
-    /// CIU_BitFraming: bits 2 to 0 are the number of bits to send of the last byte; 0 for all.
-    static let bitFraming: UInt16 = 0x633D
-
-    /// Bit 7 of the modes.
-    static let checksum: UInt8 = 0x80
-
-    private var values: [UInt16: UInt8] = [:]
-
-    subscript(register: UInt16) -> UInt8? {
-        get { values[register] }
-        set { values[register] = newValue }
     }
 }

@@ -30,7 +30,7 @@ public final class PN532Reader: DiscoveringDriver {
     ///   second: `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
     /// - Throws: `LinkError` with `unsupported` when it names no line, or a speed that the chip does not support.
     public convenience init(_ connection: String) throws(LinkError) {
-        try self.init(connection, limits: .standard)
+        try self.init(connection, limits: HostLimits())
     }
 
     /// The same, with limits for how long to wait for the chip.
@@ -53,7 +53,7 @@ public final class PN532Reader: DiscoveringDriver {
         "NFC-A: Types 1, 2 and 4A and other cards, two at once; frames of 256 bytes, ISO-DEP by the host.",
         "NFC-B: Type 4B and other cards with ISO-DEP, one at a time.",
         "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
-        "NFC-V: none. The chip has no ISO/IEC 15693, so that NFCISO15693Tag is not served.",
+        "NFC-V: not supported. The chip lacks ISO/IEC 15693, so NFCISO15693Tag is unavailable.",
         "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
         "It does not report when a tag arrives: a session asks it ten times a second.",
     ]
@@ -65,7 +65,7 @@ public final class PN532Reader: DiscoveringDriver {
     ///
     /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     public func prepare() async throws(LinkError) {
-        try await worker.perform { (_, _, _) throws(LinkError) in }
+        try await worker.perform { (_, _) throws(LinkError) in }
     }
 
     public func discover(
@@ -73,11 +73,10 @@ public final class PN532Reader: DiscoveringDriver {
         systemCodes: [UInt16]
     ) async throws(LinkError) -> [DiscoveredTag] {
         let (found, generation) = try await worker.perform {
-            (worker, chip, cancellation) throws(LinkError) -> ([ListedTarget], Int) in
+            (worker, chip) throws(LinkError) -> ([ListedTarget], Int) in
             worker.generation += 1
             worker.current = nil
-            let finder = TargetFinder(chip: chip, cancellation: cancellation)
-            let (found, ready) = try finder.find(technologies, systemCodes: systemCodes)
+            let (found, ready) = try chip.findTargets(technologies, systemCodes: systemCodes)
             worker.current = ready.map { TagHandle(target: found[$0].target, generation: worker.generation) }
             worker.isUntouched = ready != nil
             return (found, worker.generation)
@@ -160,18 +159,18 @@ final class PN532TagLink: SelfActivatingLink {
         self.onCount = onCount
     }
 
-    var maximumFrameLength: Int { TagExchange.maximumFrameLength }
+    var maximumFrameLength: Int { PN532Chip.maximumFrameLength }
     var statistics: LinkStatistics { counts.withLock { $0 } }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         do throws(LinkError) {
             let handle = handle
-            let answer = try await worker.perform { (worker, chip, cancellation) throws(LinkError) -> Frame in
+            let answer = try await worker.perform { (worker, chip) throws(LinkError) -> Frame in
                 guard worker.current == handle else {
                     throw LinkError(.tagRemoved, "The reader works with another tag, or has polled again.")
                 }
                 worker.isUntouched = false
-                return try TagExchange(chip: chip, cancellation).send(frame, to: handle.target, timeout: timeout)
+                return try chip.send(frame, to: handle.target, timeout: timeout)
             }
             count(frame, .success(answer), timeout)
             return answer
@@ -183,12 +182,12 @@ final class PN532TagLink: SelfActivatingLink {
 
     func reactivate() async throws(LinkError) {
         let handle = handle
-        try await worker.perform { (worker, chip, cancellation) throws(LinkError) in
+        try await worker.perform { (worker, chip) throws(LinkError) in
             guard worker.generation == handle.generation else {
                 throw LinkError(.tagRemoved, "The reader has polled for tags again.")
             }
             worker.current = nil
-            try TargetWaker(chip: chip, cancellation).wake(handle.target)
+            try chip.wake(handle.target)
             worker.current = handle
         }
     }
@@ -196,7 +195,7 @@ final class PN532TagLink: SelfActivatingLink {
     /// Makes the tag the selected one. Does nothing if it is already selected and has received no command.
     func select() async throws(LinkError) {
         let handle = handle
-        let isReady = try await worker.perform { (worker, _, _) throws(LinkError) in
+        let isReady = try await worker.perform { (worker, _) throws(LinkError) in
             defer { worker.isUntouched = false }
             return worker.current == handle && worker.isUntouched
         }
@@ -209,59 +208,5 @@ final class PN532TagLink: SelfActivatingLink {
         let exchange = counted
         counts.withLock { $0 += exchange }
         onCount(exchange)
-    }
-}
-
-/// One frame to a tag, and its answer.
-struct TagExchange {
-    let chip: PN532Chip
-    let cancellation: Cancellation
-
-    init(chip: PN532Chip, _ cancellation: Cancellation) {
-        self.chip = chip
-        self.cancellation = cancellation
-    }
-
-    /// The longest frame in either direction, with its checksum. The chip's own buffer has 262 bytes.
-    static let maximumFrameLength = 256
-
-    /// Sends a frame.
-    ///
-    /// - Throws: `LinkError`, as described at `FrameLink`.
-    func send(_ frame: Frame, to target: TagHandle.Target, timeout: Airtime) throws(LinkError) -> Frame {
-        guard frame.validBitsInLastByte == 8, !frame.bytes.isEmpty, frame.checksum != .none else {
-            throw LinkError(.unsupported, "The PN532 selects its tags by itself: frames of a few bits can't be sent.")
-        }
-        guard frame.byteCountOnAir <= Self.maximumFrameLength else {
-            throw LinkError(
-                .frameTooLong,
-                "A frame has \(frame.byteCountOnAir) bytes; \(Self.maximumFrameLength) is the most for a PN532."
-            )
-        }
-        switch target {
-        case .type1:
-            let answer = try chip.type1Exchange(frame.bytes, timeout: timeout, cancellation)
-            return Frame(answer, checksum: frame.checksum)
-        case .nfcA:
-            guard frame.checksum == .automatic else {
-                throw LinkError(.unsupported, "The PN532 appends CRC_B for Type 1 tags alone.")
-            }
-            try chip.setFraming(appendsChecksum: true, removesChecksum: false, cancellation)
-            return try Self.nfcA(try chip.communicate(frame.bytes, timeout: timeout, cancellation))
-        case .nfcB, .nfcF:
-            return Frame(try chip.communicate(frame.bytes, timeout: timeout, cancellation))
-        }
-    }
-
-    /// Interprets an answer of NFC-A. The host checks its checksum, because for the chip, the four bits with which a
-    /// Type 2 tag acknowledges would be a damaged answer. An answer with a checksum is always longer than one byte.
-    private static func nfcA(_ answer: [UInt8]) throws(LinkError) -> Frame {
-        if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
-        let payload = Array(answer.dropLast(2))
-        let checksum = CyclicRedundancyCheck.a(payload)
-        guard answer.count > 2, answer.suffix(2) == checksum.littleEndianBytes else {
-            throw LinkError(.transmission, "The checksum of the answer is wrong.")
-        }
-        return Frame(payload)
     }
 }

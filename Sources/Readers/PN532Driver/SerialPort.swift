@@ -11,6 +11,8 @@ final class SerialPort {
     let path: String
     private let descriptor: Int32
     private let interrupt: Interrupt
+    /// The operation that uses the line now; when it is cancelled, its reads end.
+    var cancellation: Cancellation?
 
     /// Opens a line for this program only.
     ///
@@ -58,7 +60,7 @@ final class SerialPort {
         unsafe cfmakeraw(&settings)
         settings.c_cflag &= ~(tcflag_t(CSTOPB) | tcflag_t(CRTSCTS) | tcflag_t(HUPCL))
         settings.c_cflag |= tcflag_t(CLOCAL) | tcflag_t(CREAD)
-        guard unsafe cfsetspeed(&settings, speed.code) == 0,
+        guard unsafe cfsetspeed(&settings, speed_t(speed.codes.system)) == 0,
             unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0,
             tcflush(descriptor, TCIOFLUSH) == 0
         else { return errno }
@@ -67,13 +69,8 @@ final class SerialPort {
 
     /// Sends all bytes.
     ///
-    /// - Throws: `LinkError` with `readerUnavailable` when the line is gone or does not accept them in time, or
-    ///   `cancelled`.
-    func write(
-        _ bytes: [UInt8],
-        before deadline: ContinuousClock.Instant,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) {
+    /// - Throws: `LinkError` with `readerUnavailable` when the line is gone or does not accept them in time.
+    func write(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws(LinkError) {
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -82,7 +79,7 @@ final class SerialPort {
             if count > 0 {
                 written += count
             } else if count < 0, errno == EAGAIN {
-                guard try wait(for: POLLOUT, before: deadline, cancellation) else {
+                guard try wait(for: POLLOUT, before: deadline) else {
                     throw LinkError(.readerUnavailable, "\(path) takes nothing: the adapter hangs. Plug it in again.")
                 }
             } else if count == 0 || errno != EINTR {
@@ -95,8 +92,9 @@ final class SerialPort {
     ///
     /// - Returns: the received bytes; empty when none arrived in time.
     /// - Throws: `LinkError` with `readerUnavailable` when the line is gone, or `cancelled`.
-    func read(before deadline: ContinuousClock.Instant?, _ cancellation: Cancellation?) throws(LinkError) -> [UInt8] {
+    func read(before deadline: ContinuousClock.Instant?) throws(LinkError) -> [UInt8] {
         while true {
+            if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
             var buffer = [UInt8](repeating: 0, count: 1024)
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
@@ -105,7 +103,7 @@ final class SerialPort {
             }
             guard count < 0, errno == EAGAIN || errno == EINTR else { throw SerialPortError.gone(path) }
             if errno == EAGAIN {
-                guard try wait(for: POLLIN, before: deadline, cancellation) else { return [] }
+                guard try wait(for: POLLIN, before: deadline) else { return [] }
             }
         }
     }
@@ -114,20 +112,17 @@ final class SerialPort {
     func discardInput() throws(LinkError) {
         // Limited, because a device may never stop sending.
         for _ in 0..<64 {
-            guard !(try read(before: .now, nil)).isEmpty else { return }
+            guard !(try read(before: .now)).isEmpty else { return }
         }
     }
 
     /// Waits until the line is ready.
     ///
     /// - Returns: false when it is not ready in time.
-    private func wait(
-        for event: Int32,
-        before deadline: ContinuousClock.Instant?,
-        _ cancellation: Cancellation?
-    ) throws(LinkError) -> Bool {
+    private func wait(for event: Int32, before deadline: ContinuousClock.Instant?) throws(LinkError) -> Bool {
         while true {
-            if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
+            // A write has a short limit of its own.
+            if event == POLLIN, cancellation?.isCancelled == true { throw SerialPortError.cancelled }
             var milliseconds: Int32 = -1
             if let deadline {
                 let rest = (deadline - .now).components
@@ -191,31 +186,17 @@ enum SerialSpeed: Int, Sendable, CaseIterable {
     /// All speeds in bits per second, as text.
     static var list: String { allCases.map { String($0.rawValue) }.joined(separator: ", ") }
 
-    /// The operating system's code.
-    var code: speed_t {
+    /// The code of the operating system, and that of SetSerialBaudRate.
+    var codes: (system: Int32, chip: UInt8) {
         switch self {
-        case .baud9600: speed_t(B9600)
-        case .baud19200: speed_t(B19200)
-        case .baud38400: speed_t(B38400)
-        case .baud57600: speed_t(B57600)
-        case .baud115200: speed_t(B115200)
-        case .baud230400: speed_t(B230400)
-        case .baud460800: speed_t(B460800)
-        case .baud921600: speed_t(B921600)
-        }
-    }
-
-    /// The chip's code in SetSerialBaudRate.
-    var chipCode: UInt8 {
-        switch self {
-        case .baud9600: 0
-        case .baud19200: 1
-        case .baud38400: 2
-        case .baud57600: 3
-        case .baud115200: 4
-        case .baud230400: 5
-        case .baud460800: 6
-        case .baud921600: 7
+        case .baud9600: (B9600, 0)
+        case .baud19200: (B19200, 1)
+        case .baud38400: (B38400, 2)
+        case .baud57600: (B57600, 3)
+        case .baud115200: (B115200, 4)
+        case .baud230400: (B230400, 5)
+        case .baud460800: (B460800, 6)
+        case .baud921600: (B921600, 7)
         }
     }
 }
@@ -241,8 +222,8 @@ enum SerialPortError {
         case ENOENT, ENOTDIR:
             if let at = path.lastIndex(of: "@"), !path[at...].contains("/") {
                 return """
-                    There is no \(path), and \"\(path[path.index(after: at)...])\" is no speed of a PN532: behind @ comes \
-                    one of \(SerialSpeed.list).
+                    There is no \(path), and \"\(path[path.index(after: at)...])\" is not a speed of a PN532. Put one of these behind @: \
+                    \(SerialSpeed.list).
                     """
             }
             return """

@@ -80,11 +80,7 @@ package struct EmulatedReader: ReaderFirmware {
     ///   - profile: the model.
     ///   - field: the field that the reader creates.
     ///   - onExchange: receives each of the host's commands with its answer.
-    package init(
-        _ profile: ReaderProfile,
-        field: any FieldDriver,
-        onExchange: (@Sendable (Exchange) -> Void)? = nil
-    ) {
+    package init(_ profile: ReaderProfile, field: any FieldDriver, onExchange: (@Sendable (Exchange) -> Void)? = nil) {
         self.profile = profile
         self.onExchange = onExchange
         chip = PN53xChip(field: field)

@@ -9,18 +9,18 @@ extension PN53xChip {
         guard let first = data.first else { return .syntaxError }
         let number = Int(first & 0x0F)
         guard targets.indices.contains(number - 1), let card = targets[number - 1], isFieldOn else {
-            return .answer([PN53xStatus.context.rawValue])
+            return .status(.context)
         }
         // Before the parts, which are of one target alone.
         if selected != number, !(await changeTarget(to: number)) {
-            return .answer([PN53xStatus.timeout.rawValue])
+            return .status(.timeout)
         }
         let payload = data.dropFirst()
         if payload.isEmpty, !answerRest.isEmpty { return nextAnswerPart() }
         answerRest = []
         guard commandParts.count + payload.count <= 65544 else {
             commandParts = []
-            return .answer([PN53xStatus.bufferOverflow.rawValue])
+            return .status(.bufferOverflow)
         }
         commandParts += payload
         // More data follow.
@@ -30,7 +30,7 @@ extension PN53xChip {
         do throws(LinkError) {
             answerRest = try await exchange(command, with: card)
         } catch {
-            return .answer([Self.isNAK(error) ? PN53xStatus.dataFormat.rawValue : PN53xStatus(error).rawValue])
+            return .status(Self.isNAK(error) ? .dataFormat : PN53xStatus(error))
         }
         return nextAnswerPart()
     }
@@ -85,9 +85,9 @@ extension PN53xChip {
     /// InCommunicateThru: the bytes are sent unchanged, with the checksum if the registers say so.
     mutating func communicateThru(_ data: [UInt8]) async -> Outcome {
         guard isFieldOn, let link = field.link(for: registers.technology) else {
-            return .answer([PN53xStatus.context.rawValue])
+            return .status(.context)
         }
-        guard !data.isEmpty else { return .answer([PN53xStatus.framing.rawValue]) }
+        guard !data.isEmpty else { return .status(.framing) }
         do throws(LinkError) {
             let answer = try await link.transceive(
                 raw: data,
@@ -98,11 +98,11 @@ extension PN53xChip {
             )
             registers.setReceivedBits(answer.validBitsInLastByte)
             // An ACK or NAK of 4 bits has no checksum, and the chip treats that like a wrong checksum.
-            if registers.checksChecksum, answer.validBitsInLastByte != 8 { return .answer([PN53xStatus.crc.rawValue]) }
-            guard answer.bytes.count <= Self.maximumData else { return .answer([PN53xStatus.bufferOverflow.rawValue]) }
+            if registers.checksChecksum, answer.validBitsInLastByte != 8 { return .status(.checksum) }
+            guard answer.bytes.count <= Self.maximumData else { return .status(.bufferOverflow) }
             return .answer([0] + answer.bytes)
         } catch {
-            return .answer([PN53xStatus(error).rawValue])
+            return .status(PN53xStatus(error))
         }
     }
 
@@ -113,7 +113,7 @@ extension PN53xChip {
         guard data.count == 1 else { return .syntaxError }
         let number = Int(data[0])
         guard number == 0 || targets.indices.contains(number - 1) else {
-            return .answer([PN53xStatus.context.rawValue])
+            return .status(.context)
         }
         let numbers = number == 0 ? Array(1..<(targets.count + 1)) : [number]
         for number in numbers where selected == number {
@@ -131,10 +131,10 @@ extension PN53xChip {
         guard data.count == 1 else { return .syntaxError }
         let number = Int(data[0])
         guard targets.indices.contains(number - 1), targets[number - 1] != nil else {
-            return .answer([PN53xStatus.context.rawValue])
+            return .status(.context)
         }
         if selected == number { return .answer([0]) }
-        return .answer([await changeTarget(to: number) ? 0 : PN53xStatus.timeout.rawValue])
+        return await changeTarget(to: number) ? .answer([0]) : .status(.timeout)
     }
 
     /// Puts the selected target to sleep.

@@ -4,13 +4,8 @@ import TagProtocols
 
 /// Finding targets: InListPassiveTarget and InAutoPoll (PN532 user manual, 7.3.5 and 7.3.13).
 extension PN53xChip {
-    /// The modulations of InListPassiveTarget.
-    enum Modulation: UInt8 {
-        case nfcA = 0x00, felica212, felica424, nfcB, type1
-    }
-
     mutating func listPassiveTarget(_ data: [UInt8]) async -> Outcome {
-        guard data.count >= 2, (1...2).contains(data[0]), let modulation = Modulation(rawValue: data[1]) else {
+        guard data.count >= 2, (1...2).contains(data[0]), let modulation = PN53xModulation(rawValue: data[1]) else {
             return .syntaxError
         }
         guard let (cards, targetData) = await list(modulation, Array(data.dropFirst(2)), limit: Int(data[0])) else {
@@ -30,12 +25,12 @@ extension PN53xChip {
     mutating func autoPoll(_ data: [UInt8]) async -> Outcome {
         guard data.count >= 3, data[0] > 0, (1...15).contains(data[1]) else { return .syntaxError }
         for type in data.dropFirst(2).prefix(15) {
-            let kind: (Modulation, [UInt8])? =
+            let kind: (PN53xModulation, [UInt8])? =
                 switch type {
                 // Generic at 106 kbit/s, MIFARE, and ISO/IEC 14443-4 A.
                 case 0x00, 0x10, 0x20: (.nfcA, [])
-                case 0x01, 0x11: (.felica212, [0x00, 0xFF, 0xFF, 0x00, 0x00])
-                case 0x02, 0x12: (.felica424, [0x00, 0xFF, 0xFF, 0x00, 0x00])
+                case 0x01, 0x11: (.nfcF212, [0x00, 0xFF, 0xFF, 0x00, 0x00])
+                case 0x02, 0x12: (.nfcF424, [0x00, 0xFF, 0xFF, 0x00, 0x00])
                 case 0x03, 0x23: (.nfcB, [0x00])
                 case 0x04: (.type1, [])
                 default: nil
@@ -68,7 +63,7 @@ extension PN53xChip {
     ///
     /// - Returns: the targets, and each target's data for the host; nil when the parameters are wrong.
     private mutating func list(
-        _ modulation: Modulation,
+        _ modulation: PN53xModulation,
         _ initiatorData: [UInt8],
         limit: Int
     ) async -> (cards: [FieldCard], targetData: [[UInt8]])? {
@@ -84,7 +79,7 @@ extension PN53xChip {
                 beginsISODEP: parameters & 0x10 != 0
             )
             return (cards, cards.map(Self.targetDataA))
-        case .felica212, .felica424:
+        case .nfcF212, .nfcF424:
             guard initiatorData.count == 5, initiatorData[0] == 0 else { return nil }
             return await pollFeliCa(initiatorData)
         case .nfcB:

@@ -60,14 +60,14 @@ extension PN53xChip {
 
     /// TgGetData: waits for the reader's command. Bit 6 of the status means that more of it follows.
     mutating func targetData() -> Outcome {
-        guard let card = target?.card, card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
+        guard let card = target?.card, card.isActivated else { return .status(.context) }
         var command: [UInt8]
         if let rest = target?.commandRest {
             command = rest
         } else {
             switch card.takeCommand() {
             case .none: return .waiting
-            case .gone(let status): return .answer([status.rawValue])
+            case .gone(let status): return .status(status)
             case .command(let bytes): command = bytes
             }
         }
@@ -79,11 +79,11 @@ extension PN53xChip {
 
     /// TgSetData; and TgSetMetaData for a part of an answer that is not the last one.
     mutating func setTargetData(_ data: [UInt8], isWhole: Bool) -> Outcome {
-        guard let target, target.card.isActivated else { return .answer([PN53xStatus.context.rawValue]) }
+        guard let target, target.card.isActivated else { return .status(.context) }
         let (card, answer) = (target.card, target.answer + data)
         guard answer.count <= 65538 else {
             self.target?.answer = []
-            return .answer([PN53xStatus.bufferOverflow.rawValue])
+            return .status(.bufferOverflow)
         }
         self.target?.answer = isWhole ? [] : answer
         guard isWhole else { return .answer([0]) }
@@ -92,8 +92,8 @@ extension PN53xChip {
             self.target?.commandRest = nil
             return .answer([0])
         }
-        if case .gone(let status) = card.takeCommand() { return .answer([status.rawValue]) }
-        return .answer([PN53xStatus.context.rawValue])
+        if case .gone(let status) = card.takeCommand() { return .status(status) }
+        return .status(.context)
     }
 
     /// TgGetTargetStatus: idle, activated or released; 106 kbit/s in both directions.

@@ -15,6 +15,9 @@ package struct PN53xChip: Sendable {
         /// The chip waits without limit for a target, or in card mode for a reader. Ask again when one may have
         /// arrived.
         case waiting
+
+        /// An answer that has only a status byte.
+        static func status(_ status: PN53xStatus) -> Outcome { .answer([status.byte]) }
     }
 
     let field: any FieldDriver
@@ -95,8 +98,8 @@ package struct PN53xChip: Sendable {
         case .inDeselect, .inRelease: return await release(data, forgets: code == .inRelease)
         case .inSelect: return await select(data)
         // A field of tags has no peer for NFC-DEP.
-        case .inJumpForDEP, .inJumpForPSL: return .answer([PN53xStatus.timeout.rawValue])
-        case .inATR, .inPSL: return .answer([PN53xStatus.context.rawValue])
+        case .inJumpForDEP, .inJumpForPSL: return .status(.timeout)
+        case .inATR, .inPSL: return .status(.context)
         case .tgInitAsTarget: return await becomeTarget(data)
         case .tgGetData: return targetData()
         case .tgSetData: return setTargetData(data, isWhole: true)
@@ -128,9 +131,9 @@ package struct PN53xChip: Sendable {
         // Attention request: checks whether the card is still present.
         case 0x06:
             guard let card = targets.compactMap({ $0 }).first else {
-                return .answer([PN53xStatus.context.rawValue])
+                return .status(.context)
             }
-            return .answer([await card.isPresent() ? 0 : PN53xStatus.timeout.rawValue])
+            return await card.isPresent() ? .answer([0]) : .status(.timeout)
         default: return .syntaxError
         }
     }
@@ -195,37 +198,7 @@ package struct PN53xChip: Sendable {
     }
 }
 
-/// The supported commands of a PN53x chip (PN532 user manual, 7).
-enum PN53xCommand: UInt8 {
-    case diagnose = 0x00
-    case getFirmwareVersion = 0x02
-    case getGeneralStatus = 0x04
-    case readRegister = 0x06
-    case writeRegister = 0x08
-    case readGPIO = 0x0C
-    case writeGPIO = 0x0E
-    case setSerialBaudRate = 0x10
-    case setParameters = 0x12
-    case samConfiguration = 0x14
-    case powerDown = 0x16
-    case rfConfiguration = 0x32
-    case inDataExchange = 0x40
-    case inCommunicateThru = 0x42
-    case inDeselect = 0x44
-    case inJumpForPSL = 0x46
-    case inListPassiveTarget = 0x4A
-    case inPSL = 0x4E
-    case inATR = 0x50
-    case inRelease = 0x52
-    case inSelect = 0x54
-    case inJumpForDEP = 0x56
-    case inAutoPoll = 0x60
-    case tgGetData = 0x86
-    case tgGetTargetStatus = 0x8A
-    case tgInitAsTarget = 0x8C
-    case tgSetData = 0x8E
-    case tgSetMetaData = 0x94
-
+extension PN53xCommand {
     /// Whether the command makes a chip stop being a card: the host wants a reader, or no power.
     var endsTargetMode: Bool {
         switch self {
@@ -236,74 +209,24 @@ enum PN53xCommand: UInt8 {
         }
     }
 
-    /// The command's name in the manual.
+    /// The command's name in the manual: that of its case, with capitals.
     var name: String {
-        switch self {
-        case .diagnose: "Diagnose"
-        case .getFirmwareVersion: "GetFirmwareVersion"
-        case .getGeneralStatus: "GetGeneralStatus"
-        case .readRegister: "ReadRegister"
-        case .writeRegister: "WriteRegister"
-        case .readGPIO: "ReadGPIO"
-        case .writeGPIO: "WriteGPIO"
-        case .setSerialBaudRate: "SetSerialBaudRate"
-        case .setParameters: "SetParameters"
-        case .samConfiguration: "SAMConfiguration"
-        case .powerDown: "PowerDown"
-        case .rfConfiguration: "RFConfiguration"
-        case .inDataExchange: "InDataExchange"
-        case .inCommunicateThru: "InCommunicateThru"
-        case .inDeselect: "InDeselect"
-        case .inJumpForPSL: "InJumpForPSL"
-        case .inListPassiveTarget: "InListPassiveTarget"
-        case .inPSL: "InPSL"
-        case .inATR: "InATR"
-        case .inRelease: "InRelease"
-        case .inSelect: "InSelect"
-        case .inJumpForDEP: "InJumpForDEP"
-        case .inAutoPoll: "InAutoPoll"
-        case .tgGetData: "TgGetData"
-        case .tgGetTargetStatus: "TgGetTargetStatus"
-        case .tgInitAsTarget: "TgInitAsTarget"
-        case .tgSetData: "TgSetData"
-        case .tgSetMetaData: "TgSetMetaData"
-        }
+        let name = String(describing: self)
+        let acronym = ["sam", "rf"].first { name.hasPrefix($0) }
+        return name.prefix(acronym?.count ?? 1).uppercased() + name.dropFirst(acronym?.count ?? 1)
     }
 }
 
-/// The status byte of a PN53x chip's answers (PN532 user manual, 7.1).
-enum PN53xStatus: UInt8 {
-    case success = 0x00
-    /// No answer in time.
-    case timeout = 0x01
-    /// The answer's checksum is wrong.
-    case crc = 0x02
-    case bitCount = 0x04
-    case framing = 0x05
-    case collision = 0x06
-    /// The answer is longer than the chip's buffer.
-    case bufferOverflow = 0x07
-    /// The other side's field did not appear in time.
-    case fieldLost = 0x0A
-    case rfProtocol = 0x0B
-    /// The answer does not have the form that the command requires, such as a 4-bit NAK.
-    case dataFormat = 0x13
-    /// MIFARE Classic authentication failed.
-    case authentication = 0x14
-    /// The command does not fit the current state, such as an exchange without a target.
-    case context = 0x27
-    /// The target is gone.
-    case released = 0x29
-
+extension PN53xStatus {
     /// The status for a failed exchange.
     init(_ error: LinkError) {
         self =
             switch error.code {
             case .timeout, .tagRemoved: .timeout
-            case .transmission: .crc
+            case .transmission: .checksum
             case .collision: .collision
             case .frameTooLong: .bufferOverflow
-            case .protocolViolation: .rfProtocol
+            case .protocolViolation: .protocolError
             default: .context
             }
     }

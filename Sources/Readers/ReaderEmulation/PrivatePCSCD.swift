@@ -56,12 +56,7 @@ package struct PCSCInstallation: Sendable {
     ///   user to create it first.
     package static func defaultFolder(in system: String = systemFolder) -> PrivateFolder? {
         if let name = ReaderOwner.current?.name,
-            let folder = try? PrivateFolder(
-                system + "/" + name,
-                creates: false,
-                guests: .mayRead,
-                newMode: 0o755
-            )
+            let folder = try? PrivateFolder(system + "/" + name, creates: false, guests: .mayRead, newMode: 0o755)
         {
             return folder
         }

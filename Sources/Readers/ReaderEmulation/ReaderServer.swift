@@ -221,11 +221,7 @@ private struct DriverLink {
     /// Answers a request of the driver.
     ///
     /// - Returns: false when the other side is not a driver of this version.
-    mutating func receive(
-        _ bytes: [UInt8],
-        _ reader: inout any ReaderFirmware,
-        onHello: () -> Void
-    ) async -> Bool {
+    mutating func receive(_ bytes: [UInt8], _ reader: inout any ReaderFirmware, onHello: () -> Void) async -> Bool {
         decoder.append(bytes)
         while true {
             let message: DriverMessage?

@@ -28,10 +28,7 @@ package final class SimulatorReader: FieldDriver {
     /// - Parameters:
     ///   - patience: how long the simulator may take to answer, besides the time on the air.
     ///   - connect: returns a connected socket, which does not block. The reader closes it.
-    package init(
-        patience: Duration = .seconds(10),
-        connect: @escaping @Sendable () throws(LinkError) -> Int32
-    ) {
+    package init(patience: Duration = .seconds(10), connect: @escaping @Sendable () throws(LinkError) -> Int32) {
         let client = SimulatorClient(patience: patience, connect: connect)
         self.client = client
         links = Technology.allCases.map { SimulatorLink($0, client) }

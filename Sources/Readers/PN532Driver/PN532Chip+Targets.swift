@@ -3,29 +3,26 @@ import Glibc
 import LinuxSupport
 import TagLink
 
-/// Polls once for all targets in the chip's field, technology by technology.
-///
-/// NFC-A is the last one: most tags use it, and the target that was found last is ready for commands at once.
-struct TargetFinder {
-    let chip: PN532Chip
-    let cancellation: Cancellation
-
+/// Finding targets, and making one ready for commands again.
+extension PN532Chip {
     /// How long the field stays off so that every tag is reset, and how long it is on before the first request (NFC
     /// Forum Digital 2.3: 5.1 ms each).
     private static let fieldTime: UInt32 = 6000
 
     /// Switches the field off and on again.
-    func restartField() throws(LinkError) {
-        try chip.setField(false, cancellation)
+    private func restartField() throws(LinkError) {
+        try setField(false)
         usleep(Self.fieldTime)
-        try chip.setField(true, cancellation)
+        try setField(true)
         usleep(Self.fieldTime)
     }
 
-    /// Polls for targets.
+    /// Polls once for all targets in the field, technology by technology.
+    ///
+    /// NFC-A is the last one: most tags use it, and the target that was found last is ready for commands at once.
     ///
     /// - Returns: the targets found, and the index of the one that is selected now, if any.
-    func find(
+    func findTargets(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
     ) throws(LinkError) -> (found: [ListedTarget], ready: Int?) {
@@ -53,8 +50,8 @@ struct TargetFinder {
     // MARK: NFC-A
 
     /// - Parameter uid: the UID of the wanted card; empty for any.
-    func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [ListedTarget] {
-        try chip.list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid), cancellation).nfcA()
+    private func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [ListedTarget] {
+        try list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid)).nfcA()
     }
 
     /// A UID in the form that the chip expects: with a cascade tag before each level except the last.
@@ -67,8 +64,8 @@ struct TargetFinder {
         }
     }
 
-    func findType1() throws(LinkError) -> ListedTarget? {
-        try chip.list(.type1, limit: 1, [], cancellation).type1()
+    private func findType1() throws(LinkError) -> ListedTarget? {
+        try list(.type1, limit: 1, []).type1()
     }
 
     // MARK: NFC-B
@@ -78,46 +75,124 @@ struct TargetFinder {
     /// The chip starts ISO-DEP by itself, with frames of 64 bytes. So the chip is asked to end it, and the card is
     /// woken again. The host's own ISO-DEP has frames four times as long, and gives the card as much time as it asks
     /// for.
-    func findNFCB() throws(LinkError) -> ListedTarget? {
-        guard try chip.list(.nfcB, limit: 1, [0x00], cancellation).hasNFCB() else { return nil }
-        do throws(LinkError) {
-            try chip.deselect(cancellation)
-        } catch {
-            guard error.isAboutTag else { throw error }
-        }
+    private func findNFCB() throws(LinkError) -> ListedTarget? {
+        guard try list(.nfcB, limit: 1, [0x00]).hasNFCB() else { return nil }
+        _ = try ifAnswered { () throws(LinkError) in try sendOnce(.inDeselect, [0x01], limit: limits.own) }
         return try wakeNFCB()
     }
 
     /// Sends WUPB.
     ///
     /// - Returns: the card; nil when none answers, or more than one.
-    func wakeNFCB() throws(LinkError) -> ListedTarget? {
-        let answer: [UInt8]
-        do throws(LinkError) {
-            answer = try chip.communicate([0x05, 0x00, 0x08], timeout: Self.requestTimeout, cancellation)
-        } catch {
-            guard error.isAboutTag else { throw error }
-            return nil
+    private func wakeNFCB() throws(LinkError) -> ListedTarget? {
+        let answer = try ifAnswered { () throws(LinkError) in
+            try communicate([0x05, 0x00, 0x08], timeout: Self.requestTimeout)
         }
-        guard answer.count == 12 || answer.count == 13, answer[0] == 0x50 else { return nil }
+        guard let answer, [12, 13].contains(answer.count), answer[0] == 0x50 else { return nil }
         return ListedTarget(identity: .nfcB(answer: answer), target: .nfcB(pupi: Array(answer[1..<5])))
     }
 
     /// How long a tag may take to answer a request, including the delay of adapters.
-    static let requestTimeout = Airtime.milliseconds(5)
+    private static let requestTimeout = Airtime.milliseconds(5)
 
     // MARK: NFC-F
 
     /// Polls for a system: first in one slot, which works with most chips and cards, then in four, in which two cards
     /// can be distinguished.
-    func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [ListedTarget] {
+    private func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [ListedTarget] {
         for timeSlots: UInt8 in [0, 3] {
             let request = [0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), 0x01, timeSlots]
-            let list = try chip.list(.nfcF212, limit: 2, request, cancellation)
+            let list = try list(.nfcF212, limit: 2, request)
             guard list.count > 0 else { continue }
             return try list.nfcF(polled: systemCode)
         }
         return []
+    }
+
+    // MARK: Waking
+
+    /// Makes a tag ready for commands again, after it refused a command, or while another tag was selected.
+    ///
+    /// It does not restart the field at first, because a card with a random identifier then takes another one.
+    ///
+    /// - Throws: `LinkError` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
+    func wake(_ target: TagHandle.Target) throws(LinkError) {
+        switch target {
+        case .nfcA(let uid, let sak):
+            if sak & 0x20 != 0, modulation == .nfcA {
+                try deselect()
+                if try select(uid, sak) { return }
+            }
+            if try isFound(uid, sak) { return }
+            try restartField()
+            if try isFound(uid, sak) { return }
+        case .type1(let uid):
+            for _ in 0..<2 {
+                if case .type1(uid)? = try findType1()?.target { return }
+            }
+        case .nfcB(let pupi):
+            if modulation == .nfcB {
+                try deselect()
+                if case .nfcB(pupi)? = try wakeNFCB()?.target { return }
+            }
+            if case .nfcB(pupi)? = try findNFCB()?.target { return }
+            try restartField()
+            if case .nfcB(pupi)? = try findNFCB()?.target { return }
+        case .nfcF(let idm, let systemCode):
+            for _ in 0..<2 {
+                for found in try findNFCF(systemCode) {
+                    if case .nfcF(idm, _) = found.target { return }
+                }
+            }
+        }
+        throw LinkError(.tagRemoved, "The tag does not answer any more.")
+    }
+
+    private func isFound(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {
+        try findNFCA(uid: uid).contains { $0.target == .nfcA(uid: uid, sak: sak) }
+    }
+
+    /// Ends the host's ISO-DEP with S(DESELECT), if it has started (ISO/IEC 14443-4, 8).
+    private func deselect() throws(LinkError) {
+        if modulation == .nfcA { try setFraming(appendsChecksum: true, removesChecksum: false) }
+        _ = try ifAnswered { () throws(LinkError) in try communicate([0xC2], timeout: Self.requestTimeout) }
+    }
+
+    /// Wakes a card from HALT with WUPA and selects it by its UID. InListPassiveTarget can't do that.
+    private func select(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {
+        let answered = try ifAnswered { () throws(LinkError) -> UInt8? in
+            try setFraming(appendsChecksum: false, removesChecksum: false, bitsOfLastByte: 7)
+            guard try communicate([0x52], timeout: Self.requestTimeout).count == 2 else { return nil }
+            try setFraming(appendsChecksum: true, removesChecksum: false)
+            var answered: UInt8?
+            for (level, part) in Self.levels(of: uid).enumerated() {
+                let command = [0x93 + UInt8(level) * 2, 0x70] + part + [part.reduce(0, ^)]
+                let answer = try communicate(command, timeout: Self.requestTimeout)
+                guard answer.count == 3 else { return nil }
+                answered = answer[0]
+            }
+            return answered
+        }
+        return answered == sak
+    }
+
+    /// The result of exchanges with a tag; nil when the tag did not answer one of them.
+    private func ifAnswered<Value>(_ exchanges: () throws(LinkError) -> Value?) throws(LinkError) -> Value? {
+        do throws(LinkError) {
+            return try exchanges()
+        } catch {
+            guard error.isAboutTag else { throw error }
+            return nil
+        }
+    }
+
+    /// The four bytes of each cascade level (ISO/IEC 14443-3, 6.5.4).
+    private static func levels(of uid: [UInt8]) -> [[UInt8]] {
+        switch uid.count {
+        case 7: [[0x88] + uid[0..<3], Array(uid[3...])]
+        case 10: [[0x88] + uid[0..<3], [0x88] + uid[3..<6], Array(uid[6...])]
+        default: [uid]
+        }
     }
 }
 
@@ -132,101 +207,6 @@ extension DiscoveredTag.Identity {
 extension LinkError {
     /// Whether the error is about a tag, and not about the reader or the caller.
     var isAboutTag: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
-}
-
-/// Makes a tag ready for commands again, after it refused a command, or while another tag was selected.
-struct TargetWaker {
-    let chip: PN532Chip
-    let cancellation: Cancellation
-    private var finder: TargetFinder { TargetFinder(chip: chip, cancellation: cancellation) }
-
-    init(chip: PN532Chip, _ cancellation: Cancellation) {
-        self.chip = chip
-        self.cancellation = cancellation
-    }
-
-    /// Wakes a tag.
-    ///
-    /// It does not restart the field at first, because a card with a random identifier then takes another one.
-    ///
-    /// - Throws: `LinkError` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
-    func wake(_ target: TagHandle.Target) throws(LinkError) {
-        switch target {
-        case .nfcA(let uid, let sak):
-            if sak & 0x20 != 0, chip.modulation == .nfcA {
-                try deselect()
-                if try select(uid, sak) { return }
-            }
-            if try isFound(uid, sak) { return }
-            try finder.restartField()
-            if try isFound(uid, sak) { return }
-        case .type1(let uid):
-            for _ in 0..<2 {
-                if case .type1(uid)? = try finder.findType1()?.target { return }
-            }
-        case .nfcB(let pupi):
-            if chip.modulation == .nfcB {
-                try deselect()
-                if case .nfcB(pupi)? = try finder.wakeNFCB()?.target { return }
-            }
-            if case .nfcB(pupi)? = try finder.findNFCB()?.target { return }
-            try finder.restartField()
-            if case .nfcB(pupi)? = try finder.findNFCB()?.target { return }
-        case .nfcF(let idm, let systemCode):
-            for _ in 0..<2 {
-                for found in try finder.findNFCF(systemCode) {
-                    if case .nfcF(idm, _) = found.target { return }
-                }
-            }
-        }
-        throw LinkError(.tagRemoved, "The tag does not answer any more.")
-    }
-
-    private func isFound(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {
-        try finder.findNFCA(uid: uid).contains { $0.target == .nfcA(uid: uid, sak: sak) }
-    }
-
-    /// Ends the host's ISO-DEP with S(DESELECT), if it has started (ISO/IEC 14443-4, 8).
-    private func deselect() throws(LinkError) {
-        do throws(LinkError) {
-            if chip.modulation == .nfcA {
-                try chip.setFraming(appendsChecksum: true, removesChecksum: false, cancellation)
-            }
-            _ = try chip.communicate([0xC2], timeout: TargetFinder.requestTimeout, cancellation)
-        } catch {
-            guard error.isAboutTag else { throw error }
-        }
-    }
-
-    /// Wakes a card from HALT with WUPA and selects it by its UID. InListPassiveTarget can't do that.
-    private func select(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {
-        let timeout = TargetFinder.requestTimeout
-        do throws(LinkError) {
-            try chip.setFraming(appendsChecksum: false, removesChecksum: false, bitsOfLastByte: 7, cancellation)
-            guard try chip.communicate([0x52], timeout: timeout, cancellation).count == 2 else { return false }
-            try chip.setFraming(appendsChecksum: true, removesChecksum: false, cancellation)
-            var answered: UInt8?
-            for (level, part) in Self.levels(of: uid).enumerated() {
-                let command = [0x93 + UInt8(level) * 2, 0x70] + part + [part.reduce(0, ^)]
-                let answer = try chip.communicate(command, timeout: timeout, cancellation)
-                guard answer.count == 3 else { return false }
-                answered = answer[0]
-            }
-            return answered == sak
-        } catch {
-            guard error.isAboutTag else { throw error }
-            return false
-        }
-    }
-
-    /// The four bytes of each cascade level (ISO/IEC 14443-3, 6.5.4).
-    private static func levels(of uid: [UInt8]) -> [[UInt8]] {
-        switch uid.count {
-        case 7: [[0x88] + uid[0..<3], Array(uid[3...])]
-        case 10: [[0x88] + uid[0..<3], [0x88] + uid[3..<6], Array(uid[6...])]
-        default: [uid]
-        }
-    }
 }
 
 /// A tag that the chip has found.
