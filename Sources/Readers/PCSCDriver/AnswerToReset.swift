@@ -116,12 +116,12 @@ enum TagIdentification {
 
     /// The ATS of a Type A card, from TL on, if the reader reports it; else an ATS made from the reported historical
     /// bytes.
-    static func answerToSelect(_ connection: CardConnection) throws(LinkError) -> (told: Bool, bytes: [UInt8])? {
+    static func answerToSelect(_ connection: CardConnection) throws(LinkError) -> [UInt8]? {
         let answer = try connection.ask([0xFF, 0xCA, 0x01, 0x00, 0x00])
         guard answer.isDone else { return nil }
         // The standard asks for the historical bytes only, but many readers return the whole ATS.
-        if let length = answer.data.first, Int(length) == answer.data.count { return (true, answer.data) }
-        return (true, makeAnswerToSelect(historicalBytes: answer.data))
+        if let length = answer.data.first, Int(length) == answer.data.count { return answer.data }
+        return makeAnswerToSelect(historicalBytes: answer.data)
     }
 
     /// An ATS that has only historical bytes. The reader handles frame sizes and times: FSCI 8, the largest.

@@ -147,15 +147,9 @@ final class CardConnection: Sendable {
 
     /// Sends an APDU to the card or a pseudo-APDU to the reader.
     ///
-    /// - Returns: two bytes or more. If a reader returns less, it has lost the tag, and this call throws.
-    func transmit(_ command: [UInt8]) throws(LinkError) -> [UInt8] {
-        try transmit(command, generation: nil)
-    }
-
-    /// Sends an APDU.
-    ///
     /// - Parameter generation: the intended card; nil for any open card.
-    func transmit(_ command: [UInt8], generation: Int?) throws(LinkError) -> [UInt8] {
+    /// - Returns: two bytes or more. If a reader returns less, it has lost the tag, and this call throws.
+    func transmit(_ command: [UInt8], generation: Int? = nil) throws(LinkError) -> [UInt8] {
         let (card, isMeant) = state.withLock { ($0.card, generation == nil || generation == $0.generation) }
         guard let card, isMeant else { throw Self.gone(isMeant: isMeant) }
         let response: [UInt8]
@@ -180,7 +174,7 @@ final class CardConnection: Sendable {
         LinkError(
             .tagRemoved,
             isMeant
-                ? "The reader has let go of the tag."
+                ? "The reader lost the tag."
                 : "The reader has looked for tags again since this one was found."
         )
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
 import TagLink
 
 /// APDUs to a card for which the reader handles ISO-DEP.
@@ -84,11 +85,11 @@ final class CardFrameLink: SelfActivatingLink {
 
 /// The shared part of all links to one tag: the connection, as long as it has this tag, and the thread that may wait.
 final class CardPort: Sendable {
-    private let thread: DriverThread
+    private let thread: QueueExecutor
     let connection: CardConnection
     private let generation: Int
 
-    init(thread: DriverThread, connection: CardConnection) {
+    init(thread: QueueExecutor, connection: CardConnection) {
         self.thread = thread
         self.connection = connection
         generation = connection.generation
@@ -123,7 +124,7 @@ final class CardPort: Sendable {
     }
 }
 
-extension DriverThread {
+extension QueueExecutor {
     /// Runs work that waits on this thread. If the caller already runs on this thread, the work runs at once.
     ///
     /// When the caller's task is cancelled, the current call of the work is ended. Work that waits for its turn is not
@@ -138,7 +139,7 @@ extension DriverThread {
         let stage = Locked(WorkStage.waiting)
         let result: Result<Value, LinkError> = await withTaskCancellationHandler {
             await handedOver { done in
-                run {
+                async {
                     let isWanted = stage.withLock { stage in
                         guard stage == .waiting else { return false }
                         stage = .running

@@ -48,17 +48,8 @@ struct RouteFinder {
         for kind: AnswerToReset.StorageCard.Kind,
         identifier: [UInt8]
     ) throws(LinkError) -> (any FrameRoute)? {
-        let technology: Technology
-        var isType1 = false
-        switch kind {
-        case .nfcA: technology = .nfcA
-        case .type1:
-            technology = .nfcA
-            isType1 = true
-        case .nfcF: technology = .nfcF
-        case .nfcV: technology = .nfcV
-        case .other: return nil
-        }
+        guard let technology = kind.technology else { return nil }
+        let isType1 = kind == .type1
         // The chip does not support ISO/IEC 15693.
         if technology != .nfcV, try hasChip() {
             let route = PN53xRoute(technology: technology, isType1: isType1)

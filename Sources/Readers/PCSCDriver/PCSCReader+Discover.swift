@@ -32,7 +32,7 @@ extension PCSCReader {
             return try identify(connection, technologies, systemCodes).map { [$0] } ?? []
         } catch {
             switch error.code {
-            case .readerUnavailable where hadReader && !isLasting(error): return []
+            case .readerUnavailable where hadReader && error.reason != Self.contactCard: return []
             case .timeout, .tagRemoved: throw LinkError(.transmission, error.reason)
             default: throw error
             }
@@ -154,18 +154,14 @@ extension PCSCReader {
     private func notOpened(_ error: SmartCardError) throws(LinkError) -> [DiscoveredTag] {
         switch error.code {
         // The reader has just reported a card. If the card has left, the next poll finds that out.
-        case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard:
+        case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard,
+            // A tag at the edge of the field: the next try may succeed.
+            .notTransacted, .protocolMismatch:
             throw LinkError(.transmission, error.reason)
         case .readerUnavailable, .unknownReader: return []
-        // A tag at the edge of the field: the next try may succeed.
-        case .notTransacted, .protocolMismatch: throw LinkError(.transmission, error.reason)
         case _ where error.isServiceLost: return []
         default: throw LinkError(error)
         }
-    }
-
-    private func isLasting(_ error: LinkError) -> Bool {
-        error.reason == Self.contactCard
     }
 
     static let contactCard = """
@@ -213,8 +209,8 @@ extension PCSCReader {
             // If the user named the reader, it is accepted as contactless: some emulated cards have such ATRs.
             guard case .named = choice else { throw LinkError(.readerUnavailable, Self.contactCard) }
         }
-        let told = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
-        let card = TagIdentification.card(answer, identifier: identifier, answerToSelect: told?.bytes)
+        let answerToSelect = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
+        let card = TagIdentification.card(answer, identifier: identifier, answerToSelect: answerToSelect)
         guard technologies.contains(card.identity.technology) else { return nil }
         let port = CardPort(thread: thread, connection: connection)
         let link = CardAPDULink(port: port, takesExtended: ReaderFeatures(connection).takesExtendedAPDUs != false)
@@ -295,9 +291,13 @@ extension AnswerToReset.StorageCard.Kind {
                 continue
             }
             guard answer.count >= 18, answer[1] == 0x01 else { continue }
-            let told = answer.count >= 20 ? UInt16(high: answer[18], low: answer[19]) : code
+            let reported = answer.count >= 20 ? UInt16(high: answer[18], low: answer[19]) : code
             let isPattern = code >> 8 == 0xFF || code & 0xFF == 0xFF
-            return .nfcF(idm: Array(answer[2..<10]), pmm: Array(answer[10..<18]), systemCode: isPattern ? told : code)
+            return .nfcF(
+                idm: Array(answer[2..<10]),
+                pmm: Array(answer[10..<18]),
+                systemCode: isPattern ? reported : code
+            )
         }
         return nil
     }

@@ -13,15 +13,14 @@ extension PCSCReader {
         try findContactless(SystemSmartCards.shared, within: limit)
     }
 
-    /// The driver for the first reader of a resource manager that is probably contactless.
     package static func findContactless(
         _ layer: any SmartCardLayer,
         within limit: Duration? = nil
     ) throws(LinkError) -> PCSCReader? {
         guard layer.isServiceLikely else { return nil }
         do throws(SmartCardError) {
-            let states = try states(layer, within: limit)
-            return ReaderChoice.firstContactless.pick(from: states).map { make(.first, $0, layer) }
+            let name = ReaderChoice.firstContactless.pick(from: try states(layer, within: limit))
+            return name.map { PCSCReader(.first, name: $0, layer: layer) }
         } catch {
             guard error.code == .timeout else { return nil }
             throw LinkError(error)
@@ -39,7 +38,6 @@ extension PCSCReader {
         try find(choice, SystemSmartCards.shared, within: limit)
     }
 
-    /// The driver for a connected reader of a resource manager.
     package static func find(
         _ choice: ReaderChoice,
         _ layer: any SmartCardLayer,
@@ -54,13 +52,7 @@ extension PCSCReader {
         guard let name = choice.pick(from: states) else {
             throw LinkError(.readerUnavailable, missing(choice, among: states))
         }
-        return make(choice, name, layer)
-    }
-
-    private static func make(_ choice: ReaderChoice, _ name: String, _ layer: any SmartCardLayer) -> PCSCReader {
-        let reader = PCSCReader(choice, layer: layer)
-        reader.state.withLock { $0.name = name }
-        return reader
+        return PCSCReader(choice, name: name, layer: layer)
     }
 
     /// Reports on all readers of the service. Empty when there is no service.
@@ -71,29 +63,15 @@ extension PCSCReader {
         await reports(SystemSmartCards.shared, askingReaders: asksReaders)
     }
 
-    /// Reports on all readers of a resource manager.
     package static func reports(
         _ layer: any SmartCardLayer,
         askingReaders asksReaders: Bool
     ) async -> [PCSCReaderReport] {
         guard layer.isServiceLikely, let states = try? states(layer) else { return [] }
-        return await reports(states, layer, askingReaders: asksReaders)
-    }
-
-    /// Reports on the given readers.
-    package static func reports(
-        _ states: [SmartCardReaderState],
-        _ layer: any SmartCardLayer,
-        askingReaders asksReaders: Bool
-    ) async -> [PCSCReaderReport] {
         var reports: [PCSCReaderReport] = []
         for state in states {
-            guard asksReaders else {
-                reports.append(PCSCReaderReport(state))
-                continue
-            }
             let reader = PCSCReader(.named(state.reader), layer: layer)
-            reports.append(await reader.report(state))
+            reports.append(asksReaders ? await reader.report(state) : PCSCReaderReport(state))
         }
         return reports
     }
@@ -119,13 +97,11 @@ extension PCSCReader {
     /// Asks the reader's driver, and the reader with an escape command. Neither needs a tag.
     private func askWithoutTag(_ report: inout PCSCReaderReport) {
         let name = report.name
-        guard
-            // The service also makes this wait while another program has a transaction.
-            let card = try? service.call(
-                within: CardConnection.patience,
-                { layer, context throws(SmartCardError) in try layer.connect(context, reader: name, .direct) }
-            )
-        else { return }
+        // The service also makes this wait while another program has a transaction.
+        let card = try? service.call(within: CardConnection.patience) { layer, context throws(SmartCardError) in
+            try layer.connect(context, reader: name, .direct)
+        }
+        guard let card else { return }
         func control(_ code: UInt32, _ data: [UInt8]) -> [UInt8]? {
             try? service.call { layer, _ throws(SmartCardError) in try layer.control(card, code: code, data) }
         }
@@ -145,9 +121,7 @@ extension PCSCReader {
         within limit: Duration? = nil
     ) throws(SmartCardError) -> [SmartCardReaderState] {
         let service = ServiceConnection(layer: layer, limits: .usual)
-        let longest = Duration.seconds(60)
-        let milliseconds = limit.map { Int(min($0, longest) / .milliseconds(1)) }
-        return try service.readers(within: milliseconds)
+        return try service.readers(within: limit.map { Int(min($0, .seconds(60)) / .milliseconds(1)) })
     }
 
     /// Why none of the connected readers matches the choice.
@@ -156,7 +130,7 @@ extension PCSCReader {
         let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
         return switch choice {
         case .named(let name): "There is no PC/SC reader named \"\(name)\". There are: \(names)."
-        default: "None of the PC/SC readers seems to be contactless. There are: \(names)."
+        default: "No contactless PC/SC reader found. Available readers: \(names)."
         }
     }
 }
@@ -296,71 +270,48 @@ extension PCSCReaderReport {
             case false?: "in APDUs of up to 261 bytes; the reader takes no extended ones"
             case nil: "in APDUs; whether extended ones go through, its driver does not report"
             }
+        let pages = "READ and WRITE of pages alone, by the reader's commands for storage cards."
+        let services = """
+            Reading and writing without encryption alone, where the reader has commands for FeliCa blocks.
+            """
         return [
-            Call(name: "NFCNDEFTag.readNDEF, writeNDEF", support: .yes, reason: "For tags that the calls below reach."),
-            Call(name: "NFCISO7816Tag.sendCommand", support: .yes, reason: "The reader speaks ISO-DEP, \(extended)."),
-            miFare, feliCa, iso15693,
+            Call("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach."),
+            Call("NFCISO7816Tag.sendCommand", .yes, "The reader speaks ISO-DEP, \(extended)."),
+            frames("NFCMiFareTag.sendMiFareCommand", .nfcA, "an NFC-A tag without ISO-DEP", otherwise: pages),
+            frames("NFCFeliCaTag's commands", .nfcF, "a FeliCa tag", otherwise: services),
+            iso15693,
             Call(
-                name: "NFCTagReaderSession.PollingOption.pace",
-                support: .yes,
-                reason: "Each card is asked for EF.CardAccess, which says whether it takes PACE."
+                "NFCTagReaderSession.PollingOption.pace",
+                .yes,
+                "Each card is asked for EF.CardAccess, which says whether it takes PACE."
             ),
-            Call(
-                name: "NFCVASReaderSession",
-                support: .no,
-                reason: "Readers that find tags by themselves do not send the VAS polling frame."
-            ),
+            Call("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
         ]
     }
 
-    private var miFare: Call {
-        raw("NFCMiFareTag.sendMiFareCommand", .nfcA, "an NFC-A tag without ISO-DEP") {
-            (.partly, "READ and WRITE of pages alone, by the reader's commands for storage cards.")
-        }
-    }
-
-    private var feliCa: Call {
-        raw("NFCFeliCaTag's commands", .nfcF, "a FeliCa tag") {
-            (.partly, "Reading and writing without encryption alone, where the reader has commands for FeliCa blocks.")
-        }
-    }
-
     private var iso15693: Call {
-        if findings.traverse == true {
-            return Call(
-                name: "NFCISO15693Tag's commands",
-                support: .yes,
-                reason: "Through the reader's Traverse, FF FD."
-            )
-        }
+        let name = "NFCISO15693Tag's commands"
+        if findings.traverse == true { return Call(name, .yes, "Through the reader's Traverse, FF FD.") }
         if !technologies.contains(.nfcV), findings.transparent[.nfcV] == nil {
-            return Call(
-                name: "NFCISO15693Tag's commands",
-                support: .no,
-                reason: "The \(chip ?? "PN53x") inside does not speak ISO/IEC 15693."
-            )
+            return Call(name, .no, "The \(chip ?? "PN53x") inside does not speak ISO/IEC 15693.")
         }
-        return raw("NFCISO15693Tag's commands", .nfcV, "an ISO/IEC 15693 tag") {
-            (.partly, "Reading and writing blocks alone, by the reader's commands for storage cards.")
-        }
+        let blocks = "Reading and writing blocks alone, by the reader's commands for storage cards."
+        return frames(name, .nfcV, "an ISO/IEC 15693 tag", otherwise: blocks)
     }
 
-    private func raw(
-        _ name: String,
-        _ technology: Technology,
-        _ tag: String,
-        otherwise: () -> (Call.Support, String)
-    ) -> Call {
-        if let chip, technology != .nfcV {
-            return Call(name: name, support: .yes, reason: "Through the \(chip) inside.")
+    /// A call that needs frames to a tag; `otherwise` says what works without them.
+    private func frames(_ name: String, _ technology: Technology, _ tag: String, otherwise: String) -> Call {
+        if let chip, technology != .nfcV { return Call(name, .yes, "Through the \(chip) inside.") }
+        return switch findings.transparent[technology] {
+        case .some(.some): Call(name, .yes, "In a transparent session.")
+        case .some(nil): Call(name, .partly, otherwise)
+        case nil: Call(name, .unknown, "Shows when \(tag) is on the reader; ask again then.")
         }
-        switch findings.transparent[technology] {
-        case .some(.some): return Call(name: name, support: .yes, reason: "In a transparent session.")
-        case .some(nil):
-            let (support, reason) = otherwise()
-            return Call(name: name, support: support, reason: reason)
-        case nil:
-            return Call(name: name, support: .unknown, reason: "Shows when \(tag) is on the reader; ask again then.")
-        }
+    }
+}
+
+extension ServedCall {
+    fileprivate init(_ name: String, _ support: Support, _ reason: String) {
+        self.init(name: name, support: support, reason: reason)
     }
 }

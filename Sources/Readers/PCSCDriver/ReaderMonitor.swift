@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import TagLink
 
 /// Waits on its own thread for cards, readers and the service to appear and disappear.
@@ -9,14 +10,13 @@ final class ReaderMonitor: Sendable {
     private struct State {
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextKey = 0
-        var thread: DriverThread?
         /// The number of the current run of the thread; a thread of an older run ends.
         var run = 0
         /// Ends the wait of that run's thread while it has no context.
         var cut = WaitCut()
         var context: Int?
-        /// When the service disappeared, by ``Monitor/now``; nil while it runs.
-        var absentSince: UInt64?
+        /// When the service disappeared; nil while it runs.
+        var absentSince: ContinuousClock.Instant?
     }
 
     /// Whether the thread knows the current state, so that it reports every later change.
@@ -27,13 +27,15 @@ final class ReaderMonitor: Sendable {
 
     private let layer: any SmartCardLayer
     private let state = Locked(State())
-    private let watch = Monitor(Watch())
+    private let watch = Locked(Watch())
+    /// Signalled after each change of ``watch``.
+    private let watchChange = DispatchSemaphore(value: 0)
 
-    /// How long ``waitUntilWatching()`` waits at most, in nanoseconds.
-    private static let patience: UInt64 = 2_000_000_000
+    /// How long ``waitUntilWatching()`` waits at most, in milliseconds.
+    private static let patience = 2000
 
-    /// How long the service may be away in a restart, in nanoseconds.
-    private let absence: UInt64
+    /// How long the service may be away in a restart.
+    private let absence: Duration
 
     /// Creates a monitor.
     ///
@@ -42,18 +44,16 @@ final class ReaderMonitor: Sendable {
     ///   - absence: how long the service may be away before the observers are notified once more, in milliseconds.
     init(layer: any SmartCardLayer, absence: Int) {
         self.layer = layer
-        self.absence = UInt64(absence) * Monitor<Watch>.millisecond
+        self.absence = .milliseconds(absence)
     }
 
     /// Whether the service has been away for longer than a restart takes. Observers are notified when this becomes
     /// true.
-    var isServiceGone: Bool { remainingAbsence == 0 }
+    var isServiceGone: Bool { remainingAbsence == .zero }
 
-    /// How long the service may still be away, in nanoseconds; nil while it runs.
-    private var remainingAbsence: UInt64? {
-        guard let since = state.withLock({ $0.absentSince }) else { return nil }
-        let time = Monitor<Watch>.now - since
-        return absence - min(absence, time)
+    /// How long the service may still be away; nil while it runs.
+    private var remainingAbsence: Duration? {
+        state.withLock { $0.absentSince }.map { max(.zero, absence - (.now - $0)) }
     }
 
     /// Calls `handler` on the monitor's thread whenever something changes, until the result is released.
@@ -61,17 +61,15 @@ final class ReaderMonitor: Sendable {
         let key = state.withLock { state in
             let key = state.nextKey
             state.nextKey += 1
-            state.observers[key] = handler
-            if state.thread == nil {
+            if state.observers.isEmpty {
                 // The end of the run before has counted it.
                 let (run, cut) = (state.run, WaitCut())
-                let thread = DriverThread()
-                state.thread = thread
                 state.cut = cut
                 state.absentSince = nil
                 setWatching(false)
-                thread.run { [self] in loop(run, cut) }
+                DispatchQueue(label: "org.opencorenfc.pcsc.monitor").async { [self] in loop(run, cut) }
             }
+            state.observers[key] = handler
             return key
         }
         return PresenceObservation { [self] in remove(key) }
@@ -81,7 +79,6 @@ final class ReaderMonitor: Sendable {
         let (released, context) = state.withLock { state -> ((@Sendable () -> Void)?, Int?) in
             let released = state.observers.removeValue(forKey: key)
             guard state.observers.isEmpty else { return (released, nil) }
-            state.thread = nil
             state.run += 1
             state.cut.cut()
             setWatching(true)
@@ -96,26 +93,26 @@ final class ReaderMonitor: Sendable {
     /// Waits until the monitor reports every change that a check of the readers would miss, if there are observers.
     /// This takes no longer than two calls to the service, and ends when it is interrupted.
     func waitUntilWatching() {
-        let end = Monitor<Watch>.now + Self.patience
-        watch.wait { watch -> Monitor<Watch>.Step<Void> in
-            watch.isWatching || watch.isInterrupted || Monitor<Watch>.now >= end ? .done(()) : .wait(until: end)
-        }
+        let end = DispatchTime.now() + .milliseconds(Self.patience)
+        while !watch.withLock({ $0.isWatching || $0.isInterrupted }), watchChange.wait(timeout: end) == .success {}
     }
 
     /// Ends ``waitUntilWatching()``, and later calls at once, until this is called with false.
     func setInterrupted(_ value: Bool) {
-        watch.change { $0.isInterrupted = value }
+        watch.withLock { $0.isInterrupted = value }
+        watchChange.signal()
     }
 
     private func setWatching(_ value: Bool) {
-        watch.change { $0.isWatching = value }
+        watch.withLock { $0.isWatching = value }
+        watchChange.signal()
     }
 
     private func isWanted(_ run: Int) -> Bool {
         state.withLock { $0.run == run }
     }
 
-    private func tell(_ run: Int) {
+    private func notifyObservers(_ run: Int) {
         let observers = state.withLock { $0.run == run ? Array($0.observers.values) : [] }
         for observer in observers { observer() }
     }
@@ -135,9 +132,9 @@ final class ReaderMonitor: Sendable {
                     }
                     return state.run == run
                 }
-                if !hadService {
+                if !hadService, isWanted {
                     setWatching(false)
-                    tell(run)
+                    notifyObservers(run)
                 }
                 hadService = true
                 isWaitedFor = true
@@ -152,15 +149,19 @@ final class ReaderMonitor: Sendable {
             } catch {
                 guard isWanted(run) else { return }
                 setWatching(true)
-                if hadService { tell(run) }
+                if hadService { notifyObservers(run) }
                 hadService = false
                 if error.isServiceLost {
-                    state.withLock { if $0.run == run, $0.absentSince == nil { $0.absentSince = Monitor<Watch>.now } }
+                    state.withLock { if $0.run == run, $0.absentSince == nil { $0.absentSince = .now } }
                 }
                 var pause = 10_000
                 if isWaitedFor, let remaining = remainingAbsence {
-                    isWaitedFor = remaining > 0
-                    if isWaitedFor { pause = Int((remaining + 999_999) / 1_000_000) } else { tell(run) }
+                    isWaitedFor = remaining > .zero
+                    if isWaitedFor {
+                        pause = Int((remaining / .milliseconds(1)).rounded(.up))
+                    } else {
+                        notifyObservers(run)
+                    }
                 }
                 layer.waitForService(milliseconds: pause, cut)
             }
@@ -176,7 +177,7 @@ final class ReaderMonitor: Sendable {
             var states = names.map { name in
                 known.first { $0.reader == name } ?? SmartCardReaderState(name)
             }
-            if !isFirst, Set(names) != Set(known.map(\.reader)) { tell(run) }
+            if !isFirst, Set(names) != Set(known.map(\.reader)) { notifyObservers(run) }
             // The first answer about a reader arrives at once, with its current state.
             let isLook = states.contains { $0.flags.isEmpty }
             states.append(plugAndPlay)
@@ -193,7 +194,7 @@ final class ReaderMonitor: Sendable {
             var new = changed ?? states
             // Newer services count the readers in the upper half.
             plugAndPlay = new.removeLast()
-            if !isFirst, Self.differ(known, new) { tell(run) }
+            if !isFirst, Self.differ(known, new) { notifyObservers(run) }
             known = new
             if isFirst { setWatching(true) }
             isFirst = false

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import TagLink
 
 /// The driver's connection to the service. It is opened when it is first needed, and again after it was lost. Calls
@@ -9,8 +10,8 @@ final class ServiceConnection: Sendable {
         /// Ends the current wait when it is not a call with the context.
         var wait: WaitCut?
         var losses: UInt64 = 0
-        /// When the service did not answer to the release of a connection, by ``Monitor/now``.
-        var silentAt: UInt64?
+        /// When the service did not answer to the release of a connection.
+        var silentAt: ContinuousClock.Instant?
     }
 
     /// How long closing a card, or the connection to the service, may take at most, in milliseconds. Closing the
@@ -22,8 +23,7 @@ final class ServiceConnection: Sendable {
     private let state: Locked<State>
     private let limit: CallLimit
     private let lookLimit: Int
-    /// In nanoseconds.
-    private let silence: UInt64
+    private let silence: Duration
 
     /// Creates a connection.
     ///
@@ -35,7 +35,7 @@ final class ServiceConnection: Sendable {
         self.layer = layer
         self.state = state
         lookLimit = limits.look
-        silence = UInt64(limits.silence) * Monitor<State>.millisecond
+        silence = .milliseconds(limits.silence)
         limit = CallLimit(milliseconds: limits.call) {
             let (context, wait) = state.withLock { ($0.context, $0.wait) }
             if let wait { wait.cut() } else if let context { layer.abandon(context) }
@@ -44,7 +44,6 @@ final class ServiceConnection: Sendable {
 
     deinit {
         close()
-        limit.finish()
     }
 
     /// How many times the service was lost. A new service starts to count arrivals again.
@@ -117,11 +116,11 @@ final class ServiceConnection: Sendable {
 
     /// Whether the service did not answer to the release of a connection a short time ago.
     var wasSilent: Bool {
-        state.withLock { $0.silentAt }.map { Monitor<State>.now - $0 < silence } ?? false
+        state.withLock { $0.silentAt }.map { .now - $0 < silence } ?? false
     }
 
     private func noteSilence() {
-        state.withLock { $0.silentAt = Monitor<State>.now }
+        state.withLock { $0.silentAt = .now }
     }
 
     /// Ends the current call of the driver's thread, from another thread.
@@ -129,14 +128,9 @@ final class ServiceConnection: Sendable {
         limit.cancel()
     }
 
-    /// Ends the current call, and makes later calls fail until ``resume()``.
-    func interrupt() {
-        limit.interrupt()
-    }
-
-    /// Allows calls again.
-    func resume() {
-        limit.resume()
+    /// Ends the current call, and makes later calls fail until this is called with false.
+    func setInterrupted(_ isInterrupted: Bool) {
+        limit.setInterrupted(isInterrupted)
     }
 
     /// Closes the connection; the next call opens it again.
@@ -235,21 +229,20 @@ package struct CallLimits: Sendable {
 /// Limits the time of calls to the service. When a call takes too long, or its caller is cancelled, its connection is
 /// cut.
 ///
-/// A thread watches the calls, only while there are any. It checks once in each limit's time, not for each call.
+/// The time is checked once in each limit's time, not for each call.
 final class CallLimit: Sendable {
     private struct State {
-        /// When to cut the current call.
-        var deadline: UInt64?
-        var isWatched = false
-        /// When the watching thread checks next; nil while it waits to be woken.
-        var nextLook: UInt64?
+        /// When to cut the current call; nil between calls.
+        var deadline: ContinuousClock.Instant?
+        /// When the time is checked next; nil when no check is planned.
+        var nextCheck: ContinuousClock.Instant?
         var wasCut = false
         var isInterrupted = false
-        var isFinished = false
     }
 
-    private let state = Monitor(State())
-    private let nanoseconds: UInt64
+    private let state = Locked(State())
+    private let checks = DispatchQueue(label: "org.opencorenfc.pcsc.limit")
+    private let milliseconds: Int
     private let cut: @Sendable () -> Void
 
     /// Creates a limit.
@@ -258,28 +251,24 @@ final class CallLimit: Sendable {
     ///   - milliseconds: the maximum time of a call.
     ///   - cut: ends the current call, from another thread.
     init(milliseconds: Int, cut: @escaping @Sendable () -> Void) {
-        nanoseconds = UInt64(milliseconds) * Monitor<State>.millisecond
+        self.milliseconds = milliseconds
         self.cut = cut
     }
 
     /// Begins a call.
     ///
-    /// - Parameter milliseconds: a shorter limit for this call; nil for the usual one.
+    /// - Parameter limit: a shorter limit for this call in milliseconds; nil for the usual one.
     /// - Throws: `cancelled` while calls are interrupted; then the call must not be made.
-    func begin(within milliseconds: Int? = nil) throws(SmartCardError) {
-        let span = milliseconds.map { min(nanoseconds, UInt64($0) * Monitor<State>.millisecond) } ?? nanoseconds
-        let (isWanted, starts, signals) = state.withLock { state -> (Bool, Bool, Bool) in
-            guard !state.isInterrupted else { return (false, false, false) }
-            let deadline = Monitor<State>.now + span
+    func begin(within limit: Int? = nil) throws(SmartCardError) {
+        let isWanted = state.withLock { state in
+            guard !state.isInterrupted else { return false }
+            let deadline = ContinuousClock.now + .milliseconds(min(limit ?? milliseconds, milliseconds))
             state.deadline = deadline
             state.wasCut = false
-            let isSeen = state.nextLook.map { $0 <= deadline } ?? false
-            defer { state.isWatched = true }
-            return (true, !state.isWatched, !isSeen)
+            planCheck(at: deadline, &state)
+            return true
         }
         guard isWanted else { throw SmartCardError(.cancelled, "The call") }
-        if starts { startWatching() }
-        if signals { state.signal() }
     }
 
     /// Ends a call that has returned.
@@ -295,57 +284,38 @@ final class CallLimit: Sendable {
 
     /// Cuts the current call, if any.
     func cancel() {
-        state.withLock { if $0.deadline != nil { cut(&$0) } }
+        state.withLock { cutCall(&$0) }
     }
 
-    /// Cuts the current call, and allows no other until ``resume()``.
-    func interrupt() {
+    /// Cuts the current call, and allows no other until this is called with false.
+    func setInterrupted(_ isInterrupted: Bool) {
         state.withLock { state in
-            state.isInterrupted = true
-            if state.deadline != nil { cut(&state) }
+            state.isInterrupted = isInterrupted
+            if isInterrupted { cutCall(&state) }
         }
     }
 
-    /// Allows calls again.
-    func resume() {
-        state.withLock { $0.isInterrupted = false }
-    }
-
-    /// Lets the watching thread end.
-    func finish() {
-        state.change { $0.isFinished = true }
-    }
-
     /// Called under the lock. Otherwise the call could return meanwhile, and the next call would be cut instead.
-    private func cut(_ state: inout State) {
-        guard !state.wasCut else { return }
+    private func cutCall(_ state: inout State) {
+        guard state.deadline != nil, !state.wasCut else { return }
         state.wasCut = true
         cut()
     }
 
-    private func startWatching() {
-        let thread = DriverThread()
-        thread.run { [self] in
-            // The closure keeps the thread alive until it is done.
-            withExtendedLifetime(thread) { watch() }
-        }
+    /// Plans a check, unless an earlier one is planned: that one plans the next.
+    private func planCheck(at deadline: ContinuousClock.Instant, _ state: inout State) {
+        if let next = state.nextCheck, next <= deadline { return }
+        state.nextCheck = deadline
+        let nanoseconds = Int((deadline - .now) / .nanoseconds(1))
+        checks.asyncAfter(deadline: .now() + .nanoseconds(max(0, nanoseconds))) { [weak self] in self?.check(deadline) }
     }
 
-    private func watch() {
-        state.wait { state -> Monitor<State>.Step<Void> in
-            if state.isFinished { return .done(()) }
-            guard let deadline = state.deadline else {
-                // The thread waits to be woken only after a whole limit's time without a call.
-                state.nextLook = nil
-                return .wait(until: nil)
-            }
-            if Monitor<State>.now >= deadline {
-                cut(&state)
-                state.nextLook = nil
-            } else {
-                state.nextLook = deadline
-            }
-            return .wait(until: state.nextLook)
+    private func check(_ planned: ContinuousClock.Instant) {
+        state.withLock { state in
+            guard state.nextCheck == planned else { return }
+            state.nextCheck = nil
+            guard let deadline = state.deadline else { return }
+            if deadline <= .now { cutCall(&state) } else { planCheck(at: deadline, &state) }
         }
     }
 }
@@ -357,7 +327,8 @@ package final class WaitCut: Sendable {
         var end: (@Sendable () -> Void)?
     }
 
-    private let state = Monitor(State())
+    private let state = Locked(State())
+    private let signal = DispatchSemaphore(value: 0)
 
     /// Creates a value that has not been cut.
     package init() {}
@@ -367,11 +338,12 @@ package final class WaitCut: Sendable {
 
     /// Ends the current wait and all later ones, from any thread.
     package func cut() {
-        state.change { state in
+        state.withLock { state in
             state.isCut = true
             // Called under the lock, so that the object of the wait still exists.
             state.end?()
         }
+        signal.signal()
     }
 
     /// Runs work that waits.
@@ -397,11 +369,9 @@ package final class WaitCut: Sendable {
     ///
     /// - Throws: `cancelled` as soon as the wait is ended.
     package func sleep(milliseconds: Int) throws(SmartCardError) {
-        let end = Monitor<State>.now + UInt64(milliseconds) * Monitor<State>.millisecond
-        let isCut = state.wait { state -> Monitor<State>.Step<Bool> in
-            if state.isCut { return .done(true) }
-            return Monitor<State>.now >= end ? .done(false) : .wait(until: end)
-        }
-        if isCut { throw SmartCardError(.cancelled, "The wait") }
+        guard signal.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return }
+        // Later waits end too.
+        signal.signal()
+        throw SmartCardError(.cancelled, "The wait")
     }
 }

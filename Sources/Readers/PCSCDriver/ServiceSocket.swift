@@ -11,19 +11,6 @@ enum ServiceSocket {
         return "/run/pcscd/pcscd.comm"
     }
 
-    /// The socket's address; nil when its path is too long.
-    static var address: sockaddr_un? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { memory in
-            guard bytes.count < memory.count else { return false }
-            unsafe memory.copyBytes(from: bytes)
-            return true
-        }
-        return isShort ? address : nil
-    }
-
     /// Whether the socket exists.
     static var isThere: Bool { unsafe access(path, F_OK) == 0 }
 
@@ -84,14 +71,14 @@ enum ServiceProbe {
         _ probes: Locked<Set<Int32>>,
         patience: Int = ServiceProbe.patience
     ) throws(SmartCardError) {
-        let end = now + patience
+        let end = ContinuousClock.now + .milliseconds(patience)
         guard let descriptor = try connect(cut, probes, until: end) else { return }
         defer { close(descriptor, probes) }
         shutdown(descriptor, Int32(SHUT_WR))
         try cut.wait(endedBy: { shutdown(descriptor, Int32(SHUT_RDWR)) }) { () throws(SmartCardError) in
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             while true {
-                let count = unsafe poll(&waiting, 1, Int32(max(0, end - now)))
+                let count = unsafe poll(&waiting, 1, Int32(max(0, ((end - .now) / .milliseconds(1)).rounded(.up))))
                 if cut.isCut { throw SmartCardError(.cancelled, "connect") }
                 if count > 0 { return }
                 if count == 0 { throw SmartCardError(.timeout, "connect") }
@@ -105,27 +92,22 @@ enum ServiceProbe {
     private static func connect(
         _ cut: WaitCut,
         _ probes: Locked<Set<Int32>>,
-        until end: Int
+        until end: ContinuousClock.Instant
     ) throws(SmartCardError) -> Int32? {
-        guard var address = ServiceSocket.address else { return nil }
+        guard let address = SocketAddress(ServiceSocket.path) else { return nil }
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let descriptor = socket(AF_UNIX, Int32(kind), 0)
         guard descriptor >= 0 else { return nil }
         probes.withLock { _ = $0.insert(descriptor) }
         while true {
-            let status = unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-            if status == 0 { return descriptor }
+            if unsafe address.with({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
             // The queue of connections is full.
             guard errno == EAGAIN || errno == EINTR else {
                 close(descriptor, probes)
                 return nil
             }
             do throws(SmartCardError) {
-                guard now < end else { throw SmartCardError(.timeout, "connect") }
+                guard .now < end else { throw SmartCardError(.timeout, "connect") }
                 try cut.sleep(milliseconds: step)
             } catch {
                 close(descriptor, probes)
@@ -139,9 +121,6 @@ enum ServiceProbe {
         probes.withLock { _ = $0.remove(descriptor) }
         _ = Glibc.close(descriptor)
     }
-
-    /// The time in milliseconds.
-    private static var now: Int { Int(Monitor<Void>.now / Monitor<Void>.millisecond) }
 }
 
 /// Waits for the service's socket without polling.

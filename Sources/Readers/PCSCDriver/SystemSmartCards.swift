@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
 import LinuxSupport
 import TagLink
@@ -82,8 +83,7 @@ import TagLink
         }
         guard !isKnown, let library = try? self.library("SCardCancel") else { return }
         // It uses a separate connection to the service, and waits for an answer.
-        let thread = DriverThread()
-        thread.run { withExtendedLifetime(thread) { _ = library.cancel(context) } }
+        DispatchQueue(label: "org.opencorenfc.pcsc.cancel").async { _ = library.cancel(context) }
     }
 
     func listReaders(_ context: Int) throws(SmartCardError) -> [String] {

@@ -30,22 +30,10 @@ extension PN532Chip {
                 throw LinkError(.unsupported, "The PN532 appends CRC_B for Type 1 tags alone.")
             }
             try setFraming(appendsChecksum: true, removesChecksum: false)
-            return try Self.nfcA(communicate(frame.bytes, timeout: timeout))
+            return try Frame(uncheckedByPN53x: communicate(frame.bytes, timeout: timeout))
         case .nfcB, .nfcF:
             return Frame(try communicate(frame.bytes, timeout: timeout))
         }
-    }
-
-    /// Interprets an answer of NFC-A. The host checks its checksum, because for the chip, the four bits with which a
-    /// Type 2 tag acknowledges would be a damaged answer. An answer with a checksum is always longer than one byte.
-    private static func nfcA(_ answer: [UInt8]) throws(LinkError) -> Frame {
-        if answer.count == 1 { return Frame(bits: [answer[0] & 0x0F], validBitsInLastByte: 4) }
-        let payload = Array(answer.dropLast(2))
-        let checksum = CyclicRedundancyCheck.a(payload)
-        guard answer.count > 2, answer.suffix(2) == checksum.littleEndianBytes else {
-            throw LinkError(.transmission, "The checksum of the answer is wrong.")
-        }
-        return Frame(payload)
     }
 
     // MARK: Commands
@@ -234,7 +222,9 @@ extension PN532Chip {
             (PN53xRegister.bitFraming, 0), (PN53xRegister.manualReceive, 0x30),
         ]
         for byte in frame.dropFirst() {
-            values += [(PN53xRegister.fifoData, byte), (PN53xRegister.command, transmit), (PN53xRegister.command, 0x07)]
+            values += [
+                (PN53xRegister.fifoData, byte), (PN53xRegister.command, transmit), (PN53xRegister.command, 0x07),
+            ]
         }
         values.append((PN53xRegister.command, 0x08))
         guard values.count * 3 <= HostInterface.maximumData else {

@@ -108,35 +108,19 @@ extension PN532Reader {
     /// The Core NFC calls that a PN532 supports, and why it does not support the others.
     public static var calls: [ServedCall] {
         let frames = "The host's own frames go through InCommunicateThru."
-        return [
-            ServedCall(
-                name: "NFCNDEFTag.readNDEF, writeNDEF",
-                support: .yes,
-                reason: "For tags that the calls below reach, and Type 1 tags."
+        let rows: [(String, ServedCall.Support, String)] = [
+            ("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach, and Type 1 tags."),
+            (
+                "NFCISO7816Tag.sendCommand", .yes,
+                "The host speaks ISO-DEP with cards of NFC-A and NFC-B; extended APDUs go in chained blocks."
             ),
-            ServedCall(
-                name: "NFCISO7816Tag.sendCommand",
-                support: .yes,
-                reason: "The host speaks ISO-DEP with cards of NFC-A and NFC-B; extended APDUs go in chained blocks."
-            ),
-            ServedCall(name: "NFCMiFareTag.sendMiFareCommand", support: .yes, reason: frames),
-            ServedCall(name: "NFCFeliCaTag's commands", support: .yes, reason: frames),
-            ServedCall(
-                name: "NFCISO15693Tag's commands",
-                support: .no,
-                reason: "The chip does not speak ISO/IEC 15693."
-            ),
-            ServedCall(
-                name: "NFCVASReaderSession",
-                support: .no,
-                reason: "Readers that find tags by themselves do not send the VAS polling frame."
-            ),
-            ServedCall(
-                name: "CardSession",
-                support: .yes,
-                reason: "The chip is an ISO/IEC 14443-4 Type A card for other readers."
-            ),
+            ("NFCMiFareTag.sendMiFareCommand", .yes, frames),
+            ("NFCFeliCaTag's commands", .yes, frames),
+            ("NFCISO15693Tag's commands", .no, "The chip does not speak ISO/IEC 15693."),
+            ("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
+            ("CardSession", .yes, "The chip is an ISO/IEC 14443-4 Type A card for other readers."),
         ]
+        return rows.map { ServedCall(name: $0, support: $1, reason: $2) }
     }
 }
 

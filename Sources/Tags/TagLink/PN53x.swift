@@ -118,6 +118,22 @@ package struct PN53xStatus: Sendable, Equatable {
     private var named: String { "(status \(code.hexText(digits: 2)))" }
 }
 
+extension Frame {
+    /// Creates a frame from an NFC-A tag's answer whose checksum the chip has not checked. For the chip, the four bits
+    /// with which a Type 2 tag acknowledges would be a damaged answer.
+    package init(uncheckedByPN53x answer: [UInt8]) throws(LinkError) {
+        if answer.count == 1 {
+            self.init(bits: [answer[0] & 0x0F], validBitsInLastByte: 4)
+            return
+        }
+        let payload = Array(answer.dropLast(2))
+        guard !payload.isEmpty, Array(answer.suffix(2)) == Technology.nfcA.checksum(payload) else {
+            throw LinkError(.transmission, "The checksum of the answer is wrong.")
+        }
+        self.init(payload)
+    }
+}
+
 /// A frame between a PN53x chip and its host (PN532 user manual, 6.2.1).
 package enum PN53xFrame: Sendable, Equatable {
     /// The other side has received the last frame. From a host it also ends a wait.

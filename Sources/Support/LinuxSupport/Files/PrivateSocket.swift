@@ -141,10 +141,11 @@ public enum PrivateSocket {
 }
 
 /// The address of a UNIX socket.
-struct SocketAddress {
+package struct SocketAddress {
     private var address = sockaddr_un()
 
-    init?(_ path: String) {
+    /// Creates an address; nil when the path is empty or too long.
+    package init?(_ path: String) {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
             return nil
@@ -154,7 +155,7 @@ struct SocketAddress {
     }
 
     /// Calls a system function with the address.
-    func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    package func with(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
