@@ -490,7 +490,7 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCSessions", "NFCTestKit", "PropertyTesting",
+                "CIFDHandler", "CoreNFC", "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PropertyTesting",
                 "ReaderEmulation", "SourceCompatibilitySwift6", "TagLink", "TagProtocols", "TestThreads",
                 "VirtualTags",
             ],

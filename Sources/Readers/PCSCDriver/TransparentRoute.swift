@@ -17,10 +17,10 @@ struct TransparentRoute: FrameRoute {
     private static let startSession: UInt8 = 0x81
     private static let endSession: UInt8 = 0x82
     private static let switchProtocol: UInt8 = 0x8F
-    private static let validBits: UInt8 = 0x92
+    private static let validBits: UInt16 = 0x92
     private static let transceive: UInt8 = 0x95
-    private static let responseStatus: UInt8 = 0x96
-    private static let response: UInt8 = 0x97
+    private static let responseStatus: UInt16 = 0x96
+    private static let response: UInt16 = 0x97
 
     /// The time that a reader needs for itself.
     private static let margin = Airtime.milliseconds(5)
@@ -78,14 +78,15 @@ struct TransparentRoute: FrameRoute {
         _ kind: UInt8,
         _ data: [UInt8],
         _ connection: CardConnection
-    ) throws(LinkError) -> [UInt8: [UInt8]] {
+    ) throws(LinkError) -> [UInt16: [UInt8]] {
         let answer = try connection.ask([0xFF, instruction, 0x00, kind, UInt8(data.count)] + data + [0x00])
         guard answer.isDone else {
             throw LinkError(.unsupported, "The reader has no transparent sessions (\(answer.statusText)).")
         }
-        guard let objects = DataObjects.parse(answer.data) else {
+        guard let list = TransparentDataObject.all(in: answer.data) else {
             throw LinkError(.transmission, "The reader's answer is not made of data objects.")
         }
+        let objects = Dictionary(list.map { ($0.tag, $0.value) }, uniquingKeysWith: { $1 })
         guard let outcome = objects[0xC0], outcome.count >= 3 else { return objects }
         switch (outcome[1], outcome[2]) {
         case (0x90, 0x00): return objects
@@ -94,35 +95,6 @@ struct TransparentRoute: FrameRoute {
             throw LinkError(.transmission, "The reader could not exchange the frame (\(outcome[1]), \(outcome[2])).")
         default: throw LinkError(.unsupported, "The reader can't do this in a transparent session.")
         }
-    }
-}
-
-/// Data objects with a tag of one or two bytes and a length of one to three bytes (ISO/IEC 7816-4, 6.3).
-enum DataObjects {
-    /// Parses objects. If several have the same tag, the last one counts. Tags of two bytes are ignored.
-    ///
-    /// - Returns: nil when the lengths are inconsistent.
-    static func parse(_ bytes: [UInt8]) -> [UInt8: [UInt8]]? {
-        var objects: [UInt8: [UInt8]] = [:]
-        var position = 0
-        while position < bytes.count {
-            let tag = bytes[position]
-            let isLong = tag & 0x1F == 0x1F
-            position += isLong ? 2 : 1
-            guard position < bytes.count else { return nil }
-            var length = Int(bytes[position])
-            position += 1
-            if length > 0x80, length <= 0x82 {
-                let count = length - 0x80
-                guard position + count <= bytes.count else { return nil }
-                length = Int(bytes: bytes[position..<position + count])
-                position += count
-            }
-            guard position + length <= bytes.count else { return nil }
-            if !isLong { objects[tag] = Array(bytes[position..<position + length]) }
-            position += length
-        }
-        return objects
     }
 }
 

@@ -351,7 +351,7 @@ extension EmulatedReader {
     /// The transparent session. If it changes the field, the current card has to be updated.
     mutating func transparent(_ command: ReaderCommand) async -> [UInt8] {
         let effect = await session.receive(command, card: card)
-        for field in effect.fields { await chip.switchField(field == .on) }
+        for isOn in effect.fields { await chip.switchField(isOn) }
         guard let (technology, beginsISODEP) = effect.selects else { return effect.response }
         await chip.switchField(true)
         // A card in ISO-DEP hears no request until it loses its power.
@@ -380,9 +380,5 @@ enum ControlCode {
     static let escapeOfWindows: UInt32 = 0x4200_0DAC
 
     /// FEATURE_GET_TLV_PROPERTIES and FEATURE_CCID_ESC_COMMAND, each with its code (PC/SC part 10, 2.2).
-    static let features: [UInt8] = [0x12, 4] + bytes(getTLVProperties) + [0x13, 4] + bytes(escape)
-
-    private static func bytes(_ code: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
-    }
+    static let features: [UInt8] = [0x12, 4, 0x42, 0x33, 0x00, 0x12, 0x13, 4, 0x42, 0x00, 0x00, 0x01]
 }

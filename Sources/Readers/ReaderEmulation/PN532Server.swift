@@ -14,7 +14,8 @@ package final class PN532Server: Sendable {
     /// The terminal's own name, such as `/dev/pts/3`.
     package let terminalName: String
 
-    private let executor = ServerExecutor(label: "PN532Server")
+    /// A separate queue, because hosts wait for the answers even if the process is busy.
+    private let executor = QueueExecutor(target: nil)
     private let channel: DescriptorChannel
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation

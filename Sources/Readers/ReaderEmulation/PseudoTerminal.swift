@@ -22,7 +22,7 @@ struct PseudoTerminal {
     /// pseudo-terminal that no emulation uses any more. Any other file or link stays unchanged.
     init(link: String) throws(EmulationError) {
         // Checked first, because a link that was left behind may lead to the terminal that is created now.
-        try Self.checkPlace(link)
+        try Self.checkPath(link)
         let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
         var number: CUnsignedInt = 0
@@ -42,7 +42,7 @@ struct PseudoTerminal {
         _ = unsafe tcgetattr(terminal, &settings)
         unsafe cfmakeraw(&settings)
         _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
-        _ = Self.takeLock(terminal, of: link)
+        _ = Self.takeLock(terminal)
         self.controller = controller
         self.terminal = terminal
         self.name = name
@@ -63,7 +63,7 @@ struct PseudoTerminal {
     }
 
     /// Throws unless the link's path is free, or has a link that an emulation left behind.
-    private static func checkPlace(_ link: String) throws(EmulationError) {
+    private static func checkPath(_ link: String) throws(EmulationError) {
         var status = stat()
         guard unsafe lstat(link, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFLNK else {
@@ -90,18 +90,14 @@ struct PseudoTerminal {
         CUnsignedInt(target.drop { !$0.isNumber }).map { terminalName($0) == target } ?? false
     }
 
-    /// Locks a byte of a terminal, to show other emulations that its other end is in use. Closing the descriptor
-    /// removes the lock. Programs that use the line lock it with flock(2), which is a different kind of lock.
-    ///
-    /// The byte depends on the link: if a link was left behind, its terminal may now belong to another link.
+    /// Locks a terminal, to show other emulations that it is in use. Closing the descriptor removes the lock. Programs
+    /// that use the line lock it with flock(2), which is a different kind of lock.
     ///
     /// - Returns: false when another emulation has the lock.
-    private static func takeLock(_ terminal: Int32, of link: String) -> Bool {
+    private static func takeLock(_ terminal: Int32) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = Int(position(of: link))
-        lock.l_len = 1
         return unsafe fcntl(terminal, setLock, &lock) == 0 || errno != EAGAIN
     }
 
@@ -111,20 +107,7 @@ struct PseudoTerminal {
         let terminal = unsafe open(link, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard terminal >= 0 else { return errno == EBUSY }
         defer { close(terminal) }
-        return isatty(terminal) == 1 && !takeLock(terminal, of: link)
-    }
-
-    /// A number for a link that does not depend on how its path is written: FNV-1a over its folder's number and its
-    /// name.
-    private static func position(of link: String) -> UInt64 {
-        let slash = link.lastIndex(of: "/")
-        let folder = slash.map { link[...$0] } ?? "."
-        var status = stat()
-        _ = unsafe stat(String(folder), &status)
-        let name = slash.map { link[link.index(after: $0)...] } ?? link[...]
-        let bytes = [UInt8](bigEndian: Int(truncatingIfNeeded: status.st_ino), count: 8) + name.utf8
-        let hash: UInt64 = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return hash >> 2
+        return isatty(terminal) == 1 && !takeLock(terminal)
     }
 
     /// Removes the link if it is still this one, and closes the terminal's other end. The reader of this program's end

@@ -32,7 +32,8 @@ package final class ReaderServer: Sendable {
     private let name: String
     private let folder: PrivateFolder
     private let socket: ListeningSocket
-    private let executor = ServerExecutor(label: "ReaderServer")
+    /// A separate queue, because hosts wait for the answers even if the process is busy.
+    private let executor = QueueExecutor(target: nil)
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private let presence: PresenceObservation?
@@ -94,16 +95,7 @@ package final class ReaderServer: Sendable {
         self.folder = folder
         self.reader = reader
         presence = observePresence { continuation.yield(.presence) }
-        socket = try Self.listen(name, folder, executor, continuation)
-    }
-
-    private static func listen(
-        _ name: String,
-        _ folder: PrivateFolder,
-        _ executor: ServerExecutor,
-        _ continuation: AsyncStream<Event>.Continuation
-    ) throws(EmulationError) -> ListeningSocket {
-        try ListeningSocket(name, in: folder, queue: executor.queue) { continuation.yield(.connection($0)) }
+        socket = try ListeningSocket(name, in: folder, queue: executor.queue) { continuation.yield(.connection($0)) }
     }
 
     /// Starts to answer pcscd, until ``stop()``.
@@ -133,30 +125,31 @@ package final class ReaderServer: Sendable {
                 link?.channel.send(ReaderMessage.hello)
             case .silence(let number):
                 guard link?.number == number, link?.isGreeted == false else { continue }
-                leave(link, &reader)
-                link = nil
+                leave(&link, &reader)
             case .bytes(let bytes, let number):
                 guard link?.number == number else { continue }
-                if await link?.receive(bytes, &reader, onHello: { onNotice?(.connected) }) == false {
-                    leave(link, &reader)
-                    link = nil
+                do throws(DriverRequestDecoder.Malformed) {
+                    try await link?.receive(bytes, &reader) { onNotice?(.connected) }
+                } catch {
+                    leave(&link, &reader)
                 }
             case .end(let number):
                 guard link?.number == number else { continue }
-                leave(link, &reader)
-                link = nil
+                leave(&link, &reader)
             case .presence:
                 guard let link, link.isGreeted else { continue }
-                link.tell(await reader.look())
-            case .settled(let tell): tell()
+                link.report(await reader.look())
+            case .settled(let handler): handler()
             case .plug(true):
-                if socket == nil { socket = try? Self.listen(name, folder, executor, continuation) }
+                guard socket == nil else { continue }
+                socket = try? ListeningSocket(name, in: folder, queue: executor.queue) { [continuation] in
+                    continuation.yield(.connection($0))
+                }
             case .plug(false):
                 // Without a message to the driver, like pulling a cable.
                 socket?.remove()
                 socket = nil
-                leave(link, &reader)
-                link = nil
+                leave(&link, &reader)
             }
         }
         reader.hostLeft()
@@ -166,17 +159,18 @@ package final class ReaderServer: Sendable {
     }
 
     /// Ends a connection. One without a greeting may be of a program that only looks whether somebody listens.
-    private func leave(_ link: DriverLink?, _ reader: inout any ReaderFirmware) {
-        link?.channel.close()
-        guard let link, link.isGreeted else { return }
+    private func leave(_ link: inout DriverLink?, _ reader: inout any ReaderFirmware) {
+        guard let ended = link.take() else { return }
+        ended.channel.close()
+        guard ended.isGreeted else { return }
         reader.hostLeft()
         onNotice?(.disconnected)
     }
 
-    /// Calls `tell` when the reader has seen all events in its field so far, and has reported them to pcscd. If a card
+    /// Calls a handler when the reader has seen all events in its field so far, and has reported them to pcscd. If a card
     /// leaves and comes back before the reader checks, it has not left for the reader.
-    package func whenSettled(_ tell: @escaping @Sendable () -> Void) {
-        continuation.yield(.settled(tell))
+    package func whenSettled(_ handler: @escaping @Sendable () -> Void) {
+        continuation.yield(.settled(handler))
     }
 
     /// Unplugs the reader from pcscd, or plugs it in again.
@@ -205,7 +199,7 @@ private struct DriverLink {
     let number: Int
     let channel: DescriptorChannel
     private(set) var isGreeted = false
-    private var decoder = DriverMessageDecoder()
+    private var decoder = DriverRequestDecoder()
 
     init(_ number: Int, channel: DescriptorChannel) {
         self.number = number
@@ -213,74 +207,79 @@ private struct DriverLink {
     }
 
     /// Reports to the driver that a card has arrived or left.
-    func tell(_ change: EmulatedReader.Change) {
+    func report(_ change: EmulatedReader.Change) {
         if change.hasLost { channel.send(ReaderMessage.removed) }
         if change.hasFound { channel.send(ReaderMessage.inserted) }
     }
 
-    /// Answers a request of the driver.
+    /// Answers requests of the driver.
     ///
-    /// - Returns: false when the other side is not a driver of this version.
-    mutating func receive(_ bytes: [UInt8], _ reader: inout any ReaderFirmware, onHello: () -> Void) async -> Bool {
+    /// - Throws: when the other side is not a driver of this version.
+    mutating func receive(
+        _ bytes: [UInt8],
+        _ reader: inout any ReaderFirmware,
+        onHello: () -> Void
+    ) async throws(DriverRequestDecoder.Malformed) {
         decoder.append(bytes)
-        while true {
-            let message: DriverMessage?
-            do throws(DriverMessageDecoder.Malformed) {
-                message = try decoder.next()
-            } catch {
-                return false
-            }
-            guard let message else { return true }
+        while let (request, sequence) = try decoder.next() {
             let reply: EmulatedReader.Reply
-            switch message.request {
+            switch request {
             case .hello(let version):
-                guard version == DriverMessage.version, !isGreeted else { return false }
+                guard version == DriverRequest.version, !isGreeted else { throw DriverRequestDecoder.Malformed() }
                 isGreeted = true
                 // A new driver knows of no card.
-                tell(await reader.lookAnew())
+                report(await reader.lookAnew())
                 onHello()
                 continue
             // Nothing is answered before the greeting.
-            case _ where !isGreeted: return false
+            case _ where !isGreeted: throw DriverRequestDecoder.Malformed()
             case .power(let power): reply = await reader.setPower(power)
             case .transmit(let apdu): reply = await reader.transmit(apdu)
             case .control(let code, let data): reply = await reader.control(code, data)
             case .attribute(let tag): reply = reader.attribute(tag)
             }
-            channel.send(ReaderMessage.reply(reply, to: message.sequence))
+            channel.send(ReaderMessage.reply(reply, to: sequence))
         }
     }
 }
 
-/// A message from the driver in pcscd over the reader's socket: kind, sequence number, length in four bytes, and the
-/// bytes.
-struct DriverMessage: Sendable, Equatable {
-    /// The driver's request.
-    enum Request: Sendable, Equatable {
-        /// The driver has accepted the greeting, and uses this version of the protocol.
-        case hello(version: UInt8)
-        case power(EmulatedReader.Power)
-        case transmit([UInt8])
-        case control(UInt32, [UInt8])
-        case attribute(UInt32)
-    }
-
-    var request: Request
-    /// The number that the answer repeats.
-    var sequence: UInt8
+/// A request of the driver in pcscd.
+private enum DriverRequest {
+    /// The driver has accepted the greeting, and uses this version of the protocol.
+    case hello(version: UInt8)
+    case power(EmulatedReader.Power)
+    case transmit([UInt8])
+    case control(UInt32, [UInt8])
+    case attribute(UInt32)
 
     /// The version that both sides use.
     static let version: UInt8 = 2
+
+    /// Reads a request; nil when there is no such request, or its bytes are incomplete.
+    init?(_ kind: UInt8, _ payload: [UInt8]) {
+        let number = payload.count >= 4 ? UInt32(bytes: payload.prefix(4)) : nil
+        switch (Unicode.Scalar(kind), payload.first, number) {
+        case ("H", let version?, _): self = .hello(version: version)
+        case ("P", let power?, _):
+            guard let power = EmulatedReader.Power(rawValue: power) else { return nil }
+            self = .power(power)
+        case ("T", _, _): self = .transmit(payload)
+        case ("C", _, let code?): self = .control(code, Array(payload.dropFirst(4)))
+        case ("G", _, let tag?): self = .attribute(tag)
+        default: return nil
+        }
+    }
 }
 
-/// Finds messages in the bytes from the socket.
-struct DriverMessageDecoder: Sendable {
-    /// The bytes are not messages: the other side is not this package's driver.
+/// Finds requests in the bytes from the socket. Each has its kind, a sequence number that the answer repeats, a length
+/// in four bytes, and that many bytes.
+private struct DriverRequestDecoder {
+    /// The bytes are not requests: the other side is not this package's driver.
     struct Malformed: Error {}
 
     private static let headerLength = 6
     /// The longest APDU with the data around it.
-    static let maximumPayload = 65548 + 16
+    private static let maximumPayload = 65548 + 16
 
     private var buffer: [UInt8] = []
 
@@ -288,39 +287,22 @@ struct DriverMessageDecoder: Sendable {
         buffer += bytes
     }
 
-    /// The next whole message; nil when more bytes are needed.
-    mutating func next() throws(Malformed) -> DriverMessage? {
+    /// The next whole request and its sequence number; nil when more bytes are needed.
+    mutating func next() throws(Malformed) -> (DriverRequest, sequence: UInt8)? {
         guard buffer.count >= Self.headerLength else { return nil }
-        let length = Int(bytes: buffer[2..<6])
-        guard length <= Self.maximumPayload else { throw Malformed() }
-        guard buffer.count >= Self.headerLength + length else { return nil }
-        let payload = Array(buffer[Self.headerLength..<Self.headerLength + length])
-        guard let request = Self.request(buffer[0], payload) else { throw Malformed() }
-        let message = DriverMessage(request: request, sequence: buffer[1])
-        buffer.removeFirst(Self.headerLength + length)
-        return message
-    }
-
-    private static func request(_ kind: UInt8, _ payload: [UInt8]) -> DriverMessage.Request? {
-        switch kind {
-        case UInt8(ascii: "H"): return payload.first.map { .hello(version: $0) }
-        case UInt8(ascii: "P"): return payload.first.flatMap(EmulatedReader.Power.init).map { .power($0) }
-        case UInt8(ascii: "T"): return .transmit(payload)
-        case UInt8(ascii: "C"): return number(payload).map { .control($0, Array(payload.dropFirst(4))) }
-        case UInt8(ascii: "G"): return number(payload).map { .attribute($0) }
-        default: return nil
-        }
-    }
-
-    private static func number(_ payload: [UInt8]) -> UInt32? {
-        payload.count >= 4 ? UInt32(bytes: payload.prefix(4)) : nil
+        let end = Self.headerLength + Int(bytes: buffer[2..<6])
+        guard end <= Self.headerLength + Self.maximumPayload else { throw Malformed() }
+        guard buffer.count >= end else { return nil }
+        defer { buffer.removeFirst(end) }
+        guard let request = DriverRequest(buffer[0], Array(buffer[Self.headerLength..<end])) else { throw Malformed() }
+        return (request, buffer[1])
     }
 }
 
 /// Messages from the reader to the driver.
-enum ReaderMessage {
+private enum ReaderMessage {
     /// The first message: the version of the protocol.
-    static let hello = message("H", 0, [DriverMessage.version])
+    static let hello = message("H", 0, [DriverRequest.version])
     static let inserted = message("I", 0, [])
     static let removed = message("O", 0, [])
     /// The reader leaves in an orderly way, and may come back.
@@ -337,8 +319,6 @@ enum ReaderMessage {
     }
 
     private static func message(_ kind: Unicode.Scalar, _ sequence: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        let length = UInt32(payload.count)
-        let header = [UInt8(ascii: kind), sequence] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
-        return header + payload
+        [UInt8(ascii: kind), sequence] + [UInt8](bigEndian: payload.count, count: 4) + payload
     }
 }

@@ -6,14 +6,10 @@ import TagLink
 struct TransparentSession: Sendable {
     /// The effect of a command.
     struct Effect: Sendable {
-        enum Field: Sendable {
-            case off, on
-        }
-
         /// The response with its status word.
         var response: [UInt8]
-        /// The changes of the field, in order.
-        var fields: [Field] = []
+        /// How the field is switched, in order.
+        var fields: [Bool] = []
         /// The technology of which to select a card, and whether to send RATS to it; the response then depends on that
         /// card.
         var selects: (technology: Technology, beginsISODEP: Bool)?
@@ -73,8 +69,8 @@ struct TransparentSession: Sendable {
                 isOpen = true
                 technology = card?.technology
             case 0x82: end()
-            case 0x83: effect.fields.append(.off)
-            case 0x84: effect.fields.append(.on)
+            case 0x83: effect.fields.append(false)
+            case 0x84: effect.fields.append(true)
             case 0x5F46:
                 guard let time = Self.time(object.value) else {
                     effect.response = Self.failure(object: index + 1, ReaderStatus.wrongLength)
@@ -156,53 +152,5 @@ struct TransparentSession: Sendable {
         guard value.count == 4 else { return nil }
         let microseconds = Int64(bytes: value.reversed())
         return .microseconds(min(microseconds, 5_000_000))
-    }
-}
-
-/// A data object of the transparent session: BER-TLV, with a tag of one or two bytes.
-struct TransparentDataObject: Sendable {
-    var tag: UInt16
-    var value: [UInt8]
-
-    /// Parses the data objects of a command; nil when one is invalid.
-    static func all(in bytes: [UInt8]) -> [TransparentDataObject]? {
-        var objects: [TransparentDataObject] = []
-        var rest = bytes[...]
-        while let first = rest.popFirst() {
-            var tag = UInt16(first)
-            if first & 0x1F == 0x1F, first != 0xFF {
-                guard let second = rest.popFirst() else { return nil }
-                tag = tag << 8 | UInt16(second)
-            }
-            guard let length = length(&rest), rest.count >= length else { return nil }
-            objects.append(TransparentDataObject(tag: tag, value: Array(rest.prefix(length))))
-            rest = rest.dropFirst(length)
-        }
-        return objects
-    }
-
-    private static func length(_ rest: inout ArraySlice<UInt8>) -> Int? {
-        guard let first = rest.popFirst() else { return nil }
-        switch first {
-        case 0..<0x80: return Int(first)
-        case 0x81: return rest.popFirst().map { Int($0) }
-        case 0x82:
-            guard let high = rest.popFirst(), let low = rest.popFirst() else { return nil }
-            return Int(high: high, low: low)
-        default: return nil
-        }
-    }
-
-    /// The object's bytes.
-    var bytes: [UInt8] {
-        let name = tag > 0xFF ? tag.bigEndianBytes : [UInt8(tag)]
-        let count = value.count
-        let length: [UInt8] =
-            switch count {
-            case 0..<0x80: [UInt8(count)]
-            case 0x80...0xFF: [0x81, UInt8(count)]
-            default: [0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
-            }
-        return name + length + value
     }
 }
