@@ -60,7 +60,7 @@ private final class TracedLink: ForwardingLink {
     }
 
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
-        var exchange = Exchange(layer: .air, name: technology.shortName, request: frame.bytes)
+        var exchange = Exchange(layer: .air, name: technology.name, request: frame.bytes)
         do throws(LinkError) {
             let answer = try await target.transceive(frame, timeout: timeout)
             exchange.response = answer.bytes
@@ -72,17 +72,6 @@ private final class TracedLink: ForwardingLink {
             exchange.frames = Trace.Exchange(.frames(technology), request: frame, answer: .failure(error))
             onExchange(exchange)
             throw error
-        }
-    }
-}
-
-extension Technology {
-    fileprivate var shortName: String {
-        switch self {
-        case .nfcA: "nfc-a"
-        case .nfcB: "nfc-b"
-        case .nfcF: "nfc-f"
-        case .nfcV: "nfc-v"
         }
     }
 }

@@ -103,20 +103,23 @@ actor SimulatorClient {
     /// Sends a request and waits for its answer.
     ///
     /// - Parameters:
+    ///   - name: what the simulator has to do.
     ///   - limit: how long the simulator may take, in addition to ``patience``.
-    ///   - request: makes the request with its number.
+    ///   - members: writes the other members of the request.
     /// - Throws: the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
     func ask(
+        _ name: String,
         within limit: Duration = .zero,
         _ cancellation: Cancellation?,
-        _ request: (Int) -> SimulatorRequest
+        _ members: (inout JSONWriter) -> Void
     ) throws(LinkError) -> SimulatorAnswer {
         try open(cancellation)
         lastID += 1
         let id = lastID
         let deadline = ContinuousClock.now + limit + patience
         let answer = try keepingConnection(abandoning: id) { () throws(LinkError) in
-            try socket?.send(request(id).line, before: deadline, cancellation)
+            let line = SimulatorRequest.line(name, id: id, members)
+            try socket?.send(line, before: deadline, cancellation)
             return try receive(id, before: deadline, cancellation)
         }
         handleEventsLater()
@@ -125,10 +128,10 @@ actor SimulatorClient {
     }
 
     /// Sends a request without an answer. Without a simulator, nothing happens.
-    func tell(_ request: SimulatorRequest) {
+    func send(_ line: [UInt8]) {
         try? keepingConnection { () throws(LinkError) in
             try open(nil)
-            try socket?.send(request.line, before: .now + patience, nil)
+            try socket?.send(line, before: .now + patience, nil)
         }
     }
 
@@ -142,7 +145,7 @@ actor SimulatorClient {
             return client.lastID
         }
         let result = await withTaskCancellationHandler {
-            await reply(to: SimulatorRequest(name, id: id), id)
+            await reply(to: SimulatorRequest.line(name, id: id) { _ in }, id)
         } onCancel: {
             executor.async { [weak self] in self?.assumeIsolated { $0.abandon(id) } }
         }
@@ -151,13 +154,13 @@ actor SimulatorClient {
         return answer
     }
 
-    private func reply(to request: SimulatorRequest, _ id: Int) async -> Result<SimulatorAnswer, LinkError> {
+    private func reply(to line: [UInt8], _ id: Int) async -> Result<SimulatorAnswer, LinkError> {
         guard !Task.isCancelled else { return .failure(SimulatorError.cancelled) }
         return await withCheckedContinuation { continuation in
             do throws(LinkError) {
                 try keepingConnection { () throws(LinkError) in
                     guard let socket else { throw SimulatorError.gone }
-                    try socket.send(request.line, before: .now + patience, nil)
+                    try socket.send(line, before: .now + patience, nil)
                 }
                 // Answers are read in later turns of the queue.
                 unanswered[id] = continuation
@@ -230,11 +233,8 @@ actor SimulatorClient {
         do throws(LinkError) {
             let deadline = ContinuousClock.now + patience
             let program = ProgramPath.own.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "app"
-            try socket.send(
-                SimulatorRequest.hello(program: program, process: getpid()).line,
-                before: deadline,
-                cancellation
-            )
+            let greeting = SimulatorRequest.hello(program: program, process: getpid())
+            try socket.send(greeting, before: deadline, cancellation)
             var hello = try socket.next()
             while hello == nil {
                 guard try socket.fill(before: deadline, cancellation) else { throw SimulatorError.silent }
@@ -257,9 +257,9 @@ actor SimulatorClient {
         if let error = hello.string("error") { throw SimulatorError.refused(hello.string("message") ?? error) }
         guard hello.number("hello") == 1, let name = hello.string("name"), let names = hello.strings("technologies")
         else {
-            throw SimulatorError.nonsense("The first line is no greeting.")
+            throw SimulatorError.nonsense("The first line is not a greeting.")
         }
-        let technologies = Set(names.compactMap(Technology.init(simulatorName:)))
+        let technologies = Set(Technology.allCases.filter { names.contains($0.name) })
         guard technologies.count == names.count else {
             throw SimulatorError.nonsense("A technology is unknown.")
         }
@@ -303,7 +303,7 @@ actor SimulatorClient {
         executor.async { [weak self] in
             self?.assumeIsolated { client in
                 for link in links { client.handle(link) }
-                client.tellObservers()
+                client.notifyObservers()
             }
         }
     }
@@ -329,7 +329,7 @@ actor SimulatorClient {
 
     // MARK: Tags near the phone
 
-    func tellObservers() {
+    func notifyObservers() {
         for observer in known.withLock({ Array($0.observers.values) }) { observer() }
     }
 
@@ -339,16 +339,12 @@ actor SimulatorClient {
         isWatchingTags = true
         lastID += 1
         abandoned.insert(lastID)
-        tell(SimulatorRequest("watch", id: lastID))
+        send(SimulatorRequest.line("watch", id: lastID) { _ in })
     }
 
     /// Asks for the number of a tag's arrival.
     func arrival(of identifier: [UInt8]) -> UInt64? {
-        let answer = try? ask(nil) { id in
-            var request = SimulatorRequest("arrival", id: id)
-            request.add("identifier", hex: identifier)
-            return request
-        }
+        let answer = try? ask("arrival", nil) { $0.member("identifier", hex: identifier) }
         let arrival = answer?.arrival()
         known.withLock { $0.arrivals[identifier] = arrival }
         return arrival
@@ -369,7 +365,7 @@ extension SimulatorClient {
             switch event.string("event") {
             case "presence":
                 known.withLock { $0.arrivals = [:] }
-                tellObservers()
+                notifyObservers()
             case "switches": known.withLock { $0.switches = SimulatorSwitches(event) }
             case "cancel": known.withLock { $0.onCancel }?()
             case "press":

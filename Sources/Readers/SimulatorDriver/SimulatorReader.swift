@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import LinuxSupport
 package import TagLink
+import TextSafety
 
 /// The reader of a simulated phone, over the local socket of `nfc simulator`.
 ///
@@ -16,7 +17,7 @@ package final class SimulatorReader: FieldDriver {
     ///
     /// - Parameter path: the simulator's socket; nil for that of the user's own simulator.
     package convenience init(path: String? = nil) {
-        let path = path ?? SimulatorPlace.ofUser
+        let path = path ?? Self.defaultPath
         self.init { () throws(LinkError) in
             guard let descriptor = PrivateSocket.connect(path) else { throw SimulatorError.missing(path) }
             return descriptor
@@ -32,6 +33,17 @@ package final class SimulatorReader: FieldDriver {
         let client = SimulatorClient(patience: patience, connect: connect)
         self.client = client
         links = Technology.allCases.map { SimulatorLink($0, client) }
+    }
+
+    /// The socket of the user's own simulator: `opencorenfc/simulator.sock` in `XDG_RUNTIME_DIR`, by default in
+    /// `/run/user/UID`, and without such a folder in `/tmp/opencorenfc-UID`.
+    package static var defaultPath: String {
+        if let folder = EnvironmentVariable.value("XDG_RUNTIME_DIR"), folder.hasPrefix("/") {
+            return folder + "/opencorenfc/simulator.sock"
+        }
+        let usual = "/run/user/\(geteuid())"
+        let hasFolder = unsafe access(usual, W_OK) == 0
+        return (hasFolder ? usual + "/opencorenfc" : "/tmp/opencorenfc-\(geteuid())") + "/simulator.sock"
     }
 
     package var name: String { client.known.withLock { $0.name } ?? "simulator" }
@@ -53,11 +65,7 @@ package final class SimulatorReader: FieldDriver {
 
     package func setCarrier(_ isOn: Bool) async throws(LinkError) {
         try await client.perform { (client, cancellation) throws(LinkError) in
-            _ = try client.ask(cancellation) { id in
-                var request = SimulatorRequest("carrier", id: id)
-                request.add("on", isOn)
-                return request
-            }
+            _ = try client.ask("carrier", cancellation) { $0.member("on", isOn) }
         }
     }
 
@@ -105,8 +113,12 @@ final class SimulatorLink: FrameLink {
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         do throws(LinkError) {
             let (answer, elapsed) = try await client.perform { [technology] (client, cancellation) throws(LinkError) in
-                try client.ask(within: timeout.duration, cancellation) { id in
-                    .frame(frame, technology, timeout: timeout, id: id)
+                try client.ask("frame", within: timeout.duration, cancellation) { writer in
+                    writer.member("technology", technology.name)
+                    writer.member("bytes", hex: frame.bytes)
+                    writer.member("bits", frame.validBitsInLastByte)
+                    writer.member("checksum", frame.checksum.simulatorName)
+                    writer.member("timeout_us", Int(timeout.microseconds))
                 }.frame()
             }
             counts.withLock { counts in
@@ -139,7 +151,7 @@ extension SimulatorReader {
     }
 
     /// Gives the turn back, or the place in the queue.
-    package func releaseTurn() { tell(SimulatorRequest("release", id: nil)) }
+    package func releaseTurn() { send("release") { _ in } }
 
     // MARK: What the app shows
 
@@ -164,12 +176,12 @@ extension SimulatorReader {
             return known.onCancel
         }
         _ = released
-        var request = SimulatorRequest("sheet", id: nil)
-        request.add("state", state)
-        request.add("title", title)
-        request.add("message", message)
-        request.add("shows_error_symbol", showsErrorSymbol)
-        tell(request)
+        send("sheet") { writer in
+            writer.member("state", state)
+            writer.member("title", title)
+            writer.member("message", message)
+            writer.member("shows_error_symbol", showsErrorSymbol)
+        }
     }
 
     /// Adds a line to the simulator's timeline.
@@ -180,23 +192,28 @@ extension SimulatorReader {
     ///   - name: what happened.
     ///   - detail: more about it.
     package func note(_ kind: String, session: Int, name: String, detail: String) {
-        var request = SimulatorRequest("event", id: nil)
-        request.add("kind", kind)
-        request.add("session", session)
-        request.add("name", name)
-        request.add("detail", detail)
-        tell(request)
+        send("event") { writer in
+            writer.member("kind", kind)
+            writer.member("session", session)
+            writer.member("name", name)
+            writer.member("detail", detail)
+        }
     }
 
     /// Shows the app's screen, also when the simulator has started again.
     ///
     /// - Parameter screen: a JSON object; nil for the app's name and output.
     package func showScreen(_ screen: String?) {
-        var request = SimulatorRequest("screen", id: nil)
-        request.add("screen", json: screen ?? "null")
-        let line = request.line
-        if screen == nil { tell(request) }
-        client.executor.async { [client] in client.assumeIsolated { $0.show(screen == nil ? nil : line) } }
+        let line = SimulatorRequest.line("screen", id: nil) { writer in
+            writer.key("screen")
+            writer.value(json: screen ?? "null")
+        }
+        client.executor.async { [client] in
+            client.assumeIsolated { client in
+                if screen == nil { client.send(line) }
+                client.show(screen == nil ? nil : line)
+            }
+        }
     }
 
     /// Sets what is called with the id of each row or button that is pressed; on the reader's queue.
@@ -238,21 +255,9 @@ extension SimulatorReader {
         return client.known.withLock { $0.switches } ?? SimulatorSwitches()
     }
 
-    private func tell(_ request: SimulatorRequest) {
-        client.executor.async { [client] in client.assumeIsolated { $0.tell(request) } }
-    }
-}
-
-/// Where a simulator listens for programs.
-package enum SimulatorPlace {
-    /// The socket of the user's own simulator: `opencorenfc/simulator.sock` in `XDG_RUNTIME_DIR`, by default in
-    /// `/run/user/UID`, and without such a folder in `/tmp/opencorenfc-UID`.
-    package static var ofUser: String {
-        if let folder = EnvironmentVariable.value("XDG_RUNTIME_DIR"), folder.hasPrefix("/") {
-            return folder + "/opencorenfc/simulator.sock"
-        }
-        let usual = "/run/user/\(geteuid())"
-        let hasFolder = unsafe access(usual, W_OK) == 0
-        return (hasFolder ? usual + "/opencorenfc" : "/tmp/opencorenfc-\(geteuid())") + "/simulator.sock"
+    /// Sends a request without an answer.
+    private func send(_ name: String, _ members: (inout JSONWriter) -> Void) {
+        let line = SimulatorRequest.line(name, id: nil, members)
+        client.executor.async { [client] in client.assumeIsolated { $0.send(line) } }
     }
 }
