@@ -12,9 +12,7 @@ package struct AnswerToReset: Sendable, Hashable {
         package var name: UInt16
     }
 
-    /// The bytes.
     package var bytes: [UInt8]
-    /// The historical bytes.
     package var historicalBytes: [UInt8]
     /// Whether the interface bytes are 80 and 01. Contactless readers set these for T=0 and T=1.
     package var isContactless: Bool
@@ -45,7 +43,6 @@ package struct AnswerToReset: Sendable, Hashable {
         isContactless = bytes[0] == 0x3B && interface == [0x80, 0x01]
     }
 
-    /// The storage card; nil for any other card.
     package var storageCard: StorageCard? {
         // 80: compact TLV; 4F: application identifier of 12 bytes.
         guard historicalBytes.count >= 11, historicalBytes[0] == 0x80, historicalBytes[1] == 0x4F,
@@ -63,17 +60,13 @@ extension AnswerToReset.StorageCard {
     package enum Kind: Sendable, Hashable {
         /// An NFC-A tag without ISO-DEP, with its SAK if that is known.
         case nfcA(sak: UInt8?)
-        /// A Type 1 tag.
         case type1
-        /// A FeliCa tag.
         case nfcF
-        /// An ISO/IEC 15693 tag.
         case nfcV
         /// A card that phones don't read, with words for a sentence.
         case other(String)
     }
 
-    /// The kind of the card.
     package var kind: Kind {
         // ACS and others use their own names under the standard of ISO/IEC 14443-3 A.
         switch name {
@@ -106,9 +99,7 @@ extension AnswerToReset.StorageCard {
 
 /// Identifies the tag in a reader with GET DATA FF CA (PC/SC part 3, 3.2.2.1.3) and its ATR.
 enum TagIdentification {
-    /// The tag's identifier: UID, PUPI or IDm.
-    ///
-    /// - Returns: the identifier; empty when the reader does not report one.
+    /// The tag's identifier: UID, PUPI or IDm. Returns the identifier; empty when the reader does not report one.
     static func identifier(_ connection: CardConnection) throws(LinkError) -> [UInt8] {
         let answer = try connection.ask([0xFF, 0xCA, 0x00, 0x00, 0x00])
         return answer.isDone ? answer.data : []

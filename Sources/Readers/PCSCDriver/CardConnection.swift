@@ -45,10 +45,8 @@ final class CardConnection: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the card for this program only, and waits a while for another program to close it.
-    ///
-    /// - Parameter isInUse: whether the service has just reported that another program has opened it.
-    /// - Throws: `sharingViolation` when another program keeps it for too long.
+    /// Opens the card for this program only, and waits a while for another program to close it. Throws
+    /// `sharingViolation` when another program keeps it for too long.
     func open(isInUse: Bool) throws(SmartCardError) {
         close(.reset)
         var isInUse = isInUse
@@ -109,7 +107,6 @@ final class CardConnection: Sendable {
         opened(card)
     }
 
-    /// Resets the card, so that its protocol and its state start again.
     func reset() throws(LinkError) {
         try attempt { layer, card throws(SmartCardError) in
             let card = try layer.reset(card, .exclusive)
@@ -117,7 +114,6 @@ final class CardConnection: Sendable {
         }
     }
 
-    /// Closes the card.
     func close(_ disposition: SmartCardDisposition) {
         let (card, isLeft) = state.withLock { state in
             defer { state.card = nil }
@@ -179,12 +175,10 @@ final class CardConnection: Sendable {
         )
     }
 
-    /// Throws unless the open card is the intended one.
     func check(_ generation: Int) throws(LinkError) {
         guard self.generation == generation else { throw Self.gone(isMeant: false) }
     }
 
-    /// Sends a pseudo-APDU to the reader.
     func ask(_ command: [UInt8]) throws(LinkError) -> ReaderAnswer {
         let response = try transmit(command)
         guard let answer = ReaderAnswer(response) else {
@@ -193,7 +187,6 @@ final class CardConnection: Sendable {
         return answer
     }
 
-    /// Sends a control code to the reader's driver.
     func control(_ code: UInt32, _ data: [UInt8] = []) throws(LinkError) -> [UInt8] {
         try attempt { layer, card throws(SmartCardError) in try layer.control(card, code: code, data) }
     }
@@ -245,7 +238,6 @@ struct ReaderAnswer: Hashable {
         status = UInt16(high: bytes[bytes.count - 2], low: bytes[bytes.count - 1])
     }
 
-    /// Whether the command succeeded.
     var isDone: Bool { status == 0x9000 }
 
     /// The status word in hexadecimal, for sentences.

@@ -97,9 +97,8 @@ final class CardPort: Sendable {
 
     var statistics: LinkStatistics { connection.statistics }
 
-    /// Uses the connection on the driver's thread.
-    ///
-    /// - Throws: the error of `body`; `LinkError` with `tagRemoved` when another tag was opened since, `cancelled`.
+    /// Uses the connection on the driver's thread. Throws the error of `body`; `LinkError` with `tagRemoved` when
+    /// another tag was opened since, `cancelled`.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (CardConnection) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {

@@ -9,9 +9,8 @@ protocol FrameRoute: Sendable {
     /// Whether the tag receives frames unchanged, and not an equivalent command of the reader.
     var carriesFrames: Bool { get }
 
-    /// Prepares the reader, after the tag was activated.
-    ///
-    /// - Throws: `LinkError` with `unsupported` when the reader does not support this route.
+    /// Prepares the reader, after the tag was activated. Throws `LinkError` with `unsupported` when the reader does not
+    /// support this route.
     func begin(_ connection: CardConnection) throws(LinkError)
 
     /// Sends a frame. The errors are those of `FrameLink.transceive`.
@@ -35,15 +34,12 @@ extension LinkError {
     }
 }
 
-/// Finds the best route for frames to the tag in a reader, by trying the routes.
 struct RouteFinder {
     let connection: CardConnection
     var findings: ReaderFindings
 
-    /// Finds the best route for frames, and begins it.
-    ///
-    /// - Parameter kind: the kind of the tag.
-    /// - Throws: `LinkError` with `tagRemoved` or `readerUnavailable`, and errors after which to poll again.
+    /// Finds the best route for frames, and begins it. Throws `LinkError` with `tagRemoved` or `readerUnavailable`, and
+    /// errors after which to poll again.
     mutating func route(
         for kind: AnswerToReset.StorageCard.Kind,
         identifier: [UInt8]
@@ -132,9 +128,7 @@ struct ReaderFindings: Sendable, Hashable {
 
 /// What a reader's driver reports about the reader (PC/SC part 10, 2.2 and 2.3; supplement 2.02.09).
 struct ReaderFeatures: Sendable, Hashable {
-    /// The control codes of the features.
     var codes: [UInt8: UInt32] = [:]
-    /// Properties by their numbers.
     var properties: [UInt8: [UInt8]] = [:]
 
     /// SCARD_CTL_CODE(3400).
@@ -146,7 +140,6 @@ struct ReaderFeatures: Sendable, Hashable {
     private static let vendorProperty: UInt8 = 11
     private static let productProperty: UInt8 = 12
 
-    /// Creates features without any information.
     init() {}
 
     /// Asks the driver. A driver without features is the same as one that does not answer.
@@ -177,13 +170,11 @@ struct ReaderFeatures: Sendable, Hashable {
     /// The code for escape commands; nil when the driver has none, or does not allow them.
     var escapeCode: UInt32? { codes[Self.escapeFeature] }
 
-    /// USB vendor and product, such as 072f:2200.
     var usbIdentifier: String? {
         guard let vendor = number(Self.vendorProperty), let product = number(Self.productProperty) else { return nil }
         return "\(Self.hexadecimal(vendor)):\(Self.hexadecimal(product))"
     }
 
-    /// The firmware's name, if the driver knows it.
     var firmware: String? {
         properties[Self.firmwareProperty].map { String(decoding: $0, as: UTF8.self) }
     }

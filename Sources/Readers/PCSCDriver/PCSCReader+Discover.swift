@@ -121,7 +121,6 @@ extension PCSCReader {
         return found
     }
 
-    /// The connected readers.
     func usableReaders() throws(LinkError) -> [SmartCardReaderState] {
         do throws(SmartCardError) {
             return Self.usable(try readers())
@@ -229,10 +228,8 @@ extension AnswerToReset.StorageCard.Kind {
         }
     }
 
-    /// The data that the tag would have reported during activation.
-    ///
-    /// - Returns: nil when the tag has none of the wanted FeliCa systems, or when its commands need an identifier that
-    ///   nothing reports.
+    /// The data that the tag would have reported during activation. Returns nil when the tag has none of the wanted
+    /// FeliCa systems, or when its commands need an identifier that nothing reports.
     func identity(
         _ identifier: [UInt8],
         _ route: any FrameRoute,

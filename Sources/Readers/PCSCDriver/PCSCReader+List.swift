@@ -146,7 +146,6 @@ public enum ReaderChoice: Sendable, Hashable {
 
     /// Chooses a reader.
     ///
-    /// - Parameter states: the connected readers, in the service's order.
     /// - Returns: the reader's name; nil when no reader matches.
     package func pick(from states: [SmartCardReaderState]) -> String? {
         let names = states.map(\.reader)

@@ -49,9 +49,7 @@ struct PN53xRoute: FrameRoute {
         return try Frame(uncheckedByPN53x: bytes)
     }
 
-    /// Sends a command to the chip.
-    ///
-    /// - Returns: the data after the answer's code.
+    /// Sends a command to the chip. Returns the data after the answer's code.
     static func send(
         _ command: PN53xCommand,
         _ data: [UInt8] = [],

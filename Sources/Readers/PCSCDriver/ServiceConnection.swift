@@ -150,9 +150,7 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Waits for a time, without a call to the service.
-    ///
-    /// - Throws: `cancelled` as soon as calls are interrupted.
+    /// Waits for a time, without a call to the service. Throws `cancelled` as soon as calls are interrupted.
     func pause(milliseconds: Int) throws(SmartCardError) {
         try limit.begin()
         let cut = WaitCut()
@@ -271,9 +269,7 @@ final class CallLimit: Sendable {
         guard isWanted else { throw SmartCardError(.cancelled, "The call") }
     }
 
-    /// Ends a call that has returned.
-    ///
-    /// - Returns: nil, or why it was cut: `cancelled` or `timeout`.
+    /// Ends a call that has returned. Returns nil, or why it was cut: `cancelled` or `timeout`.
     func end() -> SmartCardError.Code? {
         state.withLock { state in
             state.deadline = nil
@@ -330,7 +326,6 @@ package final class WaitCut: Sendable {
     private let state = Locked(State())
     private let signal = DispatchSemaphore(value: 0)
 
-    /// Creates a value that has not been cut.
     package init() {}
 
     /// Whether waits have been ended.

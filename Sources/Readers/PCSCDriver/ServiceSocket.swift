@@ -86,9 +86,7 @@ enum ServiceProbe {
         }
     }
 
-    /// Connects to the service.
-    ///
-    /// - Returns: the descriptor; nil when there is no service, or this user may not use it.
+    /// Connects to the service. Returns the descriptor; nil when there is no service, or this user may not use it.
     private static func connect(
         _ cut: WaitCut,
         _ probes: Locked<Set<Int32>>,

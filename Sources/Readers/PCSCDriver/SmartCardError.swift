@@ -66,11 +66,6 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
     /// The call, such as `SCardConnect`.
     public var call: String
 
-    /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: the error code of the service.
-    ///   - call: the call that failed.
     package init(_ code: Code, _ call: String) {
         self.code = code
         self.call = call

@@ -8,10 +8,8 @@ package protocol SmartCardLayer: Sendable {
     /// Whether the service may be running. This does not start it or ask it anything.
     var isServiceLikely: Bool { get }
 
-    /// Opens a connection to the service.
-    ///
-    /// - Parameter cut: ends the attempt from another thread.
-    /// - Throws: `timeout` when the service runs but does not answer, `cancelled` when the attempt was ended.
+    /// Opens a connection to the service. Throws `timeout` when the service runs but does not answer, `cancelled` when
+    /// the attempt was ended.
     func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int
 
     /// Closes a connection to the service, and everything that was opened through it.
@@ -46,25 +44,18 @@ package protocol SmartCardLayer: Sendable {
     /// Opens a card. With `direct`, opens the reader whether it has a card or not.
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
 
-    /// Resets an open card.
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
 
-    /// Closes a card.
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition)
 
-    /// Sends a command APDU.
-    ///
-    /// - Returns: the response. It may be empty: some readers report a lost card in this way.
+    /// Sends a command APDU. Returns the response. It may be empty: some readers report a lost card in this way.
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8]
 
-    /// Asks the reader's driver for an attribute.
-    ///
-    /// - Parameter identifier: SCARD_ATTR_…
-    /// - Throws: ``SmartCardError`` with `removedCard` once the service has seen that the opened card has left, even if
-    ///   another card is present; `unsupportedFeature` when the driver does not have the attribute.
+    /// Asks the reader's driver for an attribute. Throws ``SmartCardError`` with `removedCard` once the service has
+    /// seen that the opened card has left, even if another card is present; `unsupportedFeature` when the driver does
+    /// not have the attribute.
     func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8]
 
-    /// Sends a control code to the reader.
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8]
 }
 
@@ -73,14 +64,12 @@ package struct SmartCardReaderState: Sendable, Hashable {
     /// The name that stands for the connection and removal of readers.
     package static let plugAndPlay = #"\\?PnP?\Notification"#
 
-    /// The reader's name.
     package var reader: String
     /// The known state. The upper 16 bits count the cards that arrived and left.
     package var flags: Flags
     /// The card's ATR; empty without a card.
     package var answerToReset: [UInt8]
 
-    /// Creates a state.
     package init(_ reader: String, flags: Flags = [], answerToReset: [UInt8] = []) {
         self.reader = reader
         self.flags = flags
@@ -111,7 +100,6 @@ package struct SmartCardHandle: Sendable, Hashable {
     package var handle: Int
     /// SCARD_PROTOCOL_…: 1 is T=0, 2 is T=1, 0 is a reader opened without its card.
     package var activeProtocol: UInt
-    /// The card's ATR.
     package var answerToReset: [UInt8]
 
     package init(handle: Int, activeProtocol: UInt = 2, answerToReset: [UInt8] = []) {

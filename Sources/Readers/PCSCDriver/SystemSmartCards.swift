@@ -20,7 +20,6 @@ import TagLink
     /// opened at a time, so the new descriptor is the context's.
     private let contexts = Locked()
 
-    /// The descriptors of probes.
     private let probes = Locked<Set<Int32>>([])
 
     /// Buffers that no call uses now.
@@ -28,9 +27,6 @@ import TagLink
 
     private let library: @Sendable (String) throws(SmartCardError) -> PCSCLite
 
-    /// Creates a resource manager.
-    ///
-    /// - Parameter library: the library for a call, by the call's name.
     init(library: @escaping @Sendable (String) throws(SmartCardError) -> PCSCLite = PCSCLite.forCall) {
         self.library = library
     }
@@ -61,7 +57,6 @@ import TagLink
         }
     }
 
-    /// The descriptors of the library's connections.
     private func libraryConnections() -> Set<Int32> {
         // Under the lock. Otherwise a probe could be closed in between, and its number given to the library.
         probes.withLock { ServiceSocket.connections().subtracting($0) }
@@ -319,7 +314,6 @@ import TagLink
         return function
     }
 
-    /// Throws if a call has failed.
     static func check(_ status: Int, _ call: String) throws(SmartCardError) {
         guard status == 0 else {
             throw SmartCardError(SmartCardError.Code(rawValue: UInt32(truncatingIfNeeded: status)), call)
@@ -380,12 +374,10 @@ extension PCSCLite {
         unsafe memory.deallocate()
     }
 
-    /// Passes the array to a call.
     func withPointer<Value>(_ body: (UnsafeMutableRawPointer) -> Value) -> Value {
         unsafe body(memory)
     }
 
-    /// The states that the call has written.
     var states: [SmartCardReaderState] {
         initial.indices.map { index in
             let entry = unsafe memory + index * Self.stride
@@ -415,10 +407,7 @@ extension PCSCLite {
         unsafe memory.deallocate()
     }
 
-    /// Lets a call fill the buffer.
-    ///
-    /// - Parameter call: receives the memory and its size, and replaces the size by the length of the response.
-    /// - Returns: the call's status, and the response if the status is 0.
+    /// Lets a call fill the buffer. Returns the call's status, and the response if the status is 0.
     func fill(
         _ call: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt>) -> Int
     ) -> (status: Int, response: [UInt8]) {

@@ -10,7 +10,6 @@ struct TransparentRoute: FrameRoute {
 
     var maximumFrameLength: Int { 240 }
 
-    /// The instructions that readers use for it.
     static let instructions: [UInt8] = [0xC2, 0x50]
 
     // Data objects of sessions and of exchanges.

@@ -22,7 +22,6 @@ package struct HostLimits: Sendable {
     /// The delay of the line, the adapter and a busy machine, in addition to the time of an exchange with a tag.
     package var tolerance = Duration.milliseconds(500)
 
-    /// Creates the limits for a chip on a serial line.
     package init() {}
 }
 
@@ -31,7 +30,6 @@ package struct HostLimits: Sendable {
 /// An answer counts only after the acknowledgement of its command. What remains of an abandoned exchange arrives before
 /// that, and is skipped.
 final class HostInterface {
-    /// Why a command had no answer.
     enum Failure: Error {
         /// The chip did not acknowledge the command. It may have received it or not.
         case notAcknowledged
@@ -59,7 +57,6 @@ final class HostInterface {
     /// The bytes that wake a sleeping chip and give it time to start. They are sent before a frame (PN532 user manual,
     /// 7.2.11).
     static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
-    /// The maximum number of data bytes of a command, after its code.
     static let maximumData = PN53xFrame.maximumPayload - 2
 
     /// Sends a command and waits for its answer.
@@ -81,7 +78,6 @@ final class HostInterface {
         return try waitForAnswer(code &+ 1, limit)
     }
 
-    /// Aborts the chip's current command.
     func abort() throws(LinkError) {
         try send(PN53xFrame.acknowledgeBytes)
     }

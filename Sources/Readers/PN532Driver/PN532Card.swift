@@ -131,9 +131,7 @@ extension PN532Chip {
         }
     }
 
-    /// Receives a command and joins its parts.
-    ///
-    /// - Returns: the command; nil when the reader is gone.
+    /// Receives a command and joins its parts. Returns the command; nil when the reader is gone.
     func receiveAsCard() throws(LinkError) -> [UInt8]? {
         var command: [UInt8] = []
         while true {
@@ -149,9 +147,7 @@ extension PN532Chip {
         }
     }
 
-    /// Answers a command, in several parts if the answer is long.
-    ///
-    /// - Returns: false when the reader is gone.
+    /// Answers a command, in several parts if the answer is long. Returns false when the reader is gone.
     func sendAsCard(_ response: [UInt8]) throws(LinkError) -> Bool {
         var rest = response[...]
         repeat {

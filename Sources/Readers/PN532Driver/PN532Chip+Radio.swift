@@ -8,9 +8,7 @@ extension PN532Chip {
     /// The longest frame in either direction, with its checksum. The chip's own buffer has 262 bytes.
     static let maximumFrameLength = 256
 
-    /// Sends a frame.
-    ///
-    /// - Throws: `LinkError`, as described at `FrameLink`.
+    /// Sends a frame. Throws `LinkError`, as described at `FrameLink`.
     func send(_ frame: Frame, to target: TagHandle.Target, timeout: Airtime) throws(LinkError) -> Frame {
         guard frame.validBitsInLastByte == 8, !frame.bytes.isEmpty, frame.checksum != .none else {
             throw LinkError(.unsupported, "The PN532 selects its tags by itself: frames of a few bits can't be sent.")
@@ -57,9 +55,8 @@ extension PN532Chip {
         return TargetList(count: Int(count), data: Array(answer.dropFirst()))
     }
 
-    /// Sends bytes as a frame in the modulation of the last list, and waits for the answer.
-    ///
-    /// - Returns: the answer's bytes, including the checksum if the chip does not remove it.
+    /// Sends bytes as a frame in the modulation of the last list, and waits for the answer. Returns the answer's bytes,
+    /// including the checksum if the chip does not remove it.
     func communicate(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
         let limit = try prepare(timeout)
         let answer = try sendOnce(.inCommunicateThru, bytes, limit: limit)
@@ -93,7 +90,6 @@ extension PN532Chip {
         (1...16).first { Airtime.microseconds(100 << Int64($0 - 1)) >= timeout } ?? 0
     }
 
-    /// The duration of an RFConfiguration timeout.
     private static func span(of index: UInt8) -> Airtime { .microseconds(100 << Int64(index - 1)) }
 
     /// How much longer than necessary a timeout may be.
@@ -121,7 +117,6 @@ extension PN532Chip {
 
     // MARK: Registers
 
-    /// Reads registers.
     func read(_ addresses: [UInt16]) throws(LinkError) -> [UInt8] {
         let data = addresses.flatMap { $0.bigEndianBytes }
         let values = try ask(.readRegister, data)
@@ -211,7 +206,6 @@ extension PN532Chip {
         return answer
     }
 
-    /// Sends a command byte by byte.
     private func type1Registers(_ bytes: [UInt8], _ timeout: Airtime) throws(LinkError) -> [UInt8] {
         let checksum = CyclicRedundancyCheck.b(bytes)
         let frame = bytes + checksum.littleEndianBytes

@@ -9,7 +9,6 @@ extension PN532Chip {
     /// Forum Digital 2.3: 5.1 ms each).
     private static let fieldTime: UInt32 = 6000
 
-    /// Switches the field off and on again.
     private func restartField() throws(LinkError) {
         try setField(false)
         usleep(Self.fieldTime)
@@ -81,9 +80,7 @@ extension PN532Chip {
         return try wakeNFCB()
     }
 
-    /// Sends WUPB.
-    ///
-    /// - Returns: the card; nil when none answers, or more than one.
+    /// Sends WUPB. Returns the card; nil when none answers, or more than one.
     private func wakeNFCB() throws(LinkError) -> ListedTarget? {
         let answer = try ifAnswered { () throws(LinkError) in
             try communicate([0x05, 0x00, 0x08], timeout: Self.requestTimeout)
@@ -230,7 +227,6 @@ struct TagHandle: Sendable, Equatable {
     }
 
     var target: Target
-    /// The list of targets that found it.
     var generation: Int
 }
 
@@ -247,10 +243,8 @@ struct ListedTarget: Sendable {
 struct TargetList: Sendable {
     /// The number of targets: 2 at most.
     var count: Int
-    /// The data after that number.
     var data: [UInt8]
 
-    /// NFC-A tags.
     func nfcA() throws(LinkError) -> [ListedTarget] {
         var rest = data[...]
         var found: [ListedTarget] = []
@@ -269,7 +263,6 @@ struct TargetList: Sendable {
         return found
     }
 
-    /// A Type 1 tag; nil for none.
     func type1() throws(LinkError) -> ListedTarget? {
         guard count > 0 else { return nil }
         guard data.count >= 7 else { throw Self.unreadable }
@@ -278,16 +271,12 @@ struct TargetList: Sendable {
         return ListedTarget(identity: .nfcA(atqa: 0x0C00, sak: nil, uid: uid), target: .type1(uid: uid))
     }
 
-    /// Whether there is an NFC-B card.
     func hasNFCB() throws(LinkError) -> Bool {
         guard count > 0 else { return false }
         guard data.count >= 13, data[1] == 0x50 else { throw Self.unreadable }
         return true
     }
 
-    /// FeliCa tags.
-    ///
-    /// - Parameter polled: the system that was polled for.
     func nfcF(polled: UInt16) throws(LinkError) -> [ListedTarget] {
         var rest = data[...]
         var found: [ListedTarget] = []

@@ -34,13 +34,7 @@ final class PN532Chip {
     /// How many times a command is sent when it is lost on the line.
     static let attempts = 3
 
-    /// Wakes a chip and configures it.
-    ///
-    /// - Parameters:
-    ///   - port: the serial line, at its initial speed.
-    ///   - speed: the speed to use.
-    ///   - limits: how long to wait for the chip.
-    /// - Throws: `LinkError` with `readerUnavailable` or `cancelled`.
+    /// Wakes a chip and configures it. Throws `LinkError` with `readerUnavailable` or `cancelled`.
     init(_ port: SerialPort, speed: SerialSpeed, limits: HostLimits) throws(LinkError) {
         self.limits = limits
         self.port = port
@@ -129,10 +123,8 @@ final class PN532Chip {
 
     // MARK: Commands
 
-    /// Sends a command that may be repeated.
-    ///
-    /// - Parameter limit: how long the command may take; ``HostLimits/own`` unless given.
-    /// - Throws: `LinkError` with `readerUnavailable`, `unsupported` when the chip refuses, or `cancelled`.
+    /// Sends a command that may be repeated. Throws `LinkError` with `readerUnavailable`, `unsupported` when the chip
+    /// refuses, or `cancelled`.
     func ask(_ command: PN53xCommand, _ data: [UInt8], limit: Duration? = nil) throws(LinkError) -> [UInt8] {
         for _ in 0..<Self.attempts {
             do throws(HostInterface.Failure) {

@@ -132,10 +132,6 @@ final class PN532TagLink: SelfActivatingLink {
     private let counts = Locked(LinkStatistics.zero)
     private let onCount: @Sendable (LinkStatistics) -> Void
 
-    /// - Parameters:
-    ///   - handle: the tag.
-    ///   - worker: the chip that found it.
-    ///   - onCount: receives the counts of each exchange.
     init(handle: TagHandle, worker: ChipWorker, onCount: @escaping @Sendable (LinkStatistics) -> Void) {
         self.technology = handle.target.technology
         self.handle = handle

@@ -67,9 +67,8 @@ final class SerialPort {
         return 0
     }
 
-    /// Sends all bytes.
-    ///
-    /// - Throws: `LinkError` with `readerUnavailable` when the line is gone or does not accept them in time.
+    /// Sends all bytes. Throws `LinkError` with `readerUnavailable` when the line is gone or does not accept them in
+    /// time.
     func write(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws(LinkError) {
         var written = 0
         while written < bytes.count {
@@ -88,10 +87,8 @@ final class SerialPort {
         }
     }
 
-    /// Waits for bytes.
-    ///
-    /// - Returns: the received bytes; empty when none arrived in time.
-    /// - Throws: `LinkError` with `readerUnavailable` when the line is gone, or `cancelled`.
+    /// Waits for bytes. Returns the received bytes; empty when none arrived in time. Throws `LinkError` with
+    /// `readerUnavailable` when the line is gone, or `cancelled`.
     func read(before deadline: ContinuousClock.Instant?) throws(LinkError) -> [UInt8] {
         while true {
             if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
@@ -116,9 +113,7 @@ final class SerialPort {
         }
     }
 
-    /// Waits until the line is ready.
-    ///
-    /// - Returns: false when it is not ready in time.
+    /// Waits until the line is ready. Returns false when it is not ready in time.
     private func wait(for event: Int32, before deadline: ContinuousClock.Instant?) throws(LinkError) -> Bool {
         while true {
             // A write has a short limit of its own.
@@ -148,9 +143,8 @@ struct SerialLineName: Sendable, Equatable {
     var path: String
     var speed = SerialSpeed.initial
 
-    /// Parses a name.
-    ///
-    /// - Throws: `LinkError` with `unsupported` when there is no path, or the chip does not support the speed.
+    /// Parses a name. Throws `LinkError` with `unsupported` when there is no path, or the chip does not support the
+    /// speed.
     init(_ name: String) throws(LinkError) {
         path = name
         // A path may contain an @ itself: only digits after it are a speed.
@@ -180,10 +174,8 @@ enum SerialSpeed: Int, Sendable, CaseIterable {
     case baud460800 = 460_800
     case baud921600 = 921_600
 
-    /// The chip's initial speed.
     static let initial = baud115200
 
-    /// All speeds in bits per second, as text.
     static var list: String { allCases.map { String($0.rawValue) }.joined(separator: ", ") }
 
     /// The code of the operating system, and that of SetSerialBaudRate.
@@ -207,16 +199,10 @@ enum SerialPortError {
     struct Ownership: Sendable, Equatable {
         /// The name of its group, or its number.
         var group: String
-        /// Whether the group may read and write.
         var isGroupAllowed: Bool
     }
 
     /// The sentence for a failure to open a line.
-    ///
-    /// - Parameters:
-    ///   - path: the line's path.
-    ///   - code: `errno`.
-    ///   - ownership: the file's group and permission, if known.
     static func reason(path: String, code: Int32, ownership: Ownership?) -> String {
         switch code {
         case ENOENT, ENOTDIR:
@@ -256,7 +242,6 @@ enum SerialPortError {
         return name + "*"
     }
 
-    /// Looks up a file's group and permission.
     static func ownership(of path: String) -> Ownership? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -274,7 +259,6 @@ enum SerialPortError {
         return Ownership(group: name, isGroupAllowed: status.st_mode & 0o060 == 0o060)
     }
 
-    /// The error of a line that has disappeared.
     static func gone(_ path: String) -> LinkError {
         LinkError(.readerUnavailable, "The PN532 at \(path) is gone. Plug its adapter in again.")
     }

@@ -70,10 +70,9 @@ final class DescriptorChannel: Sendable {
         watch?.cancel()
     }
 
-    /// Sends all bytes, unless the other side accepts none for so long. If it accepted some of them, the others are sent
-    /// before the next ones. So no frame that begins is cut by the frame after it.
-    ///
-    /// - Returns: whether all bytes were sent.
+    /// Sends all bytes, unless the other side accepts none for so long. If it accepted some of them, the others are
+    /// sent before the next ones. So no frame that begins is cut by the frame after it. Returns whether all bytes were
+    /// sent.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
         guard !ended.withLock({ $0 }) else { return false }
@@ -86,9 +85,7 @@ final class DescriptorChannel: Sendable {
         return count == all.count
     }
 
-    /// Sends bytes until the other side accepts none for long.
-    ///
-    /// - Returns: how many were sent.
+    /// Sends bytes until the other side accepts none for long. Returns how many were sent.
     private func sendPart(of bytes: [UInt8]) -> Int {
         unsafe bytes.withUnsafeBytes { memory in
             var offset = 0

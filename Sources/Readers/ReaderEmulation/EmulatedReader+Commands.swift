@@ -153,9 +153,8 @@ struct ReaderCommand: Sendable {
     /// Le; 0 means all available data. Nil when there is none.
     let expectedLength: Int?
 
-    /// Parses a short command APDU of class FF, or one with an extended length field.
-    ///
-    /// - Returns: nil when the class is another one, or the lengths are inconsistent.
+    /// Parses a short command APDU of class FF, or one with an extended length field. Returns nil when the class is
+    /// another one, or the lengths are inconsistent.
     init?(_ apdu: [UInt8]) {
         guard apdu.count >= 4, apdu[0] == 0xFF else { return nil }
         instruction = apdu[1]

@@ -13,13 +13,11 @@ package protocol ReaderFirmware: Sendable {
     /// Changes the card's power; the answer to `up` and `reset` is its ATR.
     mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply
 
-    /// Answers a command APDU.
     mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply
 
     /// Answers a control code. A card is not necessary.
     mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply
 
-    /// Returns an attribute of the reader.
     func attribute(_ tag: UInt32) -> EmulatedReader.Reply
 
     /// Called when pcscd has disconnected.
@@ -55,7 +53,6 @@ package struct EmulatedReader: ReaderFirmware {
         /// Another card has arrived.
         package var hasFound = false
 
-        /// Creates a change.
         package init(hasLost: Bool = false, hasFound: Bool = false) {
             self.hasLost = hasLost
             self.hasFound = hasFound
@@ -74,12 +71,6 @@ package struct EmulatedReader: ReaderFirmware {
     private var presentCard: FieldCard?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
-    /// Creates a reader.
-    ///
-    /// - Parameters:
-    ///   - profile: the model.
-    ///   - field: the field that the reader creates.
-    ///   - onExchange: receives each of the host's commands with its answer.
     package init(_ profile: ReaderProfile, field: any FieldDriver, onExchange: (@Sendable (Exchange) -> Void)? = nil) {
         self.profile = profile
         self.onExchange = onExchange
@@ -87,7 +78,6 @@ package struct EmulatedReader: ReaderFirmware {
         session = TransparentSession(field: field)
     }
 
-    /// The current card.
     var card: FieldCard? { chip.targets.first ?? nil }
 
     // MARK: Presence
@@ -169,7 +159,6 @@ package struct EmulatedReader: ReaderFirmware {
         return reply
     }
 
-    /// Answers a command APDU.
     package mutating func transmit(_ apdu: [UInt8]) async -> Reply {
         let reply: Reply
         if presentCard == nil {
@@ -207,7 +196,6 @@ package struct EmulatedReader: ReaderFirmware {
         return reply
     }
 
-    /// Returns an attribute of the reader.
     package func attribute(_ tag: UInt32) -> Reply {
         switch tag {
         case 0x0001_0100: .done(Array("ACS".utf8) + [0])
@@ -247,11 +235,8 @@ package struct ReaderProfile: Sendable {
     package var name: String
     /// The technologies that it looks for, in this order.
     package var technologies: [Technology]
-    /// The firmware that the reader reports.
     package var firmware: String
-    /// The USB vendor and product.
     package var usbIdentifiers: (vendor: UInt16, product: UInt16)
-    /// The model's own commands.
     package var escapes: Escapes
 
     /// Commands that are not part of PC/SC.

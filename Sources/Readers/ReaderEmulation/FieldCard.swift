@@ -52,7 +52,6 @@ struct FieldCard: Sendable {
     /// Whether the card supports ISO-DEP, which the reader or its host may have started.
     var supportsISODEP: Bool { if case .nfcA(let target) = kind { target.isISODEP } else { isoDEP != nil } }
 
-    /// Whether the card is a Type 1 tag.
     var isType1: Bool { if case .type1 = kind { true } else { false } }
 
     /// Checks whether the card is still present. It selects the card again if the check needs an activation.
@@ -71,8 +70,7 @@ struct FieldCard: Sendable {
     }
 
     /// Selects the card again after it left the selected state: after a refusal, or while another card was selected.
-    ///
-    /// - Returns: whether the card answered.
+    /// Returns whether the card answered.
     @discardableResult
     func select() async -> Bool {
         switch kind {
@@ -116,10 +114,6 @@ struct CardFinder: Sendable {
     let field: any FieldDriver
 
     /// The first card found, selected; with ISO-DEP started if the card supports it.
-    ///
-    /// - Parameters:
-    ///   - technologies: the technologies to poll for, in order.
-    ///   - beginsISODEP: whether to send RATS to an NFC-A card that supports ISO-DEP.
     func findOne(_ technologies: [Technology], beginsISODEP: Bool = true) async -> FieldCard? {
         for technology in technologies {
             switch technology {
@@ -213,7 +207,6 @@ struct CardFinder: Sendable {
         return nil
     }
 
-    /// An ISO/IEC 15693 tag.
     func findNFCV() async -> FieldCard? {
         guard let link = field.link(for: .nfcV),
             let target = try? await NFCVInventory(link: link).findAll(limit: 1).first

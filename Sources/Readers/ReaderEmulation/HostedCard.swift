@@ -115,7 +115,6 @@ package final class HostedCard: Sendable {
     /// Whether a reader has started to use the card.
     var isActivated: Bool { state.withLock { $0.isActivated } }
 
-    /// The reader's next command.
     func takeCommand() -> Request {
         state.withLock { state in
             if let command = state.command.take() { return .command(command) }
@@ -123,9 +122,7 @@ package final class HostedCard: Sendable {
         }
     }
 
-    /// Answers the reader.
-    ///
-    /// - Returns: whether a reader waits for the answer.
+    /// Answers the reader. Returns whether a reader waits for the answer.
     func give(_ answer: [UInt8]) -> Bool {
         let asked = state.withLock { state in
             guard state.isAsking else { return false }

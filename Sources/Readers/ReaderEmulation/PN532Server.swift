@@ -11,7 +11,6 @@ package final class PN532Server: Sendable {
         case presence
     }
 
-    /// The terminal's own name, such as `/dev/pts/3`.
     package let terminalName: String
 
     /// A separate queue, because hosts wait for the answers even if the process is busy.
@@ -25,11 +24,6 @@ package final class PN532Server: Sendable {
 
     /// Creates the line, with a symbolic link to it.
     ///
-    /// - Parameters:
-    ///   - path: the link's path.
-    ///   - field: the chip's field.
-    ///   - place: the field in which it is a card for another reader.
-    ///   - onExchange: receives each command with its answer.
     /// - Throws: ``EmulationError`` when the terminal or the link can't be created.
     package init(
         path: String,

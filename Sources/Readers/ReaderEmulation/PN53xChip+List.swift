@@ -59,9 +59,8 @@ extension PN53xChip {
         registers.setMode(of: cards[0])
     }
 
-    /// Polls once for targets of a modulation.
-    ///
-    /// - Returns: the targets, and each target's data for the host; nil when the parameters are wrong.
+    /// Polls once for targets of a modulation. Returns the targets, and each target's data for the host; nil when the
+    /// parameters are wrong.
     private mutating func list(
         _ modulation: PN53xModulation,
         _ initiatorData: [UInt8],

@@ -44,7 +44,6 @@ package struct PN53xChip: Sendable {
     var isFieldOn = true
     /// The parts of a command that the host sends in several InDataExchange with more information.
     var commandParts: [UInt8] = []
-    /// The rest of an answer that does not fit into one InDataExchange.
     var answerRest: [UInt8] = []
 
     /// Creates a chip that has just been powered on.

@@ -26,9 +26,8 @@ struct PN53xRegisters: Sendable {
         return .answer(answer)
     }
 
-    /// Writes a register. Only the registers of the contactless unit and the special function registers exist.
-    ///
-    /// - Returns: the data that the unit has sent, if the host has switched it to wait for the answer.
+    /// Writes a register. Only the registers of the contactless unit and the special function registers exist. Returns
+    /// the data that the unit has sent, if the host has switched it to wait for the answer.
     mutating func write(_ value: UInt8, to address: UInt16) -> PN53xRadioUnit.Transmission? {
         switch address {
         case PN53xRegister.fifoData: unit.push(value)
@@ -99,12 +98,10 @@ struct PN53xRadioUnit: Sendable {
         case idle = 0x0, transmit = 0x4, receive = 0x8
     }
 
-    /// The bytes to send, or the received bytes.
     private(set) var buffer: [UInt8] = []
     /// The frames that were sent since the last answer, each with the number of bits of its last byte.
     private var sent: [(bytes: [UInt8], bits: Int)] = []
 
-    /// Adds a byte to the buffer; a full buffer drops it.
     mutating func push(_ byte: UInt8) {
         if buffer.count < Self.capacity { buffer.append(byte) }
     }
@@ -114,17 +111,12 @@ struct PN53xRadioUnit: Sendable {
         buffer.isEmpty ? 0 : buffer.removeFirst()
     }
 
-    /// Empties the buffer.
     mutating func flush() {
         buffer = []
     }
 
-    /// Starts a command of the unit. Commands that are not modelled have no effect, like NoCmdChange.
-    ///
-    /// - Parameters:
-    ///   - value: the value that the host wrote to CIU_Command.
-    ///   - bits: the number of bits to send of the last byte.
-    /// - Returns: the sent data, if the unit now waits for the answer.
+    /// Starts a command of the unit. Commands that are not modelled have no effect, like NoCmdChange. Returns the sent
+    /// data, if the unit now waits for the answer.
     mutating func begin(_ value: UInt8, bits: Int) -> Transmission? {
         switch Command(rawValue: value & 0x0F) {
         case .idle: sent = []
@@ -140,12 +132,7 @@ struct PN53xRadioUnit: Sendable {
         return nil
     }
 
-    /// Receives an answer.
-    ///
-    /// - Parameters:
-    ///   - frame: the answer.
-    ///   - keepsParity: whether parity is not checked, so that the buffer has the parity bit after each byte.
-    /// - Returns: the number of received bits in the buffer's last byte, 1 to 8.
+    /// Receives an answer. Returns the number of received bits in the buffer's last byte, 1 to 8.
     mutating func take(_ frame: Frame, keepsParity: Bool) -> Int {
         guard keepsParity, frame.validBitsInLastByte == 8 else {
             buffer = Array(frame.bytes.prefix(Self.capacity))
@@ -162,7 +149,6 @@ struct PN53xRadioUnit: Sendable {
 
     /// The data that a host has sent before it waits for an answer.
     struct Transmission: Sendable, Equatable {
-        /// The bytes of all frames.
         var bytes: [UInt8]
         /// The number of sent bits of the last byte, 1 to 8.
         var bitsOfLastByte: Int

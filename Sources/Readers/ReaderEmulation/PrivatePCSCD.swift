@@ -107,10 +107,8 @@ package struct PrivatePCSCD: Sendable {
 
     /// The socket, which programs find with PCSCLITE_CSOCK_NAME.
     package var socketPath: String { folder.path + "/" + Self.socketName }
-    /// The path of its log.
     package var logPath: String { folder.path + "/" + Self.logName }
     private let folder: PrivateFolder
-    /// The number of the process.
     package let processIdentifier: Int32
     /// Ends pcscd if this program could not.
     private let lifeline: Lifeline
@@ -121,9 +119,6 @@ package struct PrivatePCSCD: Sendable {
     /// uses descriptor 3, LISTEN_FDS and LISTEN_PID. A shell sets LISTEN_PID to its own process number, and then pcscd
     /// replaces the shell.
     ///
-    /// - Parameters:
-    ///   - folder: the folder for its socket and its log, both with mode 0600.
-    ///   - configuration: the folder of the configurations.
     /// - Throws: ``EmulationError`` when there is no pcscd, or it can't be started.
     package init(folder: PrivateFolder, configuration: String) throws(EmulationError) {
         guard
@@ -190,9 +185,7 @@ package struct PrivatePCSCD: Sendable {
         return Self.lastWords(in: descriptor)
     }
 
-    /// The same for any log.
-    ///
-    /// - Parameter log: the file's descriptor. Only the end of a long file is read.
+    /// The same for any log. Only the end of a long file is read.
     package static func lastWords(in log: Int32) -> String? {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let start = max(0, lseek(log, 0, SEEK_END) - off_t(bytes.count))
@@ -239,7 +232,6 @@ package struct EmulationError: Error, Sendable {
     /// What happened and what to do, as a sentence.
     package var reason: String
 
-    /// Creates an error.
     package init(_ reason: String) {
         self.reason = reason
     }

@@ -8,9 +8,7 @@ struct PseudoTerminal {
     let controller: Int32
     /// The other end. It stays open, so that this program's end does not fail when a host closes it.
     let terminal: Int32
-    /// The terminal's own name, such as `/dev/pts/3`.
     let name: String
-    /// The link to it.
     let link: String
 
     // TIOCSPTLCK and TIOCGPTN of asm-generic/ioctls.h, and F_OFD_SETLK of asm-generic/fcntl.h, which Swift does not see.
@@ -91,9 +89,8 @@ struct PseudoTerminal {
     }
 
     /// Locks a terminal, to show other emulations that it is in use. Closing the descriptor removes the lock. Programs
-    /// that use the line lock it with flock(2), which is a different kind of lock.
-    ///
-    /// - Returns: false when another emulation has the lock.
+    /// that use the line lock it with flock(2), which is a different kind of lock. Returns false when another emulation
+    /// has the lock.
     private static func takeLock(_ terminal: Int32) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
@@ -127,7 +124,6 @@ package struct NfcpyPath {
     ///
     /// Lines of four kinds have their kind and number as a name, such as USB0 for /dev/ttyUSB0; others their whole name.
     ///
-    /// - Parameter line: the line's path.
     /// - Returns: nil when nfcpy has no name for it. nfcpy takes files directly in /dev, of ASCII letters, digits and hyphens.
     package init?(line: String) {
         guard line.hasPrefix("/dev/") else { return nil }

@@ -21,7 +21,6 @@ package final class ReaderServer: Sendable {
         case settled(@Sendable () -> Void)
     }
 
-    /// An event of the reader.
     package enum Notice: Sendable {
         /// A pcscd has loaded the driver, and the reader is among its readers.
         case connected
@@ -193,7 +192,6 @@ package final class ReaderServer: Sendable {
     }
 }
 
-/// The connection to one driver.
 private struct DriverLink {
     /// The number of the link, because descriptors of ended links are used again.
     let number: Int
@@ -212,9 +210,7 @@ private struct DriverLink {
         if change.hasFound { channel.send(ReaderMessage.inserted) }
     }
 
-    /// Answers requests of the driver.
-    ///
-    /// - Throws: when the other side is not a driver of this version.
+    /// Answers requests of the driver. Throws when the other side is not a driver of this version.
     mutating func receive(
         _ bytes: [UInt8],
         _ reader: inout any ReaderFirmware,

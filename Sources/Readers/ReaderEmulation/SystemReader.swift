@@ -5,7 +5,6 @@ import LinuxSupport
 /// A reader that root installs once for a user. From then on pcscd lists it, with a driver and a socket folder that
 /// only root can change. It has a tag while the user runs `nfc emulate --pcsc`.
 package struct SystemReader: Sendable {
-    /// The user.
     package let owner: ReaderOwner
     /// A prefix of every path; empty for the system itself.
     package let root: String
@@ -32,22 +31,17 @@ package struct SystemReader: Sendable {
     private static var driverPath: String { driverFolder + "/" + PCSCInstallation.driverName }
     private var socketFolder: String { PCSCInstallation.systemFolder + "/" + owner.name }
     private var fileName: String { Self.prefix + owner.name }
-    /// The socket of the reader.
     package var socketPath: String { socketFolder + "/" + PCSCInstallation.socketName }
     /// The file with pcscd's configuration of the reader.
     package var configurationPath: String { root + Self.configurationFolder + "/" + fileName }
     /// The file with which systemd creates the socket's folder at each start.
     package var temporaryPath: String { root + Self.temporaryFolder + "/" + fileName + ".conf" }
-    /// The driver.
     package var installedDriverPath: String { root + Self.driverPath }
 
     // MARK: Install
 
     /// Installs the reader, or replaces it.
     ///
-    /// - Parameters:
-    ///   - driver: the driver.
-    ///   - readerName: the reader's name, without the two numbers that pcscd adds.
     /// - Returns: the files and folders that were written.
     /// - Throws: ``EmulationError``. Files that were written before stay, and do no harm.
     package func install(_ driver: PlainDriver, readerName: String) throws(EmulationError) -> [String] {
@@ -134,9 +128,7 @@ package struct SystemReader: Sendable {
         }
     }
 
-    /// Removes a file.
-    ///
-    /// - Returns: whether the file existed.
+    /// Removes a file. Returns whether the file existed.
     private static func remove(_ path: String) throws(StorageError) -> Bool {
         guard unsafe Glibc.access(path, F_OK) == 0, let parts = PathParts(path) else { return false }
         try PrivateFolder(parts.folder, creates: false, guests: .mayRead).remove(parts.name)
@@ -190,14 +182,11 @@ package struct SystemReader: Sendable {
 package struct ReaderOwner: Sendable, Hashable {
     /// The user's name; or the number, if the user has no name.
     package let name: String
-    /// The user's number.
     package let user: UInt32
-    /// The user's primary group.
     package let group: UInt32
 
     /// Finds a user.
     ///
-    /// - Parameter text: the name or the number.
     /// - Throws: ``EmulationError`` when there is no such user, or when the name can't be a file name.
     package init(_ text: String) throws(EmulationError) {
         if let entry = unsafe getpwnam(text) {
@@ -241,7 +230,6 @@ package struct ReaderOwner: Sendable, Hashable {
 /// A driver that pcscd can safely load with root's rights: it needs only the C library, and has no search paths for
 /// libraries.
 package struct PlainDriver: Sendable {
-    /// The file's bytes.
     package let bytes: [UInt8]
 
     /// Checks a driver.

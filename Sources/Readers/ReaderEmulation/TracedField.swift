@@ -4,7 +4,6 @@ package import TagTrace
 
 /// One exchange between two sides, for traces.
 package struct Exchange: Sendable {
-    /// The two sides.
     package enum Layer: String, Sendable {
         /// The host's program and the reader, over pcscd.
         case pcsc
@@ -14,11 +13,9 @@ package struct Exchange: Sendable {
         case air
     }
 
-    /// The two sides.
     package var layer: Layer
     /// The kind of exchange, if the bytes do not show it: `transmit`, `power up`, a command's name, a technology.
     package var name: String
-    /// The bytes that were sent.
     package var request: [UInt8]
     /// The bytes that were received; nil for none.
     package var response: [UInt8]?
@@ -34,10 +31,6 @@ package final class TracedField: ForwardingField {
     private let links: [Technology: TracedLink]
 
     /// Wraps a field.
-    ///
-    /// - Parameters:
-    ///   - field: the field.
-    ///   - onExchange: receives each exchange afterwards.
     package init(_ field: any FieldDriver, onExchange: @escaping @Sendable (Exchange) -> Void) {
         self.field = field
         var links: [Technology: TracedLink] = [:]

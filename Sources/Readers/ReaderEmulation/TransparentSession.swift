@@ -4,7 +4,6 @@ import TagLink
 /// The transparent session of PC/SC 2.02, in which the host itself builds the card's frames (part 3 supplement,
 /// 3.2.2.9).
 struct TransparentSession: Sendable {
-    /// The effect of a command.
     struct Effect: Sendable {
         /// The response with its status word.
         var response: [UInt8]
@@ -41,10 +40,6 @@ struct TransparentSession: Sendable {
     }
 
     /// Handles a command `FF C2 00`.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - card: the reader's current card. Its technology is the session's until the host selects another one.
     mutating func receive(_ command: ReaderCommand, card: FieldCard?) async -> Effect {
         guard command.p1 == 0 else { return Effect(response: ReaderStatus.unsupportedFunction) }
         guard let objects = TransparentDataObject.all(in: command.data) else {

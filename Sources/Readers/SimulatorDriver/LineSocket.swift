@@ -23,9 +23,8 @@ struct LineSocket {
         self.interrupt = interrupt
     }
 
-    /// Sends a line with its line feed.
-    ///
-    /// - Throws: `LinkError` with `readerUnavailable`; `cancelled` before anything was sent.
+    /// Sends a line with its line feed. Throws `LinkError` with `readerUnavailable`; `cancelled` before anything was
+    /// sent.
     func send(
         _ line: [UInt8],
         before deadline: ContinuousClock.Instant,
@@ -53,9 +52,8 @@ struct LineSocket {
         }
     }
 
-    /// Returns the next complete line among the received bytes; nil when there is none.
-    ///
-    /// - Throws: `LinkError` with `readerUnavailable` when it is no valid object, or too long.
+    /// Returns the next complete line among the received bytes; nil when there is none. Throws `LinkError` with
+    /// `readerUnavailable` when it is no valid object, or too long.
     mutating func next() throws(LinkError) -> JSONLine? {
         guard let end = buffer[scanned...].firstIndex(of: 0x0A) else {
             scanned = buffer.count
@@ -98,9 +96,8 @@ struct LineSocket {
         }
     }
 
-    /// Appends what the socket has to the buffer.
-    ///
-    /// - Returns: the number of bytes; otherwise `errno` says why there are none. It is 0 at the end of the connection.
+    /// Appends what the socket has to the buffer. Returns the number of bytes; otherwise `errno` says why there are
+    /// none. It is 0 at the end of the connection.
     private mutating func receive() -> Int {
         let (count, code) = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { room in
             let count = unsafe recv(descriptor, room.baseAddress, room.count, 0)
@@ -112,9 +109,7 @@ struct LineSocket {
         return count
     }
 
-    /// Waits until the socket is ready.
-    ///
-    /// - Returns: false when it is not ready in time.
+    /// Waits until the socket is ready. Returns false when it is not ready in time.
     private func wait(
         for event: Int32,
         before deadline: ContinuousClock.Instant,

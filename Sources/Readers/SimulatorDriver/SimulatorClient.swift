@@ -95,18 +95,12 @@ actor SimulatorClient {
         }
     }
 
-    /// Connects, unless the simulator is connected.
     func open(_ cancellation: Cancellation?) throws(LinkError) {
         if socket == nil { try greet(cancellation) }
     }
 
-    /// Sends a request and waits for its answer.
-    ///
-    /// - Parameters:
-    ///   - name: what the simulator has to do.
-    ///   - limit: how long the simulator may take, in addition to ``patience``.
-    ///   - members: writes the other members of the request.
-    /// - Throws: the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
+    /// Sends a request and waits for its answer. Throws the error that the answer reports, or `LinkError` with
+    /// `readerUnavailable` or `cancelled`.
     func ask(
         _ name: String,
         within limit: Duration = .zero,
@@ -135,9 +129,8 @@ actor SimulatorClient {
         }
     }
 
-    /// Sends a request whose answer may take as long as another program reads tags. The queue is free meanwhile.
-    ///
-    /// - Throws: the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
+    /// Sends a request whose answer may take as long as another program reads tags. The queue is free meanwhile. Throws
+    /// the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
     nonisolated func request(_ name: String) async throws(LinkError) -> SimulatorAnswer {
         let id = try await perform { (client, cancellation) throws(LinkError) in
             try client.open(cancellation)
@@ -308,9 +301,7 @@ actor SimulatorClient {
         }
     }
 
-    /// Reads what the simulator sent by itself.
-    ///
-    /// - Returns: whether the connection goes on.
+    /// Reads what the simulator sent by itself. Returns whether the connection goes on.
     @discardableResult
     private func readLines() -> Bool {
         guard socket != nil else { return false }

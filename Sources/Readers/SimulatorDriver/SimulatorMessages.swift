@@ -4,7 +4,6 @@ import TextSafety
 
 /// Lines to the simulator: one JSON object each.
 enum SimulatorRequest {
-    /// The first line of a connection.
     static func hello(program: String, process: Int32) -> [UInt8] {
         line { writer in
             writer.member("hello", 1)
@@ -50,13 +49,11 @@ extension Frame.Checksum {
     }
 }
 
-/// The answer to a request.
 struct SimulatorAnswer: Sendable {
     private let line: JSONLine
 
     init(_ line: JSONLine) { self.line = line }
 
-    /// Throws the error that the answer reports, if any.
     func check() throws(LinkError) {
         guard let name = line.string("error") else { return }
         let message = VisibleText.escaped(line.string("message") ?? name)
@@ -129,11 +126,8 @@ package struct SimulatorSwitches: Sendable, Hashable {
 
 /// A link that the phone's background reading opens in this app.
 package struct SimulatorLinkEvent: Sendable, Hashable {
-    /// The type of the activity.
     package var activityType: String
-    /// The link.
     package var url: String
-    /// The bytes of the tag's message.
     package var message: [UInt8]
 
     /// Reads an event; nil when it is not complete.

@@ -184,13 +184,7 @@ extension SimulatorReader {
         }
     }
 
-    /// Adds a line to the simulator's timeline.
-    ///
-    /// - Parameters:
-    ///   - kind: `session`, `callback` or `log`.
-    ///   - session: the number of the session in this process.
-    ///   - name: what happened.
-    ///   - detail: more about it.
+    /// Adds a line to the simulator's timeline. Its kind is `session`, `callback` or `log`.
     package func note(_ kind: String, session: Int, name: String, detail: String) {
         send("event") { writer in
             writer.member("kind", kind)
@@ -255,7 +249,6 @@ extension SimulatorReader {
         return client.known.withLock { $0.switches } ?? SimulatorSwitches()
     }
 
-    /// Sends a request without an answer.
     private func send(_ name: String, _ members: (inout JSONWriter) -> Void) {
         let line = SimulatorRequest.line(name, id: nil, members)
         client.executor.async { [client] in client.assumeIsolated { $0.send(line) } }
