@@ -119,28 +119,24 @@ static IFDResult stopWaiting(IFDWord lun) {
 
 // MARK: Capabilities
 
-static IFDResult giveByte(IFDByte byte, IFDWord *length, IFDByte *value) {
-    if (*length < 1) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
-    *value = byte;
-    *length = 1;
+static IFDResult give(const void *bytes, size_t count, IFDWord *length, IFDByte *value) {
+    if (*length < count) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
+    memcpy(value, bytes, count);
+    *length = count;
     return OCN_IFD_SUCCESS;
+}
+
+static IFDResult giveByte(IFDByte byte, IFDWord *length, IFDByte *value) {
+    return give(&byte, 1, length, value);
 }
 
 static IFDResult giveFunction(IFDResult (*function)(void), IFDWord *length, IFDByte *value) {
-    if (*length < sizeof function) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
-    memcpy(value, &function, sizeof function);
-    *length = sizeof function;
-    return OCN_IFD_SUCCESS;
+    return give(&function, sizeof function, length, value);
 }
 
 static IFDResult giveATR(ReaderConnection *reader, IFDWord *length, IFDByte *value) {
-    IFDResult result = OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
     pthread_mutex_lock(&reader->mutex);
-    if (*length >= reader->atrLength) {
-        memcpy(value, reader->atr, reader->atrLength);
-        *length = reader->atrLength;
-        result = OCN_IFD_SUCCESS;
-    }
+    IFDResult result = give(reader->atr, reader->atrLength, length, value);
     pthread_mutex_unlock(&reader->mutex);
     return result;
 }
@@ -207,8 +203,17 @@ IFDResult IFDHSetProtocolParameters(IFDWord lun, IFDWord protocol, IFDByte flags
 
 // MARK: Cards
 
-// Switches a card's power on, off, or off and on again, and stores its ATR. `order` is the reader's power command.
-static IFDResult powerUp(ReaderConnection *reader, uint8_t order, IFDByte *atr, IFDWord *length) {
+// Switches a card's power on, off, or off and on again, and stores its ATR.
+static IFDResult setPower(ReaderConnection *reader, IFDWord action, IFDByte *atr, IFDWord *length) {
+    if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    uint8_t order = 0;
+    switch (action) {
+    case OCN_IFD_POWER_DOWN: break;
+    case OCN_IFD_POWER_UP: order = 1; break;
+    case OCN_IFD_RESET: order = 2; break;
+    default: return OCN_IFD_NOT_SUPPORTED;
+    }
+    *length = 0;
     uint8_t answer[OCN_MAX_ATR_SIZE];
     IFDWord answerLength = sizeof answer;
     pthread_mutex_lock(&reader->mutex);
@@ -235,19 +240,9 @@ static IFDResult powerUp(ReaderConnection *reader, uint8_t order, IFDByte *atr, 
 }
 
 IFDResult IFDHPowerICC(IFDWord lun, IFDWord action, IFDByte *atr, IFDWord *length) {
-    uint8_t order = 0;
-    if (!isOpen(lun)) return OCN_IFD_NO_SUCH_DEVICE;
-    if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
-    switch (action) {
-    case OCN_IFD_POWER_DOWN: break;
-    case OCN_IFD_POWER_UP: order = 1; break;
-    case OCN_IFD_RESET: order = 2; break;
-    default: return OCN_IFD_NOT_SUPPORTED;
-    }
-    *length = 0;
     ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
-    IFDResult result = powerUp(reader, order, atr, length);
+    IFDResult result = setPower(reader, action, atr, length);
     connectionRelease(reader);
     return result;
 }
