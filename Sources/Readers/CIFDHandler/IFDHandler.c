@@ -15,8 +15,8 @@
 static ReaderConnection *readers[MAX_READERS];
 static pthread_mutex_t tableMutex = PTHREAD_MUTEX_INITIALIZER;
 
-// The place of a reader in the table, or NULL. The caller holds the table's mutex.
-static ReaderConnection **placeOf(IFDWord lun) {
+// The slot of a reader in the table, or NULL. The caller holds the table's mutex.
+static ReaderConnection **slotOf(IFDWord lun) {
     for (int index = 0; index < MAX_READERS; index++) {
         if (readers[index] != NULL && readers[index]->lun == lun) return &readers[index];
     }
@@ -27,8 +27,8 @@ static ReaderConnection **placeOf(IFDWord lun) {
 // connectionRelease.
 static ReaderConnection *acquire(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
-    ReaderConnection **place = placeOf(lun);
-    ReaderConnection *reader = place == NULL ? NULL : *place;
+    ReaderConnection **slot = slotOf(lun);
+    ReaderConnection *reader = slot == NULL ? NULL : *slot;
     if (reader != NULL) connectionRetain(reader);
     pthread_mutex_unlock(&tableMutex);
     return reader;
@@ -36,7 +36,7 @@ static ReaderConnection *acquire(IFDWord lun) {
 
 static bool isOpen(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
-    bool isOpen = placeOf(lun) != NULL;
+    bool isOpen = slotOf(lun) != NULL;
     pthread_mutex_unlock(&tableMutex);
     return isOpen;
 }
@@ -49,13 +49,13 @@ IFDResult IFDHCreateChannelByName(IFDWord lun, char *name) {
     const char *path = colon != NULL ? colon + 1 : name;
     IFDResult result = OCN_IFD_COMMUNICATION_ERROR;
     pthread_mutex_lock(&tableMutex);
-    if (placeOf(lun) == NULL) {
-        ReaderConnection **place = NULL;
-        for (int index = 0; index < MAX_READERS && place == NULL; index++) {
-            if (readers[index] == NULL) place = &readers[index];
+    if (slotOf(lun) == NULL) {
+        ReaderConnection **slot = NULL;
+        for (int index = 0; index < MAX_READERS && slot == NULL; index++) {
+            if (readers[index] == NULL) slot = &readers[index];
         }
         // The reader's program may start later. Until then the reader has no card.
-        if (place != NULL && (*place = connectionOpen(lun, path)) != NULL) result = OCN_IFD_SUCCESS;
+        if (slot != NULL && (*slot = connectionOpen(lun, path)) != NULL) result = OCN_IFD_SUCCESS;
     }
     pthread_mutex_unlock(&tableMutex);
     return result;
@@ -70,9 +70,9 @@ IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel) {
 
 IFDResult IFDHCloseChannel(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
-    ReaderConnection **place = placeOf(lun);
-    ReaderConnection *reader = place == NULL ? NULL : *place;
-    if (place != NULL) *place = NULL;
+    ReaderConnection **slot = slotOf(lun);
+    ReaderConnection *reader = slot == NULL ? NULL : *slot;
+    if (slot != NULL) *slot = NULL;
     pthread_mutex_unlock(&tableMutex);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
     connectionClose(reader);

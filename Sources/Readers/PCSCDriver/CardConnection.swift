@@ -131,7 +131,7 @@ final class CardConnection: Sendable {
     }
 
     /// Records what an error says about the connection.
-    private func note(_ error: SmartCardError) {
+    private func record(_ error: SmartCardError) {
         state.withLock { state in
             if error.isConnectionLost { state.card = nil }
             if error.code == .readerUnavailable { state.isReaderGone = true }
@@ -152,7 +152,7 @@ final class CardConnection: Sendable {
         do throws(SmartCardError) {
             response = try service.transmit(card, command) { state.withLock { $0.card = nil } }
         } catch {
-            note(error)
+            record(error)
             throw LinkError(error)
         }
         state.withLock { state in
@@ -196,7 +196,7 @@ final class CardConnection: Sendable {
     /// pcscd knows when the card has left, even if another one is present. But if a reader's driver can't wait for
     /// changes, pcscd checks the reader only every 400 ms. So the driver is asked as well, and libccid then asks the
     /// reader.
-    func isCardThere() -> Bool {
+    func isCardPresent() -> Bool {
         guard let card = state.withLock({ $0.card }) else { return false }
         do throws(SmartCardError) {
             let presence = try service.call(within: Self.openingLimit) { layer, _ throws(SmartCardError) in
@@ -204,7 +204,7 @@ final class CardConnection: Sendable {
             }
             return presence.first != 0
         } catch {
-            note(error)
+            record(error)
             // If the driver does not have the attribute, or a value for it, pcscd's knowledge counts.
             return error.code == .unsupportedFeature || error.code == .notTransacted
         }
@@ -220,7 +220,7 @@ final class CardConnection: Sendable {
         do throws(SmartCardError) {
             return try service.call { layer, _ throws(SmartCardError) in try body(layer, card) }
         } catch {
-            note(error)
+            record(error)
             throw LinkError(error)
         }
     }

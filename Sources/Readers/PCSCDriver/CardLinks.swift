@@ -76,7 +76,7 @@ final class CardFrameLink: SelfActivatingLink {
             guard found == identifier else {
                 // Otherwise the tag's next frames would go to the other one.
                 if !found.isEmpty { connection.closeAsLost() }
-                throw LinkError(.tagRemoved, "Another tag is in the tag's place.")
+                throw LinkError(.tagRemoved, "Another tag has replaced the tag.")
             }
             try route.begin(connection)
         }
@@ -118,7 +118,7 @@ final class CardPort: Sendable {
 
     /// Whether the card is still in the reader, according to the reader.
     func isCardPresent() async -> Bool {
-        let present = try? await run { connection throws(LinkError) in connection.isCardThere() }
+        let present = try? await run { connection throws(LinkError) in connection.isCardPresent() }
         return present ?? false
     }
 }

@@ -29,7 +29,7 @@ extension FrameRoute {
 
 extension LinkError {
     /// The route can't carry the frame.
-    static func noWay(_ route: String, _ what: String) -> LinkError {
+    static func cannotSend(_ route: String, _ what: String) -> LinkError {
         LinkError(.unsupported, "\(route) sends no \(what).")
     }
 }

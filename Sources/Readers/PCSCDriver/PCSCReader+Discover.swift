@@ -4,7 +4,7 @@ import TagLink
 extension PCSCReader {
     /// Polls once. Called on the driver's thread.
     func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
-        letGo(.reset)
+        releaseTag(.reset)
         // Otherwise a tag that arrives between the poll and the start of the watch would be missed.
         monitor.waitUntilWatching()
         guard let found = try findReader() else { return [] }
@@ -81,7 +81,7 @@ extension PCSCReader {
     }
 
     /// Closes the last found tag.
-    func letGo(_ disposition: SmartCardDisposition) {
+    func releaseTag(_ disposition: SmartCardDisposition) {
         let (connection, route) = state.withLock { state in
             defer {
                 state.counted += state.connection?.statistics ?? .zero

@@ -86,7 +86,7 @@ extension PCSCReader {
                 report.problem = error.reason
             }
             report.findings = state.withLock { $0.findings[present.reader] } ?? ReaderFindings()
-            letGo(.unpower)
+            releaseTag(.unpower)
             askWithoutTag(&report)
             return report
         }

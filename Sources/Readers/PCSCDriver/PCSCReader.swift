@@ -130,7 +130,7 @@ public final class PCSCReader: DiscoveringDriver {
     public func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
         let isNear = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             let (connection, last) = state.withLock { ($0.connection, $0.arrival) }
-            return last == arrival && connection?.isCardThere() == true
+            return last == arrival && connection?.isCardPresent() == true
         }
         return isNear ?? false
     }
@@ -169,7 +169,7 @@ public final class PCSCReader: DiscoveringDriver {
         await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [self] in
                 setInterrupted(false)
-                letGo(.unpower)
+                releaseTag(.unpower)
                 hadReader = false
                 service.close()
                 continuation.resume()

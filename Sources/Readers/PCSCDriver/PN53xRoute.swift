@@ -33,7 +33,7 @@ struct PN53xRoute: FrameRoute {
         case .crcB where isType1: (command, data) = (.inDataExchange, [0x01] + frame.bytes)
         case .automatic where frame.validBitsInLastByte == 8 && !frame.bytes.isEmpty && !isType1:
             (command, data) = (.inCommunicateThru, frame.bytes)
-        default: throw .noWay("The reader's chip, after it has selected a tag,", "frames without their checksum")
+        default: throw .cannotSend("The reader's chip, after it has selected a tag,", "frames without their checksum")
         }
         guard data.count <= 253 else {
             throw LinkError(.frameTooLong, "The reader's chip takes frames of 252 bytes.")

@@ -201,7 +201,7 @@ final class ReaderMonitor: Sendable {
         }
     }
 
-    /// Whether cards have arrived or left. Merely opening a card is no difference.
+    /// Whether cards have arrived or left. Opening a card is not a difference.
     private static func differ(_ old: [SmartCardReaderState], _ new: [SmartCardReaderState]) -> Bool {
         func essence(_ states: [SmartCardReaderState]) -> [String: UInt32] {
             let flags: SmartCardReaderState.Flags = [.present, .empty, .unavailable, .mute]

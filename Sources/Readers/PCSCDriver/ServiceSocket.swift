@@ -12,10 +12,10 @@ enum ServiceSocket {
     }
 
     /// Whether the socket exists.
-    static var isThere: Bool { unsafe access(path, F_OK) == 0 }
+    static var exists: Bool { unsafe access(path, F_OK) == 0 }
 
     /// Whether the socket exists, but this user may not use it.
-    static var isForbidden: Bool { unsafe isThere && access(path, W_OK) != 0 }
+    static var isForbidden: Bool { unsafe exists && access(path, W_OK) != 0 }
 
     /// The descriptors of this process that are connected to a socket with that name.
     ///
@@ -31,7 +31,7 @@ enum ServiceSocket {
     private static func peer(of descriptor: Int32) -> [UInt8] {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        // What is no socket, or has no other side, leaves the address as it is.
+        // A descriptor that is not a socket, or has no other side, leaves the address as it is.
         _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe getpeername(descriptor, $0, &length)

@@ -112,7 +112,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
             org.debian.pcsc-lite.access_card to the user or a group, in a rule under /etc/polkit-1/rules.d.
             """
         case .noReaders:
-            "No PC/SC reader is there. Plug one in; a USB reader needs its driver, mostly: apt-get install libccid"
+            "No PC/SC reader is connected. Plug one in; a USB reader needs its driver, mostly: apt-get install libccid"
         case .sharingViolation:
             """
             The card is in use by another program. Close that program and try again; scdaemon of GnuPG, browsers with \
@@ -129,10 +129,10 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
             pcscd
             """
         case .cancelled: "The wait was cancelled."
-        case .unsupportedFeature: "The reader's driver does not have what was asked for."
+        case .unsupportedFeature: "The reader's driver does not support this request."
         case .protocolMismatch: "The card speaks a protocol that the reader does not."
         case .invalidParameter, .invalidValue, .insufficientBuffer:
-            "The reader's driver does not take so long a command."
+            "The reader's driver does not accept a command of this length."
         default: "The PC/SC service answered \(String(code.rawValue, radix: 16))."
         }
     }

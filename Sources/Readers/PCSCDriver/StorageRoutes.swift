@@ -56,7 +56,7 @@ struct Type2StorageRoute: FrameRoute {
             if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
             return answer.isDone ? Self.acknowledge : Self.refusal
         default:
-            throw .noWay("This reader reads and writes pages of a Type 2 tag; it", "other commands")
+            throw .cannotSend("This reader reads and writes pages of a Type 2 tag; it", "other commands")
         }
     }
 }
@@ -73,7 +73,10 @@ struct Type3StorageRoute: FrameRoute {
             bytes[1] == 0x06 || bytes[1] == 0x08, Array(bytes[2..<10]) == idm, bytes[10] == 1,
             let elements = Self.elements(bytes[13...])
         else {
-            throw .noWay("This reader reads and writes blocks of one service of a FeliCa card; it", "other commands")
+            throw .cannotSend(
+                "This reader reads and writes blocks of one service of a FeliCa card; it",
+                "other commands"
+            )
         }
         // The service's code, in the byte order of the command.
         let chosen = try connection.ask([0xFF, 0xA4, 0x00, 0x01, 0x02, bytes[11], bytes[12]])
@@ -180,7 +183,7 @@ struct Type5StorageRoute: FrameRoute {
         }
     }
 
-    private static let unsupported = LinkError.noWay(
+    private static let unsupported = LinkError.cannotSend(
         "This reader reads and writes blocks of the tag; it",
         "other requests"
     )

@@ -31,7 +31,7 @@ import TagLink
         self.library = library
     }
 
-    var isServiceLikely: Bool { ServiceSocket.isThere }
+    var isServiceLikely: Bool { ServiceSocket.exists }
 
     func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
         let call = "SCardEstablishContext"

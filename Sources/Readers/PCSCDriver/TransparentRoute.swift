@@ -48,7 +48,7 @@ struct TransparentRoute: FrameRoute {
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         guard frame.checksum == .automatic, !frame.bytes.isEmpty else {
-            throw .noWay("A transparent session", "frames without their technology's own checksum")
+            throw .cannotSend("A transparent session", "frames without their technology's own checksum")
         }
         guard frame.bytes.count <= 127 else {
             throw LinkError(.frameTooLong, "A transparent session takes frames of 127 bytes here.")
@@ -110,13 +110,13 @@ struct TraverseRoute: FrameRoute {
         let timeout = Airtime.milliseconds(10)
         let answer = try exchange(Frame([0x02, 0x20, 0x00]), timeout: timeout, connection)
         guard let flags = answer.bytes.first, flags & 0xFE == 0 else {
-            throw .noWay("The reader", "requests of one's own to this tag")
+            throw .cannotSend("The reader", "the host's own requests to this tag")
         }
     }
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         guard frame.checksum == .automatic, (1...250).contains(frame.bytes.count) else {
-            throw .noWay("The reader", "frames without their checksum, or longer than 250 bytes")
+            throw .cannotSend("The reader", "frames without their checksum, or longer than 250 bytes")
         }
         let wanted = timeout.microseconds
         let code = Self.waitingTimes.firstIndex { $0 >= wanted } ?? Self.waitingTimes.count - 1

@@ -121,7 +121,10 @@ extension PN532Chip {
         let data = addresses.flatMap { $0.bigEndianBytes }
         let values = try ask(.readRegister, data)
         guard values.count == addresses.count else {
-            throw LinkError(.transmission, "The PN532 gives \(values.count) registers in place of \(addresses.count).")
+            throw LinkError(
+                .transmission,
+                "The PN532 returned \(values.count) registers instead of \(addresses.count)."
+            )
         }
         return values
     }

@@ -7,7 +7,7 @@ package protocol ReaderFirmware: Sendable {
     /// Checks whether the card is still present, or whether another one has arrived.
     mutating func look() async -> EmulatedReader.Change
 
-    /// Looks for a card, for a host that knows of none, when pcscd has just connected.
+    /// Looks for a card for a host that knows of none, when pcscd has just connected.
     mutating func lookAnew() async -> EmulatedReader.Change
 
     /// Changes the card's power; the answer to `up` and `reset` is its ATR.
@@ -114,7 +114,7 @@ package struct EmulatedReader: ReaderFirmware {
         return isPresent
     }
 
-    /// Looks for a card, for a host that knows of none.
+    /// Looks for a card for a host that knows of none.
     package mutating func lookAnew() async -> Change {
         presentCard = nil
         session.end()
@@ -155,7 +155,7 @@ package struct EmulatedReader: ReaderFirmware {
                 reply = .noCard
             }
         }
-        tell(power == .down ? "power down" : power == .up ? "power up" : "reset", [], reply)
+        trace(power == .down ? "power down" : power == .up ? "power up" : "reset", [], reply)
         return reply
     }
 
@@ -179,7 +179,7 @@ package struct EmulatedReader: ReaderFirmware {
             // A storage card does not support commands of other classes.
             reply = .done(ReaderStatus.unknownInstruction)
         }
-        tell("transmit", apdu, reply)
+        trace("transmit", apdu, reply)
         return reply
     }
 
@@ -192,7 +192,7 @@ package struct EmulatedReader: ReaderFirmware {
         case ControlCode.escape, ControlCode.escapeOfWindows: reply = await escape(data)
         default: reply = .unsupported
         }
-        tell("control " + String(code, radix: 16), data, reply)
+        trace("control " + String(code, radix: 16), data, reply)
         return reply
     }
 
@@ -206,7 +206,7 @@ package struct EmulatedReader: ReaderFirmware {
         }
     }
 
-    private func tell(_ name: String, _ request: [UInt8], _ reply: Reply) {
+    private func trace(_ name: String, _ request: [UInt8], _ reply: Reply) {
         guard let onExchange else { return }
         var exchange = Exchange(layer: .pcsc, name: name, request: request)
         switch reply {

@@ -151,20 +151,20 @@ package struct PN532SerialDevice: Sendable {
         switch await chip.receive(command) {
         case .answer(let data):
             lastAnswer = PN53xFrame.bytes([command[0] &+ 1] + data, from: .chip)
-            tell(command, data)
+            trace(command, data)
         case .syntaxError:
             lastAnswer = PN53xFrame.syntaxErrorBytes
-            tell(command, nil, "syntax error")
+            trace(command, nil, "syntax error")
         case .waiting:
             waiting = command
             lastAnswer = []
-            if !isRepeated { tell(command, nil, "waiting") }
+            if !isRepeated { trace(command, nil, "waiting") }
             return
         }
         send(lastAnswer)
     }
 
-    private func tell(_ command: [UInt8], _ response: [UInt8]?, _ failure: String? = nil) {
+    private func trace(_ command: [UInt8], _ response: [UInt8]?, _ failure: String? = nil) {
         guard let onExchange else { return }
         let name = PN53xCommand(rawValue: command[0])?.name ?? "unknown"
         onExchange(Exchange(layer: .pn532, name: name, request: command, response: response, failure: failure))

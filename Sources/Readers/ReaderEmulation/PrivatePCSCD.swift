@@ -36,7 +36,7 @@ package struct PCSCInstallation: Sendable {
     /// The lines for pcscd's `reader.conf.d`.
     package var configuration: String {
         """
-        # An emulated reader, which is there while `nfc emulate --pcsc` runs.
+        # An emulated reader, present while `nfc emulate --pcsc` runs.
         FRIENDLYNAME "\(readerName)"
         DEVICENAME   /dev/null:\(socketPath)
         LIBPATH      \(driverPath)
@@ -64,7 +64,7 @@ package struct PCSCInstallation: Sendable {
         return try? PrivateFolder(runtime + "/opencorenfc")
     }
 
-    /// Finds the driver beside this program, or in the place of its installation.
+    /// Finds the driver beside this program, or where it is installed.
     ///
     /// - Throws: ``EmulationError`` that lists the places where it was looked for.
     package static func findDriver() throws(EmulationError) -> String {

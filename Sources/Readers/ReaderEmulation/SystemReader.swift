@@ -70,7 +70,7 @@ package struct SystemReader: Sendable {
         }
     }
 
-    /// Throws if other users than root can change the place.
+    /// Throws if other users than root can change a folder of the installation.
     private func checkRights() throws(EmulationError) {
         guard geteuid() == 0 else {
             throw EmulationError("Only root can install a reader: sudo nfc emulate install --for \(owner.name)")
@@ -243,7 +243,7 @@ package struct PlainDriver: Sendable {
         do throws(ELFFile.Failure) {
             file = try ELFFile(parsing: bytes)
         } catch {
-            throw EmulationError("\(path) is no driver: \(error.reason) \(Self.remedy)")
+            throw EmulationError("\(path) is not a driver: \(error.reason) \(Self.remedy)")
         }
         if let runPath = file.runPath {
             throw EmulationError(

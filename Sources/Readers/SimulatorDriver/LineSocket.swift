@@ -43,7 +43,7 @@ struct LineSocket {
             if count > 0 {
                 sent += count
             } else if errno == EAGAIN {
-                // A line that has begun is sent whole, since the connection goes on with the next one.
+                // A line that has begun is sent whole, because the next line follows on the same connection.
                 let ending = sent == 0 ? cancellation : nil
                 guard try wait(for: POLLOUT, before: deadline, ending) else { throw SimulatorError.silent }
             } else if errno != EINTR {
@@ -53,28 +53,28 @@ struct LineSocket {
     }
 
     /// Returns the next complete line among the received bytes; nil when there is none. Throws `LinkError` with
-    /// `readerUnavailable` when it is no valid object, or too long.
+    /// `readerUnavailable` when it is not a valid object, or too long.
     mutating func next() throws(LinkError) -> JSONLine? {
         guard let end = buffer[scanned...].firstIndex(of: 0x0A) else {
             scanned = buffer.count
-            guard buffer.count - start <= Self.maximumLine else { throw SimulatorError.nonsense("A line is too long.") }
+            guard buffer.count - start <= Self.maximumLine else { throw SimulatorError.invalid("A line is too long.") }
             return nil
         }
         defer {
             start = end + 1
             scanned = start
         }
-        guard end - start <= Self.maximumLine else { throw SimulatorError.nonsense("A line is too long.") }
+        guard end - start <= Self.maximumLine else { throw SimulatorError.invalid("A line is too long.") }
         do throws(JSONLine.Failure) {
             return try JSONLine(buffer, start..<end, allowsNull: true)
         } catch {
-            throw SimulatorError.nonsense(error.reason)
+            throw SimulatorError.invalid(error.reason)
         }
     }
 
     /// Receives more bytes.
     ///
-    /// - Parameter deadline: how long to wait for them; nil to take only what is there.
+    /// - Parameter deadline: how long to wait for them; nil to take only what has arrived.
     /// - Returns: false when none came in time.
     /// - Throws: `LinkError` with `readerUnavailable` when the connection has ended, or `cancelled`.
     mutating func fill(

@@ -194,10 +194,10 @@ actor SimulatorClient {
             continuation.resume(returning: .success(SimulatorAnswer(line)))
         } else if let id = line.number("id") {
             guard abandoned.remove(id) != nil else {
-                throw SimulatorError.nonsense("It answers a request that was not made.")
+                throw SimulatorError.invalid("It answers a request that was not made.")
             }
         } else if line["error"] == nil {
-            throw SimulatorError.nonsense("A line is neither an answer nor an event.")
+            throw SimulatorError.invalid("A line is neither an answer nor an event.")
         }
     }
 
@@ -250,11 +250,11 @@ actor SimulatorClient {
         if let error = hello.string("error") { throw SimulatorError.refused(hello.string("message") ?? error) }
         guard hello.number("hello") == 1, let name = hello.string("name"), let names = hello.strings("technologies")
         else {
-            throw SimulatorError.nonsense("The first line is not a greeting.")
+            throw SimulatorError.invalid("The first line is not a greeting.")
         }
         let technologies = Set(Technology.allCases.filter { names.contains($0.name) })
         guard technologies.count == names.count else {
-            throw SimulatorError.nonsense("A technology is unknown.")
+            throw SimulatorError.invalid("A technology is unknown.")
         }
         known.withLock { known in
             known.name = VisibleText.escaped(name)

@@ -70,7 +70,7 @@ struct SimulatorAnswer: Sendable {
         guard line["collision_bit"] != nil else { return nil }
         guard let index = line.number("collision_bit"), (0...4096).contains(index), let bits = bytes("collision_bits"),
             bits.count == (index + 7) / 8
-        else { throw SimulatorError.nonsense("The place of a collision is invalid.") }
+        else { throw SimulatorError.invalid("The position of a collision is invalid.") }
         return LinkError.Collision(bitIndex: index, bits: bits)
     }
 
@@ -78,7 +78,7 @@ struct SimulatorAnswer: Sendable {
     func frame() throws(LinkError) -> (Frame, elapsed: Airtime?) {
         let bits = line["bits"] == nil ? 8 : line.number("bits")
         guard let bytes = bytes("bytes"), bytes.count <= 4096, let bits, (1...8).contains(bits) else {
-            throw SimulatorError.nonsense("A frame is invalid.")
+            throw SimulatorError.invalid("A frame is invalid.")
         }
         var frame = Frame(bits: bytes, validBitsInLastByte: bits)
         switch line.string("checksum") {
@@ -86,7 +86,7 @@ struct SimulatorAnswer: Sendable {
         case "crc-b": frame.checksum = .crcB
         case "automatic": frame.checksum = .automatic
         case nil: frame.checksum = bits == 8 ? .automatic : .none
-        default: throw SimulatorError.nonsense("A frame has an unknown checksum.")
+        default: throw SimulatorError.invalid("A frame has an unknown checksum.")
         }
         let elapsed = line.number("elapsed_us").flatMap { (0...1 << 40).contains($0) ? $0 : nil }
         return (frame, elapsed.map { .microseconds(Int64($0)) })
@@ -109,7 +109,7 @@ package struct SimulatorSwitches: Sendable, Hashable {
     package var isBusy = false
     /// Whether the app has its entitlement.
     package var hasEntitlement = true
-    /// Whether the app says what it reads tags for.
+    /// Whether the app has a usage description.
     package var hasUsageText = true
 
     /// Creates switches that withhold nothing.
@@ -155,7 +155,7 @@ enum SimulatorError {
         LinkError(.readerUnavailable, "The simulator does not answer. Stop it. \(start)")
     }
 
-    static func nonsense(_ reason: String) -> LinkError {
+    static func invalid(_ reason: String) -> LinkError {
         LinkError(
             .readerUnavailable,
             "What the simulator sent is not understood: \(VisibleText.escaped(reason)) Use the same version of both."
