@@ -8,7 +8,7 @@ package protocol ReaderFirmware: Sendable {
     mutating func look() async -> EmulatedReader.Change
 
     /// Looks for a card for a host that knows of none, when pcscd has just connected.
-    mutating func lookAnew() async -> EmulatedReader.Change
+    mutating func hostConnected() async -> EmulatedReader.Change
 
     /// Changes the card's power; the answer to `up` and `reset` is its ATR.
     mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply
@@ -21,11 +21,11 @@ package protocol ReaderFirmware: Sendable {
     func attribute(_ tag: UInt32) -> EmulatedReader.Reply
 
     /// Called when pcscd has disconnected.
-    mutating func hostLeft()
+    mutating func hostDisconnected()
 }
 
 extension ReaderFirmware {
-    package mutating func hostLeft() {}
+    package mutating func hostDisconnected() {}
 }
 
 /// A contactless reader as pcscd and its programs see it, in any field.
@@ -115,7 +115,7 @@ package struct EmulatedReader: ReaderFirmware {
     }
 
     /// Looks for a card for a host that knows of none.
-    package mutating func lookAnew() async -> Change {
+    package mutating func hostConnected() async -> Change {
         presentCard = nil
         session.end()
         await chip.reset()

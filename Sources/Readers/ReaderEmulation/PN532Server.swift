@@ -28,7 +28,7 @@ package final class PN532Server: Sendable {
     package init(
         path: String,
         field: any FieldDriver,
-        place: (any CardPlace)? = nil,
+        place: (any CardSlot)? = nil,
         onExchange: (@Sendable (Exchange) -> Void)? = nil
     ) throws(EmulationError) {
         let terminal = try PseudoTerminal(link: path)
@@ -101,7 +101,7 @@ package struct PN532SerialDevice: Sendable {
     ///   - onExchange: receives each command with its answer.
     package init(
         field: any FieldDriver,
-        place: (any CardPlace)? = nil,
+        place: (any CardSlot)? = nil,
         onTargetChange: @escaping @Sendable () -> Void = {},
         onExchange: (@Sendable (Exchange) -> Void)? = nil
     ) {

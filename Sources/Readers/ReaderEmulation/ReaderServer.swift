@@ -151,7 +151,7 @@ package final class ReaderServer: Sendable {
                 leave(&link, &reader)
             }
         }
-        reader.hostLeft()
+        reader.hostDisconnected()
         socket?.remove()
         // The connection ends with the channel.
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
@@ -162,7 +162,7 @@ package final class ReaderServer: Sendable {
         guard let ended = link.take() else { return }
         ended.channel.close()
         guard ended.isGreeted else { return }
-        reader.hostLeft()
+        reader.hostDisconnected()
         onNotice?(.disconnected)
     }
 
@@ -224,7 +224,7 @@ private struct DriverLink {
                 guard version == DriverRequest.version, !isGreeted else { throw DriverRequestDecoder.Malformed() }
                 isGreeted = true
                 // A new driver knows of no card.
-                report(await reader.lookAnew())
+                report(await reader.hostConnected())
                 onHello()
                 continue
             // Nothing is answered before the greeting.
