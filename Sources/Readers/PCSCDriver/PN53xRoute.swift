@@ -52,7 +52,7 @@ struct PN53xRoute: FrameRoute {
     /// Sends a command to the chip. Returns the data after the answer's code.
     static func send(
         _ command: PN53xCommand,
-        _ data: [UInt8] = [],
+        _ data: [UInt8],
         _ connection: CardConnection
     ) throws(LinkError) -> [UInt8] {
         let header: [UInt8] = [0xFF, 0x00, 0x00, 0x00, UInt8(data.count + 2), 0xD4, command.rawValue]
@@ -75,7 +75,7 @@ struct PN53xRoute: FrameRoute {
 
     /// The reader's chip, such as `PN532 1.6`; nil when there is none, or no access to it.
     static func firmware(_ connection: CardConnection) -> String? {
-        firmware(after: (try? send(.getFirmwareVersion, connection)) ?? [])
+        firmware(after: (try? send(.getFirmwareVersion, [], connection)) ?? [])
     }
 
     /// The pseudo-APDU that asks for the chip. It also works as an escape command.

@@ -107,7 +107,7 @@ final class PN532Chip {
     }
 
     private func change(speed: SerialSpeed) throws(LinkError) {
-        _ = try ask(.setSerialBaudRate, [speed.chipCode])
+        _ = try ask(.setSerialBaudRate, [speed.codes.chip])
         // The chip changes its speed when the host has acknowledged the answer.
         try host.abort()
         try port.setSpeed(speed)

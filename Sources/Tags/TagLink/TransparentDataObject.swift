@@ -16,7 +16,7 @@ package struct TransparentDataObject: Sendable {
         var objects: [TransparentDataObject] = []
         var rest = bytes[...]
         while let first = rest.popFirst() {
-            package var tag = UInt16(first)
+            var tag = UInt16(first)
             if first & 0x1F == 0x1F, first != 0xFF {
                 guard let second = rest.popFirst() else { return nil }
                 tag = tag << 8 | UInt16(second)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinuxSupport
-import Glibc
+package import Glibc
 
 /// UNIX sockets in private folders, with a check of the process at the other end.
 public enum PrivateSocket {
