@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "CMosquittoInput.h"
+#include "CSocketState.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
