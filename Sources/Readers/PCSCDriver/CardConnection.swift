@@ -141,20 +141,10 @@ final class CardConnection: Sendable {
 
     // MARK: Exchanges
 
-    /// Sends an APDU to the card or a pseudo-APDU to the reader.
-    ///
-    /// - Parameter generation: the intended card; nil for any open card.
-    /// - Returns: two bytes or more. If a reader returns less, it has lost the tag, and this call throws.
-    func transmit(_ command: [UInt8], generation: Int? = nil) throws(LinkError) -> [UInt8] {
-        let (card, isMeant) = state.withLock { ($0.card, generation == nil || generation == $0.generation) }
-        guard let card, isMeant else { throw Self.gone(isMeant: isMeant) }
-        let response: [UInt8]
-        do throws(SmartCardError) {
-            response = try service.transmit(card, command) { state.withLock { $0.card = nil } }
-        } catch {
-            record(error)
-            throw LinkError(error)
-        }
+    /// Sends an APDU to the card or a pseudo-APDU to the reader. Returns two bytes or more. If a reader returns less, it
+    /// has lost the tag, and this call throws.
+    func transmit(_ command: [UInt8]) throws(LinkError) -> [UInt8] {
+        let response = try attempt { layer, card throws(SmartCardError) in try layer.transmit(card, command) }
         state.withLock { state in
             state.statistics.exchanges += 1
             state.statistics.bytesOnAir += command.count + response.count
@@ -166,17 +156,11 @@ final class CardConnection: Sendable {
         return response
     }
 
-    private static func gone(isMeant: Bool) -> LinkError {
-        LinkError(
-            .tagRemoved,
-            isMeant
-                ? "The reader lost the tag."
-                : "The reader has looked for tags again since this one was found."
-        )
-    }
-
+    /// Throws unless the open card is the one of this number.
     func check(_ generation: Int) throws(LinkError) {
-        guard self.generation == generation else { throw Self.gone(isMeant: false) }
+        guard self.generation == generation else {
+            throw LinkError(.tagRemoved, "The reader has looked for tags again since this one was found.")
+        }
     }
 
     func ask(_ command: [UInt8]) throws(LinkError) -> ReaderAnswer {
@@ -216,7 +200,9 @@ final class CardConnection: Sendable {
     private func attempt<Value: Sendable>(
         _ body: (any SmartCardLayer, SmartCardHandle) throws(SmartCardError) -> Value
     ) throws(LinkError) -> Value {
-        guard let card = state.withLock({ $0.card }) else { throw Self.gone(isMeant: true) }
+        guard let card = state.withLock({ $0.card }) else {
+            throw LinkError(.tagRemoved, "The reader lost the tag.")
+        }
         do throws(SmartCardError) {
             return try service.call { layer, _ throws(SmartCardError) in try body(layer, card) }
         } catch {

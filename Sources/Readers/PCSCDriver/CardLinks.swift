@@ -25,7 +25,7 @@ final class CardAPDULink: APDULink {
                 "The reader takes no extended APDUs, and the command has \(apdu.count) bytes."
             )
         }
-        return try await port.transmit(apdu)
+        return try await port.run { connection throws(LinkError) in try connection.transmit(apdu) }
     }
 
     func isPresent() async -> Bool {
@@ -106,14 +106,6 @@ final class CardPort: Sendable {
             try connection.check(generation)
             return try body(connection)
         }
-    }
-
-    /// Sends a command APDU, like ``run(_:)`` but with as little overhead as possible.
-    func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
-        guard thread.isCurrent, !Task.isCancelled else {
-            return try await run { connection throws(LinkError) in try connection.transmit(apdu) }
-        }
-        return try connection.transmit(apdu, generation: generation)
     }
 
     /// Whether the card is still in the reader, according to the reader.

@@ -177,9 +177,7 @@ extension PCSCReader {
         guard let answer = AnswerToReset(connection.answerToReset) else {
             throw LinkError(.transmission, "The reader gives an invalid ATR.")
         }
-        guard let storage = answer.storageCard else {
-            return try identifyCard(answer, connection, technologies)
-        }
+        guard let storage = answer.storageCard else { return try identifyCard(answer, connection, technologies) }
         let identifier = try TagIdentification.identifier(connection)
         var finder = RouteFinder(
             connection: connection,

@@ -35,9 +35,7 @@ struct PN53xRoute: FrameRoute {
             (command, data) = (.inCommunicateThru, frame.bytes)
         default: throw .cannotSend("The reader's chip, after it has selected a tag,", "frames without their checksum")
         }
-        guard data.count <= 253 else {
-            throw LinkError(.frameTooLong, "The reader's chip takes frames of 252 bytes.")
-        }
+        guard data.count <= 253 else { throw LinkError(.frameTooLong, "The reader's chip takes frames of 252 bytes.") }
         let answer = try Self.send(command, data, connection)
         guard let status = answer.first else {
             throw LinkError(.transmission, "The reader's chip answered without a status.")

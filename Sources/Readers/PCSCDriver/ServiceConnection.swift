@@ -81,27 +81,6 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Sends a command to a card, like ``call(within:_:)`` but with as little overhead as possible.
-    ///
-    /// - Parameter onLoss: called when there is a response, but the call was cut meanwhile: the card is closed then.
-    func transmit(_ card: SmartCardHandle, _ command: [UInt8], onLoss: () -> Void) throws(SmartCardError) -> [UInt8] {
-        do throws(SmartCardError) {
-            try limit.begin()
-            let response = try layer.transmit(card, command)
-            // The response is still valid, but the connection is gone.
-            if limit.end() != nil {
-                close()
-                onLoss()
-            }
-            return response
-        } catch {
-            let error = limit.end().map { SmartCardError($0, "SCardTransmit") } ?? error
-            if error.isServiceLost { state.withLock { $0.losses += 1 } }
-            if error.isConnectionLost { close() }
-            throw error
-        }
-    }
-
     /// Closes a card. If its connection is lost, it is closed already.
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
         guard state.withLock({ $0.context }) != nil else { return }

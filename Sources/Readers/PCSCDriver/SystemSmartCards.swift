@@ -323,9 +323,7 @@ import TagLink
 
 extension PCSCLite {
     private init() throws(SmartCardError) {
-        guard let library = SystemLibrary("libpcsclite.so.1") else {
-            throw SmartCardError(.libraryMissing, "dlopen")
-        }
+        guard let library = SystemLibrary("libpcsclite.so.1") else { throw SmartCardError(.libraryMissing, "dlopen") }
         unsafe establish = try Self.function("SCardEstablishContext", of: library)
         release = try Self.function("SCardReleaseContext", of: library)
         cancel = try Self.function("SCardCancel", of: library)

@@ -76,9 +76,7 @@ extension PN532Chip {
     }
 
     static func status(of answer: [UInt8]) throws(LinkError) -> PN53xStatus {
-        guard let first = answer.first else {
-            throw LinkError(.transmission, "An answer of the PN532 has no status.")
-        }
+        guard let first = answer.first else { throw LinkError(.transmission, "An answer of the PN532 has no status.") }
         return PN53xStatus(byte: first)
     }
 

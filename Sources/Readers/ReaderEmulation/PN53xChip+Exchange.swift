@@ -84,9 +84,7 @@ extension PN53xChip {
 
     /// InCommunicateThru: the bytes are sent unchanged, with the checksum if the registers say so.
     mutating func communicateThru(_ data: [UInt8]) async -> Outcome {
-        guard isFieldOn, let link = field.link(for: registers.technology) else {
-            return .status(.context)
-        }
+        guard isFieldOn, let link = field.link(for: registers.technology) else { return .status(.context) }
         guard !data.isEmpty else { return .status(.framing) }
         do throws(LinkError) {
             let answer = try await link.transceive(
@@ -112,9 +110,7 @@ extension PN53xChip {
     mutating func release(_ data: [UInt8], forgets: Bool) async -> Outcome {
         guard data.count == 1 else { return .syntaxError }
         let number = Int(data[0])
-        guard number == 0 || targets.indices.contains(number - 1) else {
-            return .status(.context)
-        }
+        guard number == 0 || targets.indices.contains(number - 1) else { return .status(.context) }
         let numbers = number == 0 ? Array(1..<(targets.count + 1)) : [number]
         for number in numbers where selected == number {
             await targets[number - 1]?.halt()
@@ -130,9 +126,7 @@ extension PN53xChip {
     mutating func select(_ data: [UInt8]) async -> Outcome {
         guard data.count == 1 else { return .syntaxError }
         let number = Int(data[0])
-        guard targets.indices.contains(number - 1), targets[number - 1] != nil else {
-            return .status(.context)
-        }
+        guard targets.indices.contains(number - 1), targets[number - 1] != nil else { return .status(.context) }
         if selected == number { return .answer([0]) }
         return await changeTarget(to: number) ? .answer([0]) : .status(.timeout)
     }

@@ -129,9 +129,7 @@ package struct PN53xChip: Sendable {
         case 0x01, 0x02, 0x07: return .answer([0])
         // Attention request: checks whether the card is still present.
         case 0x06:
-            guard let card = targets.compactMap({ $0 }).first else {
-                return .status(.context)
-            }
+            guard let card = targets.compactMap({ $0 }).first else { return .status(.context) }
             return await card.isPresent() ? .answer([0]) : .status(.timeout)
         default: return .syntaxError
         }

@@ -115,9 +115,7 @@ struct TransparentSession: Sendable {
             default: return Self.failure(object: number, ReaderStatus.unsupportedFunction)
             }
         }
-        guard isOpen, let request, !request.bytes.isEmpty else {
-            return Self.failure(object: 0, [0x69, 0x85])
-        }
+        guard isOpen, let request, !request.bytes.isEmpty else { return Self.failure(object: 0, [0x69, 0x85]) }
         guard let technology = technology ?? card?.technology, let link = field.link(for: technology) else {
             return Self.failure(object: request.object, ReaderStatus.unsupportedFunction)
         }

@@ -253,9 +253,7 @@ actor SimulatorClient {
             throw SimulatorError.invalid("The first line is not a greeting.")
         }
         let technologies = Set(Technology.allCases.filter { names.contains($0.name) })
-        guard technologies.count == names.count else {
-            throw SimulatorError.invalid("A technology is unknown.")
-        }
+        guard technologies.count == names.count else { throw SimulatorError.invalid("A technology is unknown.") }
         known.withLock { known in
             known.name = VisibleText.escaped(name)
             known.technologies = technologies
