@@ -30,19 +30,6 @@ package struct HostLimits: Sendable {
 /// An answer counts only after the acknowledgement of its command. What remains of an abandoned exchange arrives before
 /// that, and is skipped.
 final class HostInterface {
-    enum Failure: Error {
-        /// The chip did not acknowledge the command. It may have received it or not.
-        case notAcknowledged
-        /// The chip has the command, but its answer did not arrive in time. The host aborted the command.
-        case silent
-        /// Every copy of the answer was damaged.
-        case damaged
-        /// The chip reports that the command is unknown, or its parameters are wrong.
-        case syntax
-        /// The line is gone, or the operation was cancelled.
-        case line(LinkError)
-    }
-
     let port: SerialPort
     private let limits: HostLimits
     private var decoder = PN53xFrameDecoder(from: .chip)
@@ -66,14 +53,14 @@ final class HostInterface {
     ///   - data: its data.
     ///   - wakes: whether the chip may be asleep.
     ///   - limit: how long the chip may take after it has the command; nil for no limit.
-    func exchange(_ code: UInt8, _ data: [UInt8], wakes: Bool = false, limit: Duration?) throws(Failure) -> [UInt8] {
-        do throws(LinkError) {
-            try port.discardInput()
-            decoder.reset()
-            try send((wakes ? Self.wakeUp : []) + PN53xFrame.bytes([code] + data, from: .host))
-        } catch {
-            throw .line(error)
-        }
+    /// - Throws: `LinkError` with `transmission` when the chip did not acknowledge the command, so that it may have
+    ///   received it or not, or when every copy of the answer was damaged; `timeout` when the answer did not arrive in
+    ///   time, and the command was aborted; `unsupported` when the chip reports a syntax error; `readerUnavailable` when
+    ///   the line is gone; `cancelled`.
+    func exchange(_ code: UInt8, _ data: [UInt8], wakes: Bool = false, limit: Duration?) throws(LinkError) -> [UInt8] {
+        try port.discardInput()
+        decoder.reset()
+        try send((wakes ? Self.wakeUp : []) + PN53xFrame.bytes([code] + data, from: .host))
         try waitForAcknowledge(wakes ? limits.wake : limits.acknowledge)
         return try waitForAnswer(code &+ 1, limit)
     }
@@ -86,51 +73,46 @@ final class HostInterface {
         try port.write(bytes, before: .now + limits.write)
     }
 
-    private func waitForAcknowledge(_ limit: Duration) throws(Failure) {
+    private static let refused = LinkError(.unsupported, "The PN532 refuses the command.")
+    private static let lost = LinkError(.transmission, "The serial line to the PN532 lost a command or its answer.")
+
+    private func waitForAcknowledge(_ limit: Duration) throws(LinkError) {
         let deadline = ContinuousClock.Instant.now + limit
         while let frame = try next(before: deadline) {
             switch frame {
             case .acknowledge: return
-            case .syntaxError: throw .syntax
+            case .syntaxError: throw Self.refused
             // A remainder of an abandoned exchange.
             case .message, .damaged, .negativeAcknowledge: continue
             }
         }
-        try give(up: .notAcknowledged)
+        try abort()
+        throw Self.lost
     }
 
-    private func waitForAnswer(_ code: UInt8, _ limit: Duration?) throws(Failure) -> [UInt8] {
+    private func waitForAnswer(_ code: UInt8, _ limit: Duration?) throws(LinkError) -> [UInt8] {
         let deadline = limit.map { ContinuousClock.Instant.now + $0 }
         var damages = 0
         while let frame = try next(before: deadline) {
             switch frame {
             case .message(let answer) where answer[0] == code: return Array(answer.dropFirst())
-            case .syntaxError: throw .syntax
+            case .syntaxError: throw Self.refused
             case .damaged(code):
                 damages += 1
-                guard damages <= Self.repeats else { try give(up: .damaged) }
-                do throws(LinkError) {
-                    try send(PN53xFrame.negativeAcknowledgeBytes)
-                } catch {
-                    throw .line(error)
+                if damages > Self.repeats {
+                    try abort()
+                    throw Self.lost
                 }
+                try send(PN53xFrame.negativeAcknowledgeBytes)
             case .acknowledge, .message, .damaged, .negativeAcknowledge: continue
             }
         }
-        try give(up: .silent)
-    }
-
-    private func give(up failure: Failure) throws(Failure) -> Never {
-        do throws(LinkError) {
-            try abort()
-        } catch {
-            throw .line(error)
-        }
-        throw failure
+        try abort()
+        throw LinkError(.timeout, "The PN532 had no answer in time.")
     }
 
     /// The next frame; nil when none arrives in time. A frame whose rest does not arrive is given up.
-    private func next(before deadline: ContinuousClock.Instant?) throws(Failure) -> PN53xFrame? {
+    private func next(before deadline: ContinuousClock.Instant?) throws(LinkError) -> PN53xFrame? {
         while true {
             if let frame = decoder.next() { return frame }
             // Checked here too, so that a device that never stops sending can't block the wait.
@@ -145,7 +127,7 @@ final class HostInterface {
                 bytes = try port.read(before: until)
             } catch {
                 if error.code == .cancelled { try? abort() }
-                throw .line(error)
+                throw error
             }
             decoder.append(bytes)
             if bytes.isEmpty, decoder.isInFrame, let frame = decoder.abandonPartial() { return frame }

@@ -185,7 +185,7 @@ extension PN532Chip {
             do throws(LinkError) {
                 return try exchangeData(bytes, timeout: timeout)
             } catch {
-                guard error.isAboutTag || error.code == .unsupported else { throw error }
+                guard error.isOfExchange || error.code == .unsupported else { throw error }
             }
         }
         let answer =

@@ -178,7 +178,7 @@ extension PN532Chip {
         do throws(LinkError) {
             return try exchanges()
         } catch {
-            guard error.isAboutTag else { throw error }
+            guard error.isOfExchange else { throw error }
             return nil
         }
     }
@@ -202,8 +202,8 @@ extension DiscoveredTag.Identity {
 }
 
 extension LinkError {
-    /// Whether the error is about a tag, and not about the reader or the caller.
-    var isAboutTag: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
+    /// Whether the error is about a tag or one exchange, and not about the reader or the caller.
+    var isOfExchange: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
 }
 
 /// A tag that the chip has found.

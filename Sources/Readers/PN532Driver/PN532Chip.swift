@@ -69,15 +69,13 @@ final class PN532Chip {
     /// Wakes the chip with the command that it expects first.
     private func wake() throws(LinkError) -> Bool {
         for _ in 0..<Self.attempts {
-            do throws(HostInterface.Failure) {
+            do throws(LinkError) {
                 // Normal mode: no SAM; the timeout of 1 s is not used; P70_IRQ is not driven.
                 let command = PN53xCommand.samConfiguration.rawValue
                 _ = try host.exchange(command, [0x01, 0x14, 0x00], wakes: true, limit: limits.own)
                 return true
-            } catch .line(let error) {
-                throw error
             } catch {
-                continue
+                guard error.isOfExchange || error.code == .unsupported else { throw error }
             }
         }
         return false
@@ -127,14 +125,10 @@ final class PN532Chip {
     /// refuses, or `cancelled`.
     func ask(_ command: PN53xCommand, _ data: [UInt8], limit: Duration? = nil) throws(LinkError) -> [UInt8] {
         for _ in 0..<Self.attempts {
-            do throws(HostInterface.Failure) {
+            do throws(LinkError) {
                 return try host.exchange(command.rawValue, data, limit: limit ?? limits.own)
-            } catch .line(let error) {
-                throw error
-            } catch .syntax {
-                throw Self.refused
             } catch {
-                continue
+                guard error.isOfExchange else { throw error }
             }
         }
         throw hung
@@ -150,24 +144,15 @@ final class PN532Chip {
         guard data.count <= HostInterface.maximumData else {
             throw LinkError(.frameTooLong, "The PN532 takes \(HostInterface.maximumData) bytes at most.")
         }
-        let failure: LinkError
-        do throws(HostInterface.Failure) {
+        do throws(LinkError) {
             return try host.exchange(command.rawValue, data, limit: limit)
-        } catch .line(let error) {
-            throw error
-        } catch .syntax {
-            throw Self.refused
-        } catch .silent {
-            failure = LinkError(.timeout, "The PN532 had no answer in time.")
         } catch {
-            failure = LinkError(.transmission, "The serial line to the PN532 lost an answer.")
+            guard error.isOfExchange else { throw error }
+            // Checks whether only the exchange failed, or the whole chip.
+            _ = try ask(.getFirmwareVersion, [])
+            throw error
         }
-        // Checks whether only the exchange failed, or the whole chip.
-        _ = try ask(.getFirmwareVersion, [])
-        throw failure
     }
-
-    private static let refused = LinkError(.unsupported, "The PN532 refuses the command.")
 
     private var hung: LinkError {
         LinkError(

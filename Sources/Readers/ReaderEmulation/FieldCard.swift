@@ -148,18 +148,20 @@ struct CardFinder: Sendable {
             }
             targets.removeAll { $0.sak == nil }
         }
-        var cards = targets.map { target in
+        let cards = targets.map { target in
             FieldCard(
                 kind: .nfcA(target),
                 link: link,
                 isoDEP: target.isISODEP && beginsISODEP ? ISODEP(link: link) : nil
             )
         }
-        // Only one card is selected at a time. The others receive RATS when they are selected.
-        if let last = cards.indices.last, let isoDEP = cards[last].isoDEP {
-            if (try? await isoDEP.activate()) == nil { cards.remove(at: last) }
-        }
-        return cards
+        return await activatingLast(cards)
+    }
+
+    /// Only one card is selected at a time. The others receive RATS or ATTRIB when they are selected.
+    private func activatingLast(_ cards: [FieldCard]) async -> [FieldCard] {
+        guard let isoDEP = cards.last?.isoDEP, (try? await isoDEP.activate()) == nil else { return cards }
+        return Array(cards.dropLast())
     }
 
     /// A Type 1 tag. It answers REQA and RID.
@@ -182,7 +184,7 @@ struct CardFinder: Sendable {
         let targets =
             (try? await NFCBActivation(link: link)
                 .findAll(applicationFamily: applicationFamily, waking: true, limit: limit)) ?? []
-        var cards = targets.map { target in
+        let cards = targets.map { target in
             FieldCard(
                 kind: .nfcB(target),
                 link: link,
@@ -190,10 +192,7 @@ struct CardFinder: Sendable {
                     ? ISODEP(link: link, opening: .attribute(target), cid: target.supportsCID ? cid : nil) : nil
             )
         }
-        if let last = cards.indices.last, let isoDEP = cards[last].isoDEP {
-            if (try? await isoDEP.activate()) == nil { cards.remove(at: last) }
-        }
-        return cards
+        return await activatingLast(cards)
     }
 
     /// A FeliCa card of any system; or of the NDEF system, if it answers only that.

@@ -133,12 +133,7 @@ package struct PrivatePCSCD: Sendable {
         defer { close(socket) }
         // pcscd accepts connections with a blocking call.
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) & ~O_NONBLOCK)
-        let log: Int32
-        do throws(StorageError) {
-            log = try folder.makeFile(Self.logName)
-        } catch {
-            throw EmulationError(error.reason)
-        }
+        let log = try EmulationError.converting { () throws(StorageError) in try folder.makeFile(Self.logName) }
         defer { close(log) }
         let script = "export LISTEN_FDS=1 LISTEN_PID=$$; exec \(program) --foreground --info --config \"$0\""
         let arguments = ["/bin/sh", "-c", script, configuration]
@@ -234,6 +229,15 @@ package struct EmulationError: Error, Sendable {
 
     package init(_ reason: String) {
         self.reason = reason
+    }
+
+    /// The value of work on files, whose errors it converts.
+    static func converting<Value>(_ work: () throws(StorageError) -> Value) throws(EmulationError) -> Value {
+        do throws(StorageError) {
+            return try work()
+        } catch {
+            throw EmulationError(error.reason)
+        }
     }
 
     /// The error of a failed system call.

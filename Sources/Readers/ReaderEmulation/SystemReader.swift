@@ -51,7 +51,7 @@ package struct SystemReader: Sendable {
             driverPath: Self.driverPath
         ).configuration
         if root.isEmpty { try checkRights() }
-        return try reporting { () throws(StorageError) in
+        return try EmulationError.converting { () throws(StorageError) in
             let drivers = try Self.folder(root + Self.driverFolder)
             try drivers.replace(PCSCInstallation.driverName, with: driver.bytes, mode: 0o644)
             let temporary = try Self.folder(root + Self.temporaryFolder)
@@ -116,7 +116,7 @@ package struct SystemReader: Sendable {
         if root.isEmpty, geteuid() != 0 {
             throw EmulationError("Only root can remove a reader: sudo nfc emulate uninstall --for \(owner.name)")
         }
-        return try reporting { () throws(StorageError) in
+        return try EmulationError.converting { () throws(StorageError) in
             var removed: [String] = []
             for path in [configurationPath, temporaryPath] where try Self.remove(path) { removed.append(path) }
             if root.isEmpty, removeSocketFolder() { removed.append(socketFolder) }
@@ -142,14 +142,6 @@ package struct SystemReader: Sendable {
             return false
         }
         return parent.removeFolder(owner.name, with: [PCSCInstallation.socketName])
-    }
-
-    private func reporting<Value>(_ body: () throws(StorageError) -> Value) throws(EmulationError) -> Value {
-        do throws(StorageError) {
-            return try body()
-        } catch {
-            throw EmulationError(error.reason)
-        }
     }
 
     // MARK: What is installed
@@ -278,11 +270,8 @@ package struct PlainDriver: Sendable {
                 "\(part) can be changed by others than root, so pcscd must not get the driver \(path). Give another one."
             )
         }
-        let bytes: [UInt8]
-        do throws(StorageError) {
-            bytes = try InputFile(path, limit: Self.limit).readToEnd()
-        } catch {
-            throw EmulationError(error.reason)
+        let bytes = try EmulationError.converting { () throws(StorageError) in
+            try InputFile(path, limit: Self.limit).readToEnd()
         }
         try self.init(bytes, path: path)
     }
