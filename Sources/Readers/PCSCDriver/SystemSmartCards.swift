@@ -123,42 +123,42 @@ import TagLink
         ServiceWatch.wait(milliseconds: milliseconds, cut)
     }
 
+    /// Makes a call, and throws if it fails.
+    private func perform(_ call: String, _ body: (PCSCLite) -> Int) throws(SmartCardError) {
+        try PCSCLite.check(body(try library(call)), call)
+    }
+
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
-        let call = "SCardConnect"
-        let library = try self.library(call)
         var handle = 0
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY. A reader without a card has none.
         let protocols: UInt = share == .direct ? 0 : 3
-        try PCSCLite.check(
-            unsafe library.connect(context, reader, share.rawValue, protocols, &handle, &activeProtocol),
-            call
-        )
-        return SmartCardHandle(
-            handle: handle,
-            activeProtocol: activeProtocol,
-            answerToReset: share == .direct ? [] : answerToReset(of: handle, library)
-        )
+        try perform("SCardConnect") { library in
+            unsafe library.connect(context, reader, share.rawValue, protocols, &handle, &activeProtocol)
+        }
+        let answer = share == .direct ? [] : answerToReset(of: handle)
+        return SmartCardHandle(handle: handle, activeProtocol: activeProtocol, answerToReset: answer)
     }
 
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
-        let call = "SCardReconnect"
-        let library = try self.library(call)
         var activeProtocol: UInt = 0
         // SCARD_PROTOCOL_ANY, SCARD_RESET_CARD
-        try PCSCLite.check(unsafe library.reconnect(card.handle, share.rawValue, 3, 1, &activeProtocol), call)
-        return SmartCardHandle(
-            handle: card.handle,
-            activeProtocol: activeProtocol,
-            answerToReset: answerToReset(of: card.handle, library)
-        )
+        try perform("SCardReconnect") { library in
+            unsafe library.reconnect(card.handle, share.rawValue, 3, 1, &activeProtocol)
+        }
+        let answer = answerToReset(of: card.handle)
+        return SmartCardHandle(handle: card.handle, activeProtocol: activeProtocol, answerToReset: answer)
     }
 
-    private func answerToReset(of handle: Int, _ library: PCSCLite) -> [UInt8] {
+    private func answerToReset(of handle: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 33)
         var count = UInt(bytes.count)
-        let status = unsafe library.status(handle, nil, nil, nil, nil, &bytes, &count)
-        return status == 0 ? Array(bytes.prefix(Int(count))) : []
+        do throws(SmartCardError) {
+            try perform("SCardStatus") { unsafe $0.status(handle, nil, nil, nil, nil, &bytes, &count) }
+            return Array(bytes.prefix(Int(count)))
+        } catch {
+            return []
+        }
     }
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
@@ -167,8 +167,7 @@ import TagLink
     }
 
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
-        let call = "SCardTransmit"
-        let library = try self.library(call)
+        let library = try self.library("SCardTransmit")
         let buffer = spare.withLock { $0.popLast() } ?? ResponseBuffer()
         defer { spare.withLock { $0.append(buffer) } }
         let (status, response) = unsafe buffer.fill { memory, count in
@@ -180,37 +179,25 @@ import TagLink
                 }
             }
         }
-        try PCSCLite.check(status, call)
+        try PCSCLite.check(status, "SCardTransmit")
         return response
     }
 
     func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8] {
-        let call = "SCardGetAttrib"
-        let library = try self.library(call)
         // MAX_BUFFER_SIZE of pcsc-lite.
         var value = [UInt8](repeating: 0, count: 264)
         var count = UInt(value.count)
-        try PCSCLite.check(unsafe library.attribute(card.handle, UInt(identifier), &value, &count), call)
+        try perform("SCardGetAttrib") { unsafe $0.attribute(card.handle, UInt(identifier), &value, &count) }
         return Array(value.prefix(Int(count)))
     }
 
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8] {
-        let call = "SCardControl"
-        let library = try self.library(call)
         var response = [UInt8](repeating: 0, count: 1024)
+        let capacity = UInt(response.count)
         var count: UInt = 0
-        try PCSCLite.check(
-            unsafe library.control(
-                card.handle,
-                UInt(code),
-                data,
-                UInt(data.count),
-                &response,
-                UInt(response.count),
-                &count
-            ),
-            call
-        )
+        try perform("SCardControl") { library in
+            unsafe library.control(card.handle, UInt(code), data, UInt(data.count), &response, capacity, &count)
+        }
         return Array(response.prefix(Int(count)))
     }
 }
