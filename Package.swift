@@ -309,7 +309,7 @@ let package = Package(
         // A PN532 that answers as a test says.
         .target(
             name: "ChipTesting",
-            dependencies: ["TagLink"],
+            dependencies: ["PN532Driver", "TagLink"],
             path: "Tests/TestSupport/ChipTesting",
             swiftSettings: strict
         ),
@@ -476,9 +476,9 @@ let package = Package(
         .testTarget(
             name: "NFCSessionsTests",
             dependencies: [
-                "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting", "PN532Driver",
-                "PropertyTesting", "ReaderEmulation", "SessionTesting", "TagLink", "TagProtocols", "TagTrace",
-                "TestThreads", "VirtualTags",
+                "ChipTesting", "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PCSCDriver", "PCSCTesting",
+                "PN532Driver", "PropertyTesting", "ReaderEmulation", "SessionTesting", "TagLink", "TagProtocols",
+                "TagTrace", "TestThreads", "VirtualTags",
             ],
             path: "Tests/Sessions/NFCSessionsTests",
             swiftSettings: strict
@@ -496,7 +496,7 @@ let package = Package(
         .testTarget(
             name: "CoreNFCTests",
             dependencies: [
-                "CIFDHandler", "CoreNFC", "NFCReaders", "NFCSessions", "NFCTestKit", "PropertyTesting",
+                "CIFDHandler", "CoreNFC", "LinuxSupport", "NFCReaders", "NFCSessions", "NFCTestKit", "PropertyTesting",
                 "ReaderEmulation", "SourceCompatibilitySwift6", "TagLink", "TagProtocols", "TestThreads",
                 "VirtualTags",
             ],

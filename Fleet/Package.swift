@@ -39,15 +39,8 @@ let package = Package(
     targets: [
         // libmosquitto with its own header.
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        // Shows what libmosquitto reads before it has it.
-        .target(
-            name: "CMosquittoInput",
-            dependencies: ["CMosquitto"],
-            // The dynamic linker finds them before those of libraries only when they are in the program's table.
-            linkerSettings: [
-                .unsafeFlags(["read", "SSL_read"].flatMap { ["-Xlinker", "--export-dynamic-symbol=\($0)"] })
-            ]
-        ),
+        // What the system reports about a TCP connection, which Swift's Glibc leaves out.
+        .target(name: "CSocketState"),
         // epoll, which Swift's Glibc leaves out.
         .systemLibrary(name: "CEpoll"),
         // Topics, events, jobs, configuration: rules without input or output.
@@ -66,7 +59,7 @@ let package = Package(
         // A connection to a broker.
         .target(
             name: "FleetMQTT",
-            dependencies: ["CEpoll", "CMosquitto", "CMosquittoInput", "FleetModel"] + root("LinuxSupport"),
+            dependencies: ["CEpoll", "CMosquitto", "CSocketState", "FleetModel"] + root("LinuxSupport"),
             swiftSettings: strict
         ),
         // Readers, spool and connection put together.

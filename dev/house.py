@@ -68,7 +68,7 @@ OTHERS = {
         "BackgroundTagReading", "Crypto", "NDEF", "TOMLKit", "TagLink", "TagProtocols", "UniversalLinks", "TextSafety",
     },
     "Fleet/Sources/FleetSpool": {"Dispatch", "FleetModel", "GRDB", "Glibc", "LinuxSupport"},
-    "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CMosquittoInput", "Dispatch", "FleetModel", "Glibc", "LinuxSupport"},
+    "Fleet/Sources/FleetMQTT": {"CEpoll", "CMosquitto", "CSocketState", "Dispatch", "FleetModel", "Glibc", "LinuxSupport"},
     "Fleet/Sources/FleetAgent": {
         "BackgroundTagReading", "Dispatch", "FleetMQTT", "FleetModel", "FleetSpool", "Glibc", "NFCReaders", "NFCSessions",
         "LinuxSupport", "TagLink", "TagProtocols", "UniversalLinks",

@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 static int startNothing(void *context);
 static int joinNothing(void);
-static bool answerAfterSending(int wakeUp, int socket, const uint8_t *bytes, size_t length, const struct timespec *deadline);
+static bool answerAfterSending(int wakeUp, int socket, const uint8_t *bytes, size_t length, long long deadline);
 
 #include "../../Sources/Readers/CIFDHandler/ReaderSocket.c"
 #define pthread_create(thread, attributes, function, context) ((void)(function), startNothing(context))
@@ -102,7 +101,7 @@ static void takeMessages(int socket) {
     size_t length = 0;
     uint8_t first;
     while (connection->socket >= 0 && recv(socket, &first, 1, MSG_PEEK) == 1) {
-        if (!receiveMessage(connection->wakeUp[0], socket, header, scratch, &length, NULL)) return lose(false);
+        if (!receiveMessage(connection->wakeUp[0], socket, header, scratch, &length, NO_DEADLINE)) return lose(false);
         switch (takeMessage(connection, header, scratch, length)) {
         case TAKEN:
         case TAKEN_UNASKED: break;
@@ -113,7 +112,7 @@ static void takeMessages(int socket) {
 }
 
 // Takes a question, or a part of one; a whole one is answered.
-static bool answerAfterSending(int wakeUp, int socket, const uint8_t *bytes, size_t length, const struct timespec *deadline) {
+static bool answerAfterSending(int wakeUp, int socket, const uint8_t *bytes, size_t length, long long deadline) {
     (void)wakeUp;
     (void)deadline;
     for (; length > 0 && peer.count < HEADER_SIZE; length--) peer.question[peer.count++] = *bytes++;

@@ -28,7 +28,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(LinkError) {
         let identifier = try TagIdentification.identifier(connection)
         let told = try TagIdentification.answerToSelect(connection)
-        let card = TagIdentification.card(reset, identifier: identifier, answerToSelect: told?.bytes)
+        let card = TagIdentification.card(reset, identifier: identifier, answerToSelect: told)
         guard (card.answerToSelect?.count ?? 0) <= 255 else { fatalError("An ATS that is too long.") }
         guard let kind = reset.storageCard?.kind else { return 0 }
         var finder = RouteFinder(connection: connection, findings: ReaderFindings())

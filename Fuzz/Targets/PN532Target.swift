@@ -15,8 +15,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let line = Array(bytes.dropFirst())
     let whole = frames(line, piece: max(1, line.count))
     guard frames(line, piece: Int(length) + 1) == whole else { fatalError("It matters how a line is cut.") }
-    for case .answer(let code, let data) in whole {
-        guard data.count <= ChipFrameDecoder.maximumPayload else { fatalError("A frame over its limit.") }
+    for case .message(let message) in whole {
+        guard message.count < PN53xFrame.maximumPayload else { fatalError("A frame over its limit.") }
+        let (code, data) = (message[0], Array(message.dropFirst()))
         _ = try? PN532Chip.payload(of: data)
         guard code == 0x4B, let count = data.first, count <= 2 else { continue }
         let list = TargetList(count: Int(count), data: Array(data.dropFirst()))
@@ -30,13 +31,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func frames(_ line: [UInt8], piece: Int) -> [ChipFrame] {
-    var decoder = ChipFrameDecoder()
-    var frames: [ChipFrame] = []
+private func frames(_ line: [UInt8], piece: Int) -> [PN53xFrame] {
+    var decoder = PN53xFrameDecoder(from: .chip)
+    var frames: [PN53xFrame] = []
     for start in stride(from: 0, to: line.count, by: piece) {
         decoder.append(Array(line[start..<min(start + piece, line.count)]))
         while let frame = decoder.next() { frames.append(frame) }
-        guard decoder.keptCount <= ChipFrameDecoder.maximumPayload + 8 else { fatalError("More kept than a frame.") }
+        guard decoder.keptCount <= PN53xFrame.maximumPayload + 8 else { fatalError("More kept than a frame.") }
     }
     while let frame = decoder.abandonPartial() { frames.append(frame) }
     return frames

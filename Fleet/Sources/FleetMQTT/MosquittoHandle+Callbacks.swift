@@ -17,11 +17,6 @@ private func owner(_ object: UnsafeMutableRawPointer?) -> MosquittoHandle? {
     unsafe object.map { unsafe Unmanaged<MosquittoHandle>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Shows to the owner what the broker sends. It is called while the library reads.
-func inspection(_ object: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int) -> Bool {
-    unsafe owner(object)?.inspect(UnsafeRawBufferPointer(start: bytes, count: count)) ?? false
-}
-
 private func connectCallback(
     _: OpaquePointer?,
     _ object: UnsafeMutableRawPointer?,

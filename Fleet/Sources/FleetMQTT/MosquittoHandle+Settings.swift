@@ -14,12 +14,14 @@ extension MosquittoHandle {
         unsafe mosquitto_property_add_int32(
             &properties,
             Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue),
-            UInt32(PacketInspector.largestPacket)
+            Self.largestPacket
         )
         unsafe mosquitto_connect_bind_v5(mosquitto, settings.address.host, 1, 1, nil, properties)
         unsafe mosquitto_property_free_all(&properties)
     }
 
+    /// In bytes: a job with the most UIDs, and events, are smaller.
+    private static let largestPacket: UInt32 = 2 << 20
     /// In seconds.
     private static let week: UInt32 = 604_800
 

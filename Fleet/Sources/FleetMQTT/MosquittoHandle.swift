@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CMosquitto
-import CMosquittoInput
+import CSocketState
 import FleetModel
 import Glibc
 
@@ -38,8 +38,6 @@ final class MosquittoHandle {
     let settings: MQTTSettings
     let version: Int32
     private let onEvent: (Event) -> Void
-    /// Sees what the broker sends before the library does.
-    private var inspector: PacketInspector
     /// The numbers of the messages that are not acknowledged, by the library's own.
     private var numbers: [Int32: UInt64] = [:]
     private var filters: [Int32: [String]] = [:]
@@ -56,7 +54,6 @@ final class MosquittoHandle {
         self.settings = settings
         version = usesVersion5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
         self.onEvent = onEvent
-        inspector = PacketInspector(hasProperties: usesVersion5)
         guard Self.isReady else {
             unsafe mosquitto = nil
             return
@@ -110,9 +107,8 @@ final class MosquittoHandle {
         if !isAccepted, let loss { return loss }
         for _ in 0..<Self.mostReads {
             (hasReported, errno) = (false, 0)
-            let result = unsafe fleet_loop_read(mosquitto, 1, inspection, Unmanaged.passUnretained(self).toOpaque())
+            let result = unsafe mosquitto_loop_read(mosquitto, 1)
             let isEmpty = errno == EAGAIN || errno == EWOULDBLOCK
-            if let fault = inspector.fault { return MQTTFailure(.lost, fault, isExplained: true) }
             if let failure = failure(result) { return failure }
             // A callback may have left its own error number.
             if isEmpty, !hasReported { return nil }
@@ -193,9 +189,6 @@ final class MosquittoHandle {
     func disconnect() -> Bool { unsafe mosquitto_disconnect(mosquitto) == MOSQ_ERR_SUCCESS.code }
 
     // MARK: Callbacks
-
-    /// Looks at bytes of the broker. Returns whether the library may have them.
-    func inspect(_ bytes: UnsafeRawBufferPointer) -> Bool { unsafe inspector.take(bytes) }
 
     func report(_ event: Event) {
         hasReported = true

@@ -15,8 +15,8 @@
 static ReaderConnection *readers[MAX_READERS];
 static pthread_mutex_t tableMutex = PTHREAD_MUTEX_INITIALIZER;
 
-// The place of a reader in the table, or NULL. The caller holds the table's mutex.
-static ReaderConnection **placeOf(IFDWord lun) {
+// The slot of a reader in the table, or NULL. The caller holds the table's mutex.
+static ReaderConnection **slotOf(IFDWord lun) {
     for (int index = 0; index < MAX_READERS; index++) {
         if (readers[index] != NULL && readers[index]->lun == lun) return &readers[index];
     }
@@ -27,8 +27,8 @@ static ReaderConnection **placeOf(IFDWord lun) {
 // connectionRelease.
 static ReaderConnection *acquire(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
-    ReaderConnection **place = placeOf(lun);
-    ReaderConnection *reader = place == NULL ? NULL : *place;
+    ReaderConnection **slot = slotOf(lun);
+    ReaderConnection *reader = slot == NULL ? NULL : *slot;
     if (reader != NULL) connectionRetain(reader);
     pthread_mutex_unlock(&tableMutex);
     return reader;
@@ -36,7 +36,7 @@ static ReaderConnection *acquire(IFDWord lun) {
 
 static bool isOpen(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
-    bool isOpen = placeOf(lun) != NULL;
+    bool isOpen = slotOf(lun) != NULL;
     pthread_mutex_unlock(&tableMutex);
     return isOpen;
 }
@@ -49,13 +49,13 @@ IFDResult IFDHCreateChannelByName(IFDWord lun, char *name) {
     const char *path = colon != NULL ? colon + 1 : name;
     IFDResult result = OCN_IFD_COMMUNICATION_ERROR;
     pthread_mutex_lock(&tableMutex);
-    if (placeOf(lun) == NULL) {
-        ReaderConnection **place = NULL;
-        for (int index = 0; index < MAX_READERS && place == NULL; index++) {
-            if (readers[index] == NULL) place = &readers[index];
+    if (slotOf(lun) == NULL) {
+        ReaderConnection **slot = NULL;
+        for (int index = 0; index < MAX_READERS && slot == NULL; index++) {
+            if (readers[index] == NULL) slot = &readers[index];
         }
         // The reader's program may start later. Until then the reader has no card.
-        if (place != NULL && (*place = connectionOpen(lun, path)) != NULL) result = OCN_IFD_SUCCESS;
+        if (slot != NULL && (*slot = connectionOpen(lun, path)) != NULL) result = OCN_IFD_SUCCESS;
     }
     pthread_mutex_unlock(&tableMutex);
     return result;
@@ -70,9 +70,9 @@ IFDResult IFDHCreateChannel(IFDWord lun, IFDWord channel) {
 
 IFDResult IFDHCloseChannel(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
-    ReaderConnection **place = placeOf(lun);
-    ReaderConnection *reader = place == NULL ? NULL : *place;
-    if (place != NULL) *place = NULL;
+    ReaderConnection **slot = slotOf(lun);
+    ReaderConnection *reader = slot == NULL ? NULL : *slot;
+    if (slot != NULL) *slot = NULL;
     pthread_mutex_unlock(&tableMutex);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
     connectionClose(reader);
@@ -119,28 +119,24 @@ static IFDResult stopWaiting(IFDWord lun) {
 
 // MARK: Capabilities
 
-static IFDResult giveByte(IFDByte byte, IFDWord *length, IFDByte *value) {
-    if (*length < 1) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
-    *value = byte;
-    *length = 1;
+static IFDResult give(const void *bytes, size_t count, IFDWord *length, IFDByte *value) {
+    if (*length < count) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
+    memcpy(value, bytes, count);
+    *length = count;
     return OCN_IFD_SUCCESS;
+}
+
+static IFDResult giveByte(IFDByte byte, IFDWord *length, IFDByte *value) {
+    return give(&byte, 1, length, value);
 }
 
 static IFDResult giveFunction(IFDResult (*function)(void), IFDWord *length, IFDByte *value) {
-    if (*length < sizeof function) return OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
-    memcpy(value, &function, sizeof function);
-    *length = sizeof function;
-    return OCN_IFD_SUCCESS;
+    return give(&function, sizeof function, length, value);
 }
 
 static IFDResult giveATR(ReaderConnection *reader, IFDWord *length, IFDByte *value) {
-    IFDResult result = OCN_IFD_ERROR_INSUFFICIENT_BUFFER;
     pthread_mutex_lock(&reader->mutex);
-    if (*length >= reader->atrLength) {
-        memcpy(value, reader->atr, reader->atrLength);
-        *length = reader->atrLength;
-        result = OCN_IFD_SUCCESS;
-    }
+    IFDResult result = give(reader->atr, reader->atrLength, length, value);
     pthread_mutex_unlock(&reader->mutex);
     return result;
 }
@@ -207,8 +203,17 @@ IFDResult IFDHSetProtocolParameters(IFDWord lun, IFDWord protocol, IFDByte flags
 
 // MARK: Cards
 
-// Switches a card's power on, off, or off and on again, and stores its ATR. `order` is the reader's power command.
-static IFDResult powerUp(ReaderConnection *reader, uint8_t order, IFDByte *atr, IFDWord *length) {
+// Switches a card's power on, off, or off and on again, and stores its ATR.
+static IFDResult setPower(ReaderConnection *reader, IFDWord action, IFDByte *atr, IFDWord *length) {
+    if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
+    uint8_t order = 0;
+    switch (action) {
+    case OCN_IFD_POWER_DOWN: break;
+    case OCN_IFD_POWER_UP: order = 1; break;
+    case OCN_IFD_RESET: order = 2; break;
+    default: return OCN_IFD_NOT_SUPPORTED;
+    }
+    *length = 0;
     uint8_t answer[OCN_MAX_ATR_SIZE];
     IFDWord answerLength = sizeof answer;
     pthread_mutex_lock(&reader->mutex);
@@ -235,19 +240,9 @@ static IFDResult powerUp(ReaderConnection *reader, uint8_t order, IFDByte *atr, 
 }
 
 IFDResult IFDHPowerICC(IFDWord lun, IFDWord action, IFDByte *atr, IFDWord *length) {
-    uint8_t order = 0;
-    if (!isOpen(lun)) return OCN_IFD_NO_SUCH_DEVICE;
-    if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
-    switch (action) {
-    case OCN_IFD_POWER_DOWN: break;
-    case OCN_IFD_POWER_UP: order = 1; break;
-    case OCN_IFD_RESET: order = 2; break;
-    default: return OCN_IFD_NOT_SUPPORTED;
-    }
-    *length = 0;
     ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
-    IFDResult result = powerUp(reader, order, atr, length);
+    IFDResult result = setPower(reader, action, atr, length);
     connectionRelease(reader);
     return result;
 }

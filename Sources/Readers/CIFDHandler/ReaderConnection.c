@@ -18,35 +18,33 @@ static bool sendMessage(int wakeUp, int socket, uint8_t kind, uint8_t sequence, 
                         const uint8_t *data, size_t length) {
     size_t total = prefixLength + length;
     if (total > MAX_PAYLOAD) return false;
-    struct timespec deadline = deadlineAfter(LIMIT_MESSAGE);
+    uint8_t *message = malloc(HEADER_SIZE + total);
+    if (message == NULL) return false;
     uint8_t header[HEADER_SIZE] = {kind,
                                    sequence,
                                    (uint8_t)(total >> 24),
                                    (uint8_t)(total >> 16),
                                    (uint8_t)(total >> 8),
                                    (uint8_t)total};
-    uint8_t small[256];
-    if (HEADER_SIZE + total <= sizeof small) {
-        memcpy(small, header, HEADER_SIZE);
-        if (prefixLength > 0) memcpy(small + HEADER_SIZE, prefix, prefixLength);
-        if (length > 0) memcpy(small + HEADER_SIZE + prefixLength, data, length);
-        return readerSocketSend(wakeUp, socket, small, HEADER_SIZE + total, &deadline);
-    }
-    return readerSocketSend(wakeUp, socket, header, HEADER_SIZE, &deadline) &&
-           readerSocketSend(wakeUp, socket, prefix, prefixLength, &deadline) &&
-           readerSocketSend(wakeUp, socket, data, length, &deadline);
+    memcpy(message, header, HEADER_SIZE);
+    if (prefixLength > 0) memcpy(message + HEADER_SIZE, prefix, prefixLength);
+    if (length > 0) memcpy(message + HEADER_SIZE + prefixLength, data, length);
+    long long deadline = monotonicMilliseconds() + LIMIT_MESSAGE;
+    bool isSent = readerSocketSend(wakeUp, socket, message, HEADER_SIZE + total, deadline);
+    free(message);
+    return isSent;
 }
 
 // Reads a message into `header` and `payload`, which holds MAX_PAYLOAD bytes.
 //
-// The first byte has to arrive before `deadline` (NULL: no limit), and the rest within LIMIT_MESSAGE.
+// The first byte has to arrive before `deadline`, and the rest within LIMIT_MESSAGE.
 static bool receiveMessage(int wakeUp, int socket, uint8_t *header, uint8_t *payload, size_t *length,
-                           const struct timespec *deadline) {
+                           long long deadline) {
     if (!readerSocketReceive(wakeUp, socket, header, 1, deadline)) return false;
-    struct timespec end = deadlineAfter(LIMIT_MESSAGE);
-    if (!readerSocketReceive(wakeUp, socket, header + 1, HEADER_SIZE - 1, &end)) return false;
+    long long end = monotonicMilliseconds() + LIMIT_MESSAGE;
+    if (!readerSocketReceive(wakeUp, socket, header + 1, HEADER_SIZE - 1, end)) return false;
     *length = (size_t)header[2] << 24 | (size_t)header[3] << 16 | (size_t)header[4] << 8 | header[5];
-    return *length <= MAX_PAYLOAD && readerSocketReceive(wakeUp, socket, payload, *length, &end);
+    return *length <= MAX_PAYLOAD && readerSocketReceive(wakeUp, socket, payload, *length, end);
 }
 
 // MARK: The limit of unrequested messages
@@ -62,8 +60,7 @@ static bool spendAllowance(long long *fullAt, int wakeUp) {
     *fullAt += UNASKED_INTERVAL;
     long long excess = *fullAt - now - (long long)UNASKED_BURST * UNASKED_INTERVAL;
     if (excess <= 0) return true;
-    struct timespec deadline = deadlineAfter((int)excess);
-    return readerSocketWait(wakeUp, -1, 0, &deadline) >= 0;
+    return readerSocketWait(wakeUp, -1, 0, now + excess) >= 0;
 }
 
 // MARK: The thread
@@ -131,7 +128,7 @@ static bool serve(ReaderConnection *reader, int socket, uint8_t *buffer) {
     size_t length = 0;
     long long fullAt = 0;
     // Checks for the end after each message, because a reader that always has bytes ready never makes it wait.
-    while (!isClosing(reader) && receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, NULL)) {
+    while (!isClosing(reader) && receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, NO_DEADLINE)) {
         switch (takeMessage(reader, header, buffer, length)) {
         case TAKEN: break;
         case TAKEN_UNASKED:
@@ -148,8 +145,8 @@ static bool serve(ReaderConnection *reader, int socket, uint8_t *buffer) {
 static bool greet(ReaderConnection *reader, int socket, uint8_t *buffer) {
     uint8_t header[HEADER_SIZE];
     size_t length = 0;
-    struct timespec deadline = deadlineAfter(LIMIT_GREETING);
-    if (!receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, &deadline)) return false;
+    long long deadline = monotonicMilliseconds() + LIMIT_GREETING;
+    if (!receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, deadline)) return false;
     if (header[0] != MESSAGE_HELLO || length != 1 || buffer[0] != PROTOCOL_VERSION) return false;
     return sendMessage(reader->wakeUp[0], socket, MESSAGE_HELLO, 0, buffer, 1, NULL, 0);
 }
@@ -190,15 +187,15 @@ static bool wasSilent(ReaderConnection *reader) {
 static void *runConnection(void *context) {
     ReaderConnection *reader = context;
     uint8_t *buffer = malloc(MAX_PAYLOAD);
-    struct timespec retry;
+    long long retry;
     do {
         int descriptor = buffer == NULL ? -1 : readerSocketConnect(reader->path);
         if (descriptor >= 0) {
             meetReader(reader, descriptor, buffer);
             close(descriptor);
         }
-        retry = deadlineAfter(wasSilent(reader) ? RETRY_AFTER_SILENCE : RETRY_INTERVAL);
-    } while (readerSocketWait(reader->wakeUp[0], -1, 0, &retry) >= 0);
+        retry = monotonicMilliseconds() + (wasSilent(reader) ? RETRY_AFTER_SILENCE : RETRY_INTERVAL);
+    } while (readerSocketWait(reader->wakeUp[0], -1, 0, retry) >= 0);
     free(buffer);
     connectionRelease(reader);
     return NULL;
@@ -282,12 +279,18 @@ void connectionClose(ReaderConnection *reader) {
 
 // MARK: Calls
 
+// Waits for a change, and returns false after the deadline. The caller holds the mutex.
+static bool awaitChange(ReaderConnection *reader, long long deadline) {
+    struct timespec end = {.tv_sec = deadline / 1000, .tv_nsec = deadline % 1000 * 1000000L};
+    return pthread_cond_timedwait(&reader->changed, &reader->mutex, &end) != ETIMEDOUT;
+}
+
 // Waits for the answer to the sent message. The caller holds the mutex.
-static IFDResult awaitReply(ReaderConnection *reader, int socket, const struct timespec *deadline, uint8_t *response,
+static IFDResult awaitReply(ReaderConnection *reader, int socket, long long deadline, uint8_t *response,
                             IFDWord capacity, IFDWord *responseLength) {
     bool isLate = false;
     while (!reader->hasReply && !isLate && !reader->isClosing && reader->socket == socket) {
-        isLate = pthread_cond_timedwait(&reader->changed, &reader->mutex, deadline) == ETIMEDOUT;
+        isLate = !awaitChange(reader, deadline);
     }
     if (!reader->hasReply) {
         // The answer may still arrive late, and the next one may also be missing. So the reader is treated as
@@ -314,7 +317,7 @@ IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *
     *responseLength = 0;
     IFDResult result = OCN_IFD_NO_SUCH_DEVICE;
     pthread_mutex_lock(&reader->callMutex);
-    struct timespec deadline = deadlineAfter(limit);
+    long long deadline = monotonicMilliseconds() + limit;
     pthread_mutex_lock(&reader->mutex);
     int socket = reader->socket;
     if (socket >= 0 && !reader->isClosing) {
@@ -327,7 +330,7 @@ IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *
             sendMessage(reader->wakeUp[0], socket, kind, sequence, prefix, prefixLength, data, length);
         pthread_mutex_lock(&reader->mutex);
         if (isSent) {
-            result = awaitReply(reader, socket, &deadline, response, capacity, responseLength);
+            result = awaitReply(reader, socket, deadline, response, capacity, responseLength);
         } else {
             // A part of the message may have been sent, so the reader could not parse anything after it.
             shutdown(socket, SHUT_RDWR);
@@ -363,7 +366,7 @@ bool connectionPresence(ReaderConnection *reader) {
 }
 
 void connectionWait(ReaderConnection *reader, int limit) {
-    struct timespec deadline = deadlineAfter(limit);
+    long long deadline = monotonicMilliseconds() + limit;
     pthread_mutex_lock(&reader->mutex);
     reader->hasWatcher = true;
     reader->watcher = pthread_self();
@@ -372,7 +375,7 @@ void connectionWait(ReaderConnection *reader, int limit) {
     reader->hasToldPresence = false;
     bool isLate = false;
     while (reader->generation == reader->seenGeneration && !reader->stopsPolling && !isLate) {
-        isLate = pthread_cond_timedwait(&reader->changed, &reader->mutex, &deadline) == ETIMEDOUT;
+        isLate = !awaitChange(reader, deadline);
     }
     reader->seenGeneration = reader->generation;
     if (!reader->isClosing) reader->stopsPolling = false;

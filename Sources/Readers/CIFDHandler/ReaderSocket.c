@@ -10,33 +10,23 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 // MARK: Time
-
-struct timespec deadlineAfter(int milliseconds) {
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += milliseconds / 1000;
-    deadline.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
-    if (deadline.tv_nsec >= 1000000000L) {
-        deadline.tv_sec += 1;
-        deadline.tv_nsec -= 1000000000L;
-    }
-    return deadline;
-}
-
-int millisecondsUntil(const struct timespec *deadline) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long long left = (long long)(deadline->tv_sec - now.tv_sec) * 1000 + (deadline->tv_nsec - now.tv_nsec + 999999L) / 1000000L;
-    return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
-}
 
 long long monotonicMilliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000L;
+}
+
+// The time until a deadline, for poll.
+static int millisecondsUntil(long long deadline) {
+    if (deadline == NO_DEADLINE) return -1;
+    // One more, because the clock's milliseconds are rounded down.
+    long long left = deadline - monotonicMilliseconds() + 1;
+    return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
 }
 
 // MARK: Connecting
@@ -103,18 +93,18 @@ int readerSocketConnect(const char *path) {
 
 // MARK: Bytes
 
-int readerSocketWait(int wakeUp, int socket, short events, const struct timespec *deadline) {
+int readerSocketWait(int wakeUp, int socket, short events, long long deadline) {
     // poll ignores a descriptor below 0.
     struct pollfd descriptors[2] = {{.fd = wakeUp, .events = POLLIN}, {.fd = socket, .events = events}};
     while (true) {
-        int count = poll(descriptors, 2, deadline == NULL ? -1 : millisecondsUntil(deadline));
+        int count = poll(descriptors, 2, millisecondsUntil(deadline));
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 || descriptors[0].revents != 0) return -1;
         return count > 0 ? 1 : 0;
     }
 }
 
-bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t length, const struct timespec *deadline) {
+bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t length, long long deadline) {
     while (length > 0) {
         ssize_t count = send(socket, bytes, length, MSG_NOSIGNAL);
         if (count > 0) {
@@ -129,7 +119,7 @@ bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t lengt
     return true;
 }
 
-bool readerSocketReceive(int wakeUp, int socket, uint8_t *bytes, size_t length, const struct timespec *deadline) {
+bool readerSocketReceive(int wakeUp, int socket, uint8_t *bytes, size_t length, long long deadline) {
     while (length > 0) {
         ssize_t count = recv(socket, bytes, length, 0);
         if (count > 0) {

@@ -6,14 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #pragma GCC visibility push(hidden)
 
-// The time after so many milliseconds; the milliseconds until a time, at least 0; the clock of both, in milliseconds.
-struct timespec deadlineAfter(int milliseconds);
-int millisecondsUntil(const struct timespec *deadline);
+// The clock of all deadlines, in milliseconds.
 long long monotonicMilliseconds(void);
+
+#define NO_DEADLINE (-1LL)
 
 // Connects to the reader's socket at a path, if it is trusted.
 //
@@ -24,14 +23,14 @@ long long monotonicMilliseconds(void);
 // Returns a non-blocking descriptor, or -1.
 int readerSocketConnect(const char *path);
 
-// Waits until a descriptor is ready for `events`, `wakeUp` is closed, or the deadline has passed (NULL: no deadline).
+// Waits until a descriptor is ready for `events`, `wakeUp` is closed, or the deadline has passed.
 //
 // Returns 1 when it is ready, 0 after the deadline, -1 when it was woken up. `socket` may be -1.
-int readerSocketWait(int wakeUp, int socket, short events, const struct timespec *deadline);
+int readerSocketWait(int wakeUp, int socket, short events, long long deadline);
 
-// Sends or reads exactly `length` bytes, unless the deadline passes (NULL: no deadline) or it is woken up.
-bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t length, const struct timespec *deadline);
-bool readerSocketReceive(int wakeUp, int socket, uint8_t *bytes, size_t length, const struct timespec *deadline);
+// Sends or reads exactly `length` bytes, unless the deadline passes or it is woken up.
+bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t length, long long deadline);
+bool readerSocketReceive(int wakeUp, int socket, uint8_t *bytes, size_t length, long long deadline);
 
 #pragma GCC visibility pop
 

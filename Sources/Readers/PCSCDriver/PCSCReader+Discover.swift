@@ -4,7 +4,7 @@ import TagLink
 extension PCSCReader {
     /// Polls once. Called on the driver's thread.
     func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
-        letGo(.reset)
+        releaseTag(.reset)
         // Otherwise a tag that arrives between the poll and the start of the watch would be missed.
         monitor.waitUntilWatching()
         guard let found = try findReader() else { return [] }
@@ -32,7 +32,7 @@ extension PCSCReader {
             return try identify(connection, technologies, systemCodes).map { [$0] } ?? []
         } catch {
             switch error.code {
-            case .readerUnavailable where hadReader && !isLasting(error): return []
+            case .readerUnavailable where hadReader && error.reason != Self.contactCard: return []
             case .timeout, .tagRemoved: throw LinkError(.transmission, error.reason)
             default: throw error
             }
@@ -81,7 +81,7 @@ extension PCSCReader {
     }
 
     /// Closes the last found tag.
-    func letGo(_ disposition: SmartCardDisposition) {
+    func releaseTag(_ disposition: SmartCardDisposition) {
         let (connection, route) = state.withLock { state in
             defer {
                 state.counted += state.connection?.statistics ?? .zero
@@ -121,7 +121,6 @@ extension PCSCReader {
         return found
     }
 
-    /// The connected readers.
     func usableReaders() throws(LinkError) -> [SmartCardReaderState] {
         do throws(SmartCardError) {
             return Self.usable(try readers())
@@ -154,18 +153,14 @@ extension PCSCReader {
     private func notOpened(_ error: SmartCardError) throws(LinkError) -> [DiscoveredTag] {
         switch error.code {
         // The reader has just reported a card. If the card has left, the next poll finds that out.
-        case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard:
+        case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard,
+            // A tag at the edge of the field: the next try may succeed.
+            .notTransacted, .protocolMismatch:
             throw LinkError(.transmission, error.reason)
         case .readerUnavailable, .unknownReader: return []
-        // A tag at the edge of the field: the next try may succeed.
-        case .notTransacted, .protocolMismatch: throw LinkError(.transmission, error.reason)
         case _ where error.isServiceLost: return []
         default: throw LinkError(error)
         }
-    }
-
-    private func isLasting(_ error: LinkError) -> Bool {
-        error.reason == Self.contactCard
     }
 
     static let contactCard = """
@@ -182,9 +177,7 @@ extension PCSCReader {
         guard let answer = AnswerToReset(connection.answerToReset) else {
             throw LinkError(.transmission, "The reader gives an invalid ATR.")
         }
-        guard let storage = answer.storageCard else {
-            return try identifyCard(answer, connection, technologies)
-        }
+        guard let storage = answer.storageCard else { return try identifyCard(answer, connection, technologies) }
         let identifier = try TagIdentification.identifier(connection)
         var finder = RouteFinder(
             connection: connection,
@@ -213,8 +206,8 @@ extension PCSCReader {
             // If the user named the reader, it is accepted as contactless: some emulated cards have such ATRs.
             guard case .named = choice else { throw LinkError(.readerUnavailable, Self.contactCard) }
         }
-        let told = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
-        let card = TagIdentification.card(answer, identifier: identifier, answerToSelect: told?.bytes)
+        let answerToSelect = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
+        let card = TagIdentification.card(answer, identifier: identifier, answerToSelect: answerToSelect)
         guard technologies.contains(card.identity.technology) else { return nil }
         let port = CardPort(thread: thread, connection: connection)
         let link = CardAPDULink(port: port, takesExtended: ReaderFeatures(connection).takesExtendedAPDUs != false)
@@ -233,10 +226,8 @@ extension AnswerToReset.StorageCard.Kind {
         }
     }
 
-    /// The data that the tag would have reported during activation.
-    ///
-    /// - Returns: nil when the tag has none of the wanted FeliCa systems, or when its commands need an identifier that
-    ///   nothing reports.
+    /// The data that the tag would have reported during activation. Returns nil when the tag has none of the wanted
+    /// FeliCa systems, or when its commands need an identifier that nothing reports.
     func identity(
         _ identifier: [UInt8],
         _ route: any FrameRoute,
@@ -295,12 +286,12 @@ extension AnswerToReset.StorageCard.Kind {
                 continue
             }
             guard answer.count >= 18, answer[1] == 0x01 else { continue }
-            let told = answer.count >= 20 ? UInt16(high: answer[18], low: answer[19]) : code
+            let reported = answer.count >= 20 ? UInt16(high: answer[18], low: answer[19]) : code
             let isPattern = code >> 8 == 0xFF || code & 0xFF == 0xFF
             return .nfcF(
                 idm: Array(answer[2..<10]),
                 pmm: Array(answer[10..<18]),
-                systemCode: isPattern ? told : code
+                systemCode: isPattern ? reported : code
             )
         }
         return nil

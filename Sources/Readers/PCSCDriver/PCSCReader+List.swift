@@ -13,15 +13,14 @@ extension PCSCReader {
         try findContactless(SystemSmartCards.shared, within: limit)
     }
 
-    /// The driver for the first reader of a resource manager that is probably contactless.
     package static func findContactless(
         _ layer: any SmartCardLayer,
         within limit: Duration? = nil
     ) throws(LinkError) -> PCSCReader? {
         guard layer.isServiceLikely else { return nil }
         do throws(SmartCardError) {
-            let states = try states(layer, within: limit)
-            return ReaderChoice.firstContactless.pick(from: states).map { make(.first, $0, layer) }
+            let name = ReaderChoice.firstContactless.pick(from: try states(layer, within: limit))
+            return name.map { PCSCReader(.first, name: $0, layer: layer) }
         } catch {
             guard error.code == .timeout else { return nil }
             throw LinkError(error)
@@ -35,14 +34,10 @@ extension PCSCReader {
     ///   - limit: the maximum time; nil for as long as a service may take to start.
     /// - Returns: the driver, with the reader's full name.
     /// - Throws: `LinkError` with `readerUnavailable`, whose reason is a sentence that says what to do.
-    public static func find(
-        _ choice: ReaderChoice,
-        within limit: Duration? = nil
-    ) throws(LinkError) -> PCSCReader {
+    public static func find(_ choice: ReaderChoice, within limit: Duration? = nil) throws(LinkError) -> PCSCReader {
         try find(choice, SystemSmartCards.shared, within: limit)
     }
 
-    /// The driver for a connected reader of a resource manager.
     package static func find(
         _ choice: ReaderChoice,
         _ layer: any SmartCardLayer,
@@ -57,13 +52,7 @@ extension PCSCReader {
         guard let name = choice.pick(from: states) else {
             throw LinkError(.readerUnavailable, missing(choice, among: states))
         }
-        return make(choice, name, layer)
-    }
-
-    private static func make(_ choice: ReaderChoice, _ name: String, _ layer: any SmartCardLayer) -> PCSCReader {
-        let reader = PCSCReader(choice, layer: layer)
-        reader.state.withLock { $0.name = name }
-        return reader
+        return PCSCReader(choice, name: name, layer: layer)
     }
 
     /// Reports on all readers of the service. Empty when there is no service.
@@ -74,29 +63,15 @@ extension PCSCReader {
         await reports(SystemSmartCards.shared, askingReaders: asksReaders)
     }
 
-    /// Reports on all readers of a resource manager.
     package static func reports(
         _ layer: any SmartCardLayer,
         askingReaders asksReaders: Bool
     ) async -> [PCSCReaderReport] {
         guard layer.isServiceLikely, let states = try? states(layer) else { return [] }
-        return await reports(states, layer, askingReaders: asksReaders)
-    }
-
-    /// Reports on the given readers.
-    package static func reports(
-        _ states: [SmartCardReaderState],
-        _ layer: any SmartCardLayer,
-        askingReaders asksReaders: Bool
-    ) async -> [PCSCReaderReport] {
         var reports: [PCSCReaderReport] = []
         for state in states {
-            guard asksReaders else {
-                reports.append(PCSCReaderReport(state))
-                continue
-            }
             let reader = PCSCReader(.named(state.reader), layer: layer)
-            reports.append(await reader.report(state))
+            reports.append(asksReaders ? await reader.report(state) : PCSCReaderReport(state))
         }
         return reports
     }
@@ -111,7 +86,7 @@ extension PCSCReader {
                 report.problem = error.reason
             }
             report.findings = state.withLock { $0.findings[present.reader] } ?? ReaderFindings()
-            letGo(.unpower)
+            releaseTag(.unpower)
             askWithoutTag(&report)
             return report
         }
@@ -122,13 +97,11 @@ extension PCSCReader {
     /// Asks the reader's driver, and the reader with an escape command. Neither needs a tag.
     private func askWithoutTag(_ report: inout PCSCReaderReport) {
         let name = report.name
-        guard
-            // The service also makes this wait while another program has a transaction.
-            let card = try? service.call(
-                within: CardConnection.patience,
-                { layer, context throws(SmartCardError) in try layer.connect(context, reader: name, .direct) }
-            )
-        else { return }
+        // The service also makes this wait while another program has a transaction.
+        let card = try? service.call(within: CardConnection.patience) { layer, context throws(SmartCardError) in
+            try layer.connect(context, reader: name, .direct)
+        }
+        guard let card else { return }
         func control(_ code: UInt32, _ data: [UInt8]) -> [UInt8]? {
             try? service.call { layer, _ throws(SmartCardError) in try layer.control(card, code: code, data) }
         }
@@ -148,9 +121,7 @@ extension PCSCReader {
         within limit: Duration? = nil
     ) throws(SmartCardError) -> [SmartCardReaderState] {
         let service = ServiceConnection(layer: layer, limits: .usual)
-        let longest = Duration.seconds(60)
-        let milliseconds = limit.map { Int(min($0, longest) / .milliseconds(1)) }
-        return try service.readers(within: milliseconds)
+        return try service.readers(within: limit.map { Int(min($0, .seconds(60)) / .milliseconds(1)) })
     }
 
     /// Why none of the connected readers matches the choice.
@@ -159,7 +130,187 @@ extension PCSCReader {
         let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
         return switch choice {
         case .named(let name): "There is no PC/SC reader named \"\(name)\". There are: \(names)."
-        default: "None of the PC/SC readers seems to be contactless. There are: \(names)."
+        default: "No contactless PC/SC reader found. Available readers: \(names)."
         }
+    }
+}
+
+/// How to choose one of the system's readers.
+public enum ReaderChoice: Sendable, Hashable {
+    /// The first reader that is contactless, as far as known; none when no reader is.
+    case firstContactless
+    /// The first contactless reader, or else the first reader.
+    case first
+    /// The reader with this name; or the first one whose name begins with it, or contains it, ignoring case.
+    case named(String)
+
+    /// Chooses a reader.
+    ///
+    /// - Returns: the reader's name; nil when no reader matches.
+    package func pick(from states: [SmartCardReaderState]) -> String? {
+        let names = states.map(\.reader)
+        switch self {
+        case .firstContactless:
+            return states.first { Self.isContactless($0) }?.reader
+        case .first:
+            return ReaderChoice.firstContactless.pick(from: states)
+                ?? names.first { !Self.words(in: $0).contains("SAM") } ?? names.first
+        case .named(let wanted):
+            let wanted = wanted.uppercased()
+            return names.first { $0.uppercased() == wanted }
+                ?? names.first { $0.uppercased().hasPrefix(wanted) }
+                ?? names.first { $0.uppercased().contains(wanted) }
+        }
+    }
+
+    /// Whether a reader is contactless, judged by the card in it; or without a card, by the reader's name.
+    ///
+    /// The service has no better information. The name only determines which reader to try; the driver asks the reader
+    /// for its capabilities.
+    package static func isContactless(_ state: SmartCardReaderState) -> Bool {
+        if let answer = AnswerToReset(state.answerToReset) { return answer.isContactless }
+        let words = words(in: state.reader)
+        if words.contains(where: Self.contactWords.contains) { return false }
+        return words.contains { word in
+            Self.contactlessWords.contains(word) || Self.contactlessProducts.contains { word.hasPrefix($0) }
+        }
+    }
+
+    /// Whether a reader has a PN53x inside, judged by its name. That chip does not find ISO/IEC 15693 tags (PN532 user
+    /// manual, 7.3.5, InListPassiveTarget).
+    static func hasPN53x(_ name: String) -> Bool {
+        words(in: name).contains { word in pn53xProducts.contains { word.hasPrefix($0) } }
+    }
+
+    private static let pn53xProducts = ["ACR122", "PN53", "SCL3711", "TOUCHATAG"]
+
+    /// Words for contact slots, in readers with both kinds of slots.
+    private static let contactWords: Set<String> = ["SAM", "ICC", "CONTACT"]
+    private static let contactlessWords: Set<String> = [
+        "CL", "CONTACTLESS", "FELICA", "NFC", "PASORI", "PCD", "PICC", "RF", "RFID", "TOUCHATAG",
+    ]
+    private static let contactlessProducts = [
+        "ACR122", "ACR125", "ACR128", "ACR155", "ARYGON", "PN53", "SCL3711", "RC-S", "5022", "5023", "5027", "5422",
+        "5427", "3700", "3720", "4701",
+    ]
+
+    private static func words(in name: String) -> [String] {
+        name.uppercased().split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init)
+    }
+}
+
+/// A report on a PC/SC reader: its name and state, and its answers to questions.
+public struct PCSCReaderReport: Sendable {
+    /// The card state of a reader.
+    public enum Presence: String, Sendable {
+        /// There is nothing in the reader.
+        case empty
+        /// There is a tag or card.
+        case tag
+        /// There is something that does not answer.
+        case mute
+        /// The reader itself is gone.
+        case unplugged
+    }
+
+    /// Whether the reader supports one of Core NFC's calls.
+    public typealias Call = SupportedAPI
+
+    /// The reader's name.
+    public var name: String
+    /// The reader's card state.
+    public var presence: Presence
+    /// Whether another program uses it.
+    public var isInUse: Bool
+    /// Whether the reader is contactless, as far as known.
+    public var isContactless: Bool
+    /// The ATR of the card in the reader.
+    public var answerToReset: [UInt8]
+    /// Why the tag in the reader could not be opened, as a sentence.
+    public var problem: String?
+
+    var features = ReaderFeatures()
+    var findings = ReaderFindings()
+
+    init(_ state: SmartCardReaderState) {
+        name = state.reader
+        presence =
+            state.flags.contains(.unavailable)
+            ? .unplugged : state.flags.contains(.mute) ? .mute : state.flags.contains(.present) ? .tag : .empty
+        isInUse = state.isInUse
+        isContactless = ReaderChoice.isContactless(state)
+        answerToReset = state.answerToReset
+    }
+
+    /// The technologies that the reader can poll for, as far as known.
+    public var technologies: Set<Technology> { PCSCReader.technologies(name, findings) }
+    /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or when it is not known.
+    public var chip: String? { findings.chip.flatMap(\.self) }
+    /// USB vendor and product, such as `072f:2200`; nil when the driver does not report it.
+    public var usbIdentifier: String? { features.usbIdentifier }
+    /// The firmware's name; nil when the driver does not report it.
+    public var firmware: String? { features.firmware }
+    /// Whether the reader supports extended APDUs; nil when the driver does not report it.
+    public var takesExtendedAPDUs: Bool? { features.takesExtendedAPDUs }
+    /// Whether escape commands are allowed.
+    public var hasEscapeCommands: Bool { features.escapeCode != nil }
+    /// The technologies for which the reader supports transparent sessions.
+    public var transparentTechnologies: Set<Technology> {
+        Set(findings.transparent.filter { $0.value != nil }.keys)
+    }
+}
+
+extension PCSCReaderReport {
+    /// The Core NFC calls that the reader supports, and why it does not support the others.
+    public var calls: [Call] {
+        let extended =
+            switch takesExtendedAPDUs {
+            case true?: "in APDUs, extended ones too"
+            case false?: "in APDUs of up to 261 bytes; the reader takes no extended ones"
+            case nil: "in APDUs; whether extended ones go through, its driver does not report"
+            }
+        let pages = "READ and WRITE of pages alone, by the reader's commands for storage cards."
+        let services = """
+            Reading and writing without encryption alone, where the reader has commands for FeliCa blocks.
+            """
+        return [
+            Call("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach."),
+            Call("NFCISO7816Tag.sendCommand", .yes, "The reader speaks ISO-DEP, \(extended)."),
+            frames("NFCMiFareTag.sendMiFareCommand", .nfcA, "an NFC-A tag without ISO-DEP", otherwise: pages),
+            frames("NFCFeliCaTag's commands", .nfcF, "a FeliCa tag", otherwise: services),
+            iso15693,
+            Call(
+                "NFCTagReaderSession.PollingOption.pace",
+                .yes,
+                "Each card is asked for EF.CardAccess, which says whether it takes PACE."
+            ),
+            Call("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
+        ]
+    }
+
+    private var iso15693: Call {
+        let name = "NFCISO15693Tag's commands"
+        if findings.traverse == true { return Call(name, .yes, "Through the reader's Traverse, FF FD.") }
+        if !technologies.contains(.nfcV), findings.transparent[.nfcV] == nil {
+            return Call(name, .no, "The \(chip ?? "PN53x") inside does not speak ISO/IEC 15693.")
+        }
+        let blocks = "Reading and writing blocks alone, by the reader's commands for storage cards."
+        return frames(name, .nfcV, "an ISO/IEC 15693 tag", otherwise: blocks)
+    }
+
+    /// A call that needs frames to a tag; `otherwise` says what works without them.
+    private func frames(_ name: String, _ technology: Technology, _ tag: String, otherwise: String) -> Call {
+        if let chip, technology != .nfcV { return Call(name, .yes, "Through the \(chip) inside.") }
+        return switch findings.transparent[technology] {
+        case .some(.some): Call(name, .yes, "In a transparent session.")
+        case .some(nil): Call(name, .partly, otherwise)
+        case nil: Call(name, .unknown, "Shows when \(tag) is on the reader; ask again then.")
+        }
+    }
+}
+
+extension SupportedAPI {
+    fileprivate init(_ name: String, _ support: Support, _ reason: String) {
+        self.init(name: name, support: support, reason: reason)
     }
 }

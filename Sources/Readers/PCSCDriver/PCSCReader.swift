@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
 public import TagLink
 
 /// A contactless reader behind PC/SC.
@@ -38,8 +39,8 @@ public final class PCSCReader: DiscoveringDriver {
 
     let choice: ReaderChoice
     let service: ServiceConnection
-    let state = Locked(State())
-    let thread = DriverThread()
+    let state: Locked<State>
+    let thread = QueueExecutor(target: nil, knowsCallers: true)
     let monitor: ReaderMonitor
 
     /// Creates a driver for one of the system's readers, without opening it.
@@ -53,10 +54,12 @@ public final class PCSCReader: DiscoveringDriver {
     ///
     /// - Parameters:
     ///   - choice: which reader.
+    ///   - name: the reader's full name, if it is known.
     ///   - layer: the resource manager.
     ///   - limits: the longest that calls may take.
-    package init(_ choice: ReaderChoice, layer: any SmartCardLayer, limits: CallLimits = .usual) {
+    package init(_ choice: ReaderChoice, name: String? = nil, layer: any SmartCardLayer, limits: CallLimits = .usual) {
         self.choice = choice
+        state = Locked(State(name: name))
         service = ServiceConnection(layer: layer, limits: limits)
         monitor = ReaderMonitor(layer: layer, absence: limits.absence)
     }
@@ -127,7 +130,7 @@ public final class PCSCReader: DiscoveringDriver {
     public func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
         let isNear = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             let (connection, last) = state.withLock { ($0.connection, $0.arrival) }
-            return last == arrival && connection?.isCardThere() == true
+            return last == arrival && connection?.isCardPresent() == true
         }
         return isNear ?? false
     }
@@ -146,7 +149,7 @@ public final class PCSCReader: DiscoveringDriver {
     public func select(_ tag: DiscoveredTag) async throws(LinkError) {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             guard state.withLock({ $0.connection?.isOpen }) == true else {
-                throw LinkError(.tagRemoved, "The reader has let go of the tag.")
+                throw LinkError(.tagRemoved, "The reader lost the tag.")
             }
         }
     }
@@ -157,7 +160,7 @@ public final class PCSCReader: DiscoveringDriver {
     }
 
     private func setInterrupted(_ isInterrupted: Bool) {
-        if isInterrupted { service.interrupt() } else { service.resume() }
+        service.setInterrupted(isInterrupted)
         monitor.setInterrupted(isInterrupted)
     }
 
@@ -166,12 +169,12 @@ public final class PCSCReader: DiscoveringDriver {
         await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [self] in
                 setInterrupted(false)
-                letGo(.unpower)
+                releaseTag(.unpower)
                 hadReader = false
                 service.close()
                 continuation.resume()
             }
-            if thread.isCurrent { work() } else { thread.run(work) }
+            if thread.isCurrent { work() } else { thread.async(work) }
         }
     }
 }

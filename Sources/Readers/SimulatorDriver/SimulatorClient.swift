@@ -95,28 +95,25 @@ actor SimulatorClient {
         }
     }
 
-    /// Connects, unless the simulator is connected.
     func open(_ cancellation: Cancellation?) throws(LinkError) {
         if socket == nil { try greet(cancellation) }
     }
 
-    /// Sends a request and waits for its answer.
-    ///
-    /// - Parameters:
-    ///   - limit: how long the simulator may take, in addition to ``patience``.
-    ///   - request: makes the request with its number.
-    /// - Throws: the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
+    /// Sends a request and waits for its answer. Throws the error that the answer reports, or `LinkError` with
+    /// `readerUnavailable` or `cancelled`.
     func ask(
+        _ name: String,
         within limit: Duration = .zero,
         _ cancellation: Cancellation?,
-        _ request: (Int) -> SimulatorRequest
+        _ members: (inout JSONWriter) -> Void
     ) throws(LinkError) -> SimulatorAnswer {
         try open(cancellation)
         lastID += 1
         let id = lastID
         let deadline = ContinuousClock.now + limit + patience
         let answer = try keepingConnection(abandoning: id) { () throws(LinkError) in
-            try socket?.send(request(id).line, before: deadline, cancellation)
+            let line = SimulatorRequest.line(name, id: id, members)
+            try socket?.send(line, before: deadline, cancellation)
             return try receive(id, before: deadline, cancellation)
         }
         handleEventsLater()
@@ -125,16 +122,15 @@ actor SimulatorClient {
     }
 
     /// Sends a request without an answer. Without a simulator, nothing happens.
-    func tell(_ request: SimulatorRequest) {
+    func send(_ line: [UInt8]) {
         try? keepingConnection { () throws(LinkError) in
             try open(nil)
-            try socket?.send(request.line, before: .now + patience, nil)
+            try socket?.send(line, before: .now + patience, nil)
         }
     }
 
-    /// Sends a request whose answer may take as long as another program reads tags. The queue is free meanwhile.
-    ///
-    /// - Throws: the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
+    /// Sends a request whose answer may take as long as another program reads tags. The queue is free meanwhile. Throws
+    /// the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
     nonisolated func request(_ name: String) async throws(LinkError) -> SimulatorAnswer {
         let id = try await perform { (client, cancellation) throws(LinkError) in
             try client.open(cancellation)
@@ -142,7 +138,7 @@ actor SimulatorClient {
             return client.lastID
         }
         let result = await withTaskCancellationHandler {
-            await reply(to: SimulatorRequest(name, id: id), id)
+            await reply(to: SimulatorRequest.line(name, id: id) { _ in }, id)
         } onCancel: {
             executor.async { [weak self] in self?.assumeIsolated { $0.abandon(id) } }
         }
@@ -151,13 +147,13 @@ actor SimulatorClient {
         return answer
     }
 
-    private func reply(to request: SimulatorRequest, _ id: Int) async -> Result<SimulatorAnswer, LinkError> {
+    private func reply(to line: [UInt8], _ id: Int) async -> Result<SimulatorAnswer, LinkError> {
         guard !Task.isCancelled else { return .failure(SimulatorError.cancelled) }
         return await withCheckedContinuation { continuation in
             do throws(LinkError) {
                 try keepingConnection { () throws(LinkError) in
                     guard let socket else { throw SimulatorError.gone }
-                    try socket.send(request.line, before: .now + patience, nil)
+                    try socket.send(line, before: .now + patience, nil)
                 }
                 // Answers are read in later turns of the queue.
                 unanswered[id] = continuation
@@ -198,10 +194,10 @@ actor SimulatorClient {
             continuation.resume(returning: .success(SimulatorAnswer(line)))
         } else if let id = line.number("id") {
             guard abandoned.remove(id) != nil else {
-                throw SimulatorError.nonsense("It answers a request that was not made.")
+                throw SimulatorError.invalid("It answers a request that was not made.")
             }
         } else if line["error"] == nil {
-            throw SimulatorError.nonsense("A line is neither an answer nor an event.")
+            throw SimulatorError.invalid("A line is neither an answer nor an event.")
         }
     }
 
@@ -230,11 +226,8 @@ actor SimulatorClient {
         do throws(LinkError) {
             let deadline = ContinuousClock.now + patience
             let program = ProgramPath.own.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "app"
-            try socket.send(
-                SimulatorRequest.hello(program: program, process: getpid()).line,
-                before: deadline,
-                cancellation
-            )
+            let greeting = SimulatorRequest.hello(program: program, process: getpid())
+            try socket.send(greeting, before: deadline, cancellation)
             var hello = try socket.next()
             while hello == nil {
                 guard try socket.fill(before: deadline, cancellation) else { throw SimulatorError.silent }
@@ -257,12 +250,10 @@ actor SimulatorClient {
         if let error = hello.string("error") { throw SimulatorError.refused(hello.string("message") ?? error) }
         guard hello.number("hello") == 1, let name = hello.string("name"), let names = hello.strings("technologies")
         else {
-            throw SimulatorError.nonsense("The first line is no greeting.")
+            throw SimulatorError.invalid("The first line is not a greeting.")
         }
-        let technologies = Set(names.compactMap(Technology.init(simulatorName:)))
-        guard technologies.count == names.count else {
-            throw SimulatorError.nonsense("A technology is unknown.")
-        }
+        let technologies = Set(Technology.allCases.filter { names.contains($0.name) })
+        guard technologies.count == names.count else { throw SimulatorError.invalid("A technology is unknown.") }
         known.withLock { known in
             known.name = VisibleText.escaped(name)
             known.technologies = technologies
@@ -303,14 +294,12 @@ actor SimulatorClient {
         executor.async { [weak self] in
             self?.assumeIsolated { client in
                 for link in links { client.handle(link) }
-                client.tellObservers()
+                client.notifyObservers()
             }
         }
     }
 
-    /// Reads what the simulator sent by itself.
-    ///
-    /// - Returns: whether the connection goes on.
+    /// Reads what the simulator sent by itself. Returns whether the connection goes on.
     @discardableResult
     private func readLines() -> Bool {
         guard socket != nil else { return false }
@@ -329,7 +318,7 @@ actor SimulatorClient {
 
     // MARK: Tags near the phone
 
-    func tellObservers() {
+    func notifyObservers() {
         for observer in known.withLock({ Array($0.observers.values) }) { observer() }
     }
 
@@ -339,18 +328,92 @@ actor SimulatorClient {
         isWatchingTags = true
         lastID += 1
         abandoned.insert(lastID)
-        tell(SimulatorRequest("watch", id: lastID))
+        send(SimulatorRequest.line("watch", id: lastID) { _ in })
     }
 
     /// Asks for the number of a tag's arrival.
     func arrival(of identifier: [UInt8]) -> UInt64? {
-        let answer = try? ask(nil) { id in
-            var request = SimulatorRequest("arrival", id: id)
-            request.add("identifier", hex: identifier)
-            return request
-        }
+        let answer = try? ask("arrival", nil) { $0.member("identifier", hex: identifier) }
         let arrival = answer?.arrival()
         known.withLock { $0.arrivals[identifier] = arrival }
         return arrival
+    }
+}
+
+/// What the simulator sends by itself.
+extension SimulatorClient {
+    func handleEventsLater() {
+        guard !events.isEmpty else { return }
+        executor.async { [weak self] in self?.assumeIsolated { $0.handleEvents() } }
+    }
+
+    func handleEvents() {
+        // A handler may make a request, with which further events come.
+        while !events.isEmpty {
+            let event = events.removeFirst()
+            switch event.string("event") {
+            case "presence":
+                known.withLock { $0.arrivals = [:] }
+                notifyObservers()
+            case "switches": known.withLock { $0.switches = SimulatorSwitches(event) }
+            case "cancel": known.withLock { $0.onCancel }?()
+            case "press":
+                guard let item = event.string("item") else { break }
+                known.withLock { $0.onPress }?(item)
+            case "link":
+                guard let link = SimulatorLinkEvent(event) else { break }
+                handle(link)
+            // Later versions may have more events.
+            default: break
+            }
+        }
+    }
+
+    func handle(_ link: SimulatorLinkEvent) {
+        let handler = known.withLock { known in
+            if known.onLink == nil {
+                known.waitingLinks.append(link)
+                if known.waitingLinks.count > Self.maximumWaitingLinks { known.waitingLinks.removeFirst() }
+            }
+            return known.onLink
+        }
+        handler?(link)
+    }
+}
+
+extension SimulatorClient {
+    /// Shows a screen now, and at the beginning of each later connection.
+    ///
+    /// - Parameter line: the request; nil when the app shows none any more.
+    func show(_ line: [UInt8]?) {
+        screen = line
+        guard let line else { return }
+        do throws(LinkError) {
+            guard socket != nil else { return try open(nil) }
+            try keepingConnection { () throws(LinkError) in
+                try socket?.send(line, before: .now + patience, nil)
+            }
+        } catch {
+            comeBackLater()
+        }
+    }
+
+    /// An app with a screen returns to the phone when its simulator runs again.
+    func comeBackLater() {
+        guard screen != nil, !isReturning else { return }
+        isReturning = true
+        executor.queue.asyncAfter(deadline: .now() + Self.returnInterval) { [weak self] in
+            self?.assumeIsolated { $0.comeBack() }
+        }
+    }
+
+    func comeBack() {
+        isReturning = false
+        guard screen != nil else { return }
+        do throws(LinkError) {
+            try open(nil)
+        } catch {
+            comeBackLater()
+        }
     }
 }

@@ -85,6 +85,16 @@ public enum Technology: UInt8, Sendable, Hashable, CaseIterable {
     case nfcF
     /// ISO/IEC 15693, 1 out of 4, one sub-carrier, high data rate: Type 5 tags.
     case nfcV
+
+    /// The name in traces and in JSON, such as `nfc-a`.
+    public var name: String {
+        switch self {
+        case .nfcA: "nfc-a"
+        case .nfcB: "nfc-b"
+        case .nfcF: "nfc-f"
+        case .nfcV: "nfc-v"
+        }
+    }
 }
 
 /// The cyclic redundancy checks of the contactless standards.

@@ -2,6 +2,7 @@
 import CIFDHandler
 @unsafe @preconcurrency import CoreNFC
 import Foundation
+import LinuxSupport
 import NFCReaders
 import NFCSessions
 import NFCTestKit
@@ -385,7 +386,7 @@ import Testing
 
     @Test func `PC/SC: other programs use the app as a card`() async throws {
         // On its own threads, because the driver can't wait until the shared threads of all tests are free.
-        try await withTaskExecutorPreference(ServerExecutor(label: "CardSessionTests")) { try await meetTheApp() }
+        try await withTaskExecutorPreference(QueueExecutor(target: nil)) { try await meetTheApp() }
     }
 
     private func meetTheApp() async throws {

@@ -79,8 +79,7 @@ struct ReaderListTests {
 
     @Test func `a reader that is asked: features and chip without a tag, the problem of a tag`() async throws {
         func report(_ service: ScriptedService, asking: Bool = true) async throws -> PCSCReaderReport {
-            let states = try PCSCReader.states(service)
-            return try #require(await PCSCReader.reports(states, service, askingReaders: asking).first)
+            try #require(await PCSCReader.reports(service, askingReaders: asking).first)
         }
         let service = ScriptedService([ScriptedService.Reader(name: "Some reader")])
         service.change { state in

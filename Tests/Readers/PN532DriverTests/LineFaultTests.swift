@@ -20,7 +20,7 @@ import Testing
     private static let brief: HostLimits = {
         var limits = HostLimits.patient
         (limits.acknowledge, limits.wake, limits.tolerance) = (.seconds(2), .seconds(2), .seconds(2))
-        limits.gap = HostLimits.standard.gap
+        limits.gap = HostLimits().gap
         return limits
     }()
 

@@ -155,7 +155,7 @@ extension EmulatedReader: ScriptedDevice {
         case "down": return Self.text(await setPower(.down))
         case "reset": return Self.text(await setPower(.reset))
         case "look": return Self.text(await look())
-        case "anew": return Self.text(await lookAnew())
+        case "anew": return Self.text(await hostConnected())
         case "escape": return Self.text(await control(0x4200_0001, bytes))
         case "control": return Self.text(await control(code, Array(bytes.dropFirst(4))))
         case "attribute": return Self.text(attribute(code))

@@ -33,7 +33,7 @@ import VirtualTags
         let server: PN532Server
         let work: Task<Void, Never>
 
-        init(_ path: String, field: VirtualField = VirtualField(), place: (any CardPlace)? = nil) throws {
+        init(_ path: String, field: VirtualField = VirtualField(), place: (any CardSlot)? = nil) throws {
             server = try PN532Server(path: path, field: field, place: place)
             work = server.start()
         }
@@ -70,7 +70,7 @@ import VirtualTags
         (try? PN532Server(path: link, field: VirtualField())) == nil
     }
 
-    private static func acknowledged(_ answer: [UInt8]) -> [UInt8] { PN532ChipFrame.acknowledge + answer }
+    private static func acknowledged(_ answer: [UInt8]) -> [UInt8] { PN53xFrame.acknowledgeBytes + answer }
 
     @Test func `a line: one host after the other is answered, the server's end hangs up and removes the link`()
         async throws
@@ -79,7 +79,7 @@ import VirtualTags
         for _ in 0..<2 {
             let line = try Line(place.link)
             #expect(place.target() == line.server.terminalName)
-            let version = PN532ChipFrame.answer(to: 0x02, [0x32, 0x01, 0x06, 0x07])
+            let version = PN532LineTests.answer(0x02, [0x32, 0x01, 0x06, 0x07])
             for _ in 0..<2 {
                 let host = Host(place.link)
                 #expect(host.send([0x55, 0x55, 0, 0, 0] + PN532LineTests.hostFrame("02")))
@@ -101,19 +101,19 @@ import VirtualTags
         let host = Host(place.link)
         defer { close(host.line) }
         #expect(host.send(PN532LineTests.hostFrame("4A 01 00")))
-        #expect(await host.receives(PN532ChipFrame.acknowledge))
+        #expect(await host.receives(PN53xFrame.acknowledgeBytes))
         field.bring(SampleTag.ntag())
-        #expect(await host.receives(PN532ChipFrame.answer(to: 0x4A, [1, 1, 0x00, 0x44, 0x00, 7] + SampleTag.ntagUID)))
+        #expect(await host.receives(PN532LineTests.answer(0x4A, [1, 1, 0x00, 0x44, 0x00, 7] + SampleTag.ntagUID)))
         let initiate = PN532LineTests.hostFrame(PN53xCardModeTests.initiate())
         #expect(host.send(PN532LineTests.hostFrame("12 34") + initiate))
         #expect(
             await host.receives(
-                Self.acknowledged(PN532ChipFrame.answer(to: 0x12, [])) + PN532ChipFrame.acknowledge
+                Self.acknowledged(PN532LineTests.answer(0x12, [])) + PN53xFrame.acknowledgeBytes
             )
         )
         try await waitWhile(other.card == nil)
         try #require(other.card).activated()
-        #expect(await host.receives(PN532ChipFrame.answer(to: 0x8C, [0x08, 0xE0, 0x80])))
+        #expect(await host.receives(PN532LineTests.answer(0x8C, [0x08, 0xE0, 0x80])))
         #expect(other.calls.withLock { $0 } == ["bring"])
         await line.end()
         #expect(other.calls.withLock { $0 } == ["bring", "remove"])

@@ -21,7 +21,7 @@ import VirtualTags
             return EmulatedReader.Change(hasFound: true)
         }
 
-        mutating func lookAnew() async -> EmulatedReader.Change {
+        mutating func hostConnected() async -> EmulatedReader.Change {
             calls.yield("look anew")
             return EmulatedReader.Change()
         }
@@ -31,7 +31,7 @@ import VirtualTags
         mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply { .unsupported }
         /// One byte, and as many more as the number says.
         func attribute(_ tag: UInt32) -> EmulatedReader.Reply { .done([UInt8](repeating: 1, count: 1 + Int(tag))) }
-        mutating func hostLeft() { calls.yield("host left") }
+        mutating func hostDisconnected() { calls.yield("host left") }
     }
 
     /// A server that runs, and what its reader and its program have heard.

@@ -73,7 +73,7 @@ import Testing
             let login = "/run/user/\(geteuid())"
             if unsafe access(login, W_OK) == 0 { start = login + "/opencorenfc" }
             if let folder, folder.hasPrefix("/") { start = folder + "/opencorenfc" }
-            exit(SimulatorPlace.ofUser == start + "/simulator.sock" ? 0 : 1)
+            exit(SimulatorReader.defaultPath == start + "/simulator.sock" ? 0 : 1)
         }
     }
 }

@@ -39,7 +39,7 @@ import Testing
         let place = try Place(isEmulating: false)
         // The reader is the host's: it is near when pcscd is.
         #expect(place.card.log == [])
-        #expect(await place.reader.lookAnew() == EmulatedReader.Change())
+        #expect(await place.reader.hostConnected() == EmulatedReader.Change())
         #expect(place.card.log == ["detected"])
         place.port.setEmulating(true)
         #expect(place.changeCount == 1)
@@ -65,7 +65,7 @@ import Testing
         var identifiers: Set<[UInt8]> = []
         for round in 0..<8 {
             if round < 4 {
-                #expect(await place.reader.lookAnew() == EmulatedReader.Change(hasFound: true))
+                #expect(await place.reader.hostConnected() == EmulatedReader.Change(hasFound: true))
             } else {
                 place.port.setEmulating(false)
                 #expect(await place.reader.look() == EmulatedReader.Change(hasLost: true))
@@ -87,7 +87,7 @@ import Testing
 
     @Test func `power: a card that was used loses its selection, one that was not hears nothing`() async throws {
         let place = try Place()
-        _ = await place.reader.lookAnew()
+        _ = await place.reader.hostConnected()
         let off: [(EmulatedReader.Power, [UInt8])] = [(.down, []), (.reset, Self.answerToReset)]
         #expect(await place.reader.setPower(.up) == .done(Self.answerToReset))
         for (power, reply) in off { #expect(await place.reader.setPower(power) == .done(reply)) }
@@ -105,7 +105,7 @@ import Testing
         isGone: Bool
     ) async throws {
         let place = try Place(answersAtOnce: false)
-        _ = await place.reader.lookAnew()
+        _ = await place.reader.hostConnected()
         let work = Task { [reader = place.reader] in
             var reader = reader
             return await reader.transmit([1])
@@ -117,7 +117,7 @@ import Testing
 
     @Test func `app that does not answer in time: given up`() async throws {
         let place = try Place(answersAtOnce: false, limit: .milliseconds(60))
-        _ = await place.reader.lookAnew()
+        _ = await place.reader.hostConnected()
         let start = ContinuousClock.now
         #expect(await place.reader.transmit([1]) == .failed)
         #expect(ContinuousClock.now - start >= .milliseconds(60))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 package import Glibc
+package import PN532Driver
 import TagLink
 
 /// A PN532 at the other end of a serial line, which answers as a test says.
@@ -152,5 +153,17 @@ package final class ScriptedChip: Sendable {
             }
         }
         return nil
+    }
+}
+
+extension HostLimits {
+    /// The limits for a chip that is a program, which shares the processor with other tests.
+    package static var patient: HostLimits {
+        var limits = HostLimits()
+        let paths: [WritableKeyPath<HostLimits, Duration>] = [
+            \.acknowledge, \.wake, \.gap, \.write, \.own, \.list, \.answer, \.tolerance,
+        ]
+        for path in paths { limits[keyPath: path] = .seconds(30) }
+        return limits
     }
 }

@@ -169,14 +169,14 @@ struct AppCardReader: ReaderFirmware {
         return EmulatedReader.Change(hasLost: isPresent && !isThere, hasFound: isThere && !isPresent)
     }
 
-    mutating func lookAnew() async -> EmulatedReader.Change {
+    mutating func hostConnected() async -> EmulatedReader.Change {
         isPresent = false
         isUsed = false
         port?.reader.approach()
         return await look()
     }
 
-    mutating func hostLeft() {
+    mutating func hostDisconnected() {
         port?.reader.leave()
     }
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// Reads configuration files, each once, and records which are damaged.
 final class ConfigReader: @unchecked Sendable {
-    // Guarded by the lock.
+    // Locked by the lock.
     private var cache: [String: ConfigValue?] = [:]
     private var failures: [String: FormatError] = [:]
     private var cuts: [String: FormatError] = [:]

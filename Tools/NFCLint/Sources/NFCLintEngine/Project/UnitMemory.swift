@@ -4,7 +4,7 @@ import Foundation
 /// Caches results about a target that several rules share, so that they are computed once.
 public final class UnitMemory: @unchecked Sendable {
     private let lock = NSLock()
-    // Guarded by the lock.
+    // Locked by the lock.
     private var values: [String: any Sendable] = [:]
 
     init() {}

@@ -4,7 +4,7 @@ import Foundation
 /// The lines of files that findings are in, each file split once.
 final class LineCache: @unchecked Sendable {
     private let lock = NSLock()
-    // Guarded by the lock.
+    // Locked by the lock.
     private var lines: [String: [ArraySlice<UInt8>]] = [:]
 
     /// The lines of a file; none when it can't be read.

@@ -32,7 +32,7 @@ enum Parallel {
     private final class Work<Value: Sendable, Result: Sendable>: @unchecked Sendable {
         private let lock = NSLock()
         private let values: [Value]
-        // Guarded by the lock.
+        // Locked by the lock.
         private var position = 0
         private var finished: [Result?]
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CSocketState.h"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+bool fleet_was_connected(int socket) {
+    // The system forgets the other side's address when it has reset the connection, and an error that was read once. The
+    // beginning of a connection that was acknowledged counts as a byte.
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_acked > 0;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// A route for frames to the tag in a reader. Exchanges wait, on the driver's thread.
+protocol FrameRoute: Sendable {
+    /// The longest answer that the route can carry, with its checksum.
+    var maximumFrameLength: Int { get }
+
+    /// Whether the tag receives frames unchanged, and not an equivalent command of the reader.
+    var carriesFrames: Bool { get }
+
+    /// Prepares the reader, after the tag was activated. Throws `LinkError` with `unsupported` when the reader does not
+    /// support this route.
+    func begin(_ connection: CardConnection) throws(LinkError)
+
+    /// Sends a frame. The errors are those of `FrameLink.transceive`.
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame
+
+    /// Restores the reader's previous state.
+    func end(_ connection: CardConnection)
+}
+
+extension FrameRoute {
+    var maximumFrameLength: Int { 256 }
+    var carriesFrames: Bool { true }
+    func begin(_ connection: CardConnection) throws(LinkError) {}
+    func end(_ connection: CardConnection) {}
+}
+
+extension LinkError {
+    /// The route can't carry the frame.
+    static func cannotSend(_ route: String, _ what: String) -> LinkError {
+        LinkError(.unsupported, "\(route) sends no \(what).")
+    }
+}
+
+struct RouteFinder {
+    let connection: CardConnection
+    var findings: ReaderFindings
+
+    /// Finds the best route for frames, and begins it. Throws `LinkError` with `tagRemoved` or `readerUnavailable`, and
+    /// errors after which to poll again.
+    mutating func route(
+        for kind: AnswerToReset.StorageCard.Kind,
+        identifier: [UInt8]
+    ) throws(LinkError) -> (any FrameRoute)? {
+        guard let technology = kind.technology else { return nil }
+        let isType1 = kind == .type1
+        // The chip does not support ISO/IEC 15693.
+        if technology != .nfcV, try hasChip() {
+            let route = PN53xRoute(technology: technology, isType1: isType1)
+            try route.begin(connection)
+            return route
+        }
+        guard !isType1 else { return nil }
+        if let route = try transparentRoute(technology) { return route }
+        switch technology {
+        case .nfcV:
+            if try hasTraverse() { return TraverseRoute() }
+            return Type5StorageRoute(uid: TagIdentification.vicinityIdentifier(identifier) ?? identifier)
+        case .nfcF: return Type3StorageRoute(idm: identifier)
+        default: return Type2StorageRoute()
+        }
+    }
+
+    private mutating func hasChip() throws(LinkError) -> Bool {
+        if let chip = findings.chip { return chip != nil }
+        let chip = PN53xRoute.firmware(connection)
+        findings.chip = .some(chip)
+        try makeSure()
+        return chip != nil
+    }
+
+    private mutating func transparentRoute(_ technology: Technology) throws(LinkError) -> TransparentRoute? {
+        if let known = findings.transparent[technology] {
+            guard let instruction = known else { return nil }
+            let route = TransparentRoute(instruction: instruction, technology: technology)
+            try route.begin(connection)
+            return route
+        }
+        for instruction in TransparentRoute.instructions {
+            let route = TransparentRoute(instruction: instruction, technology: technology)
+            if try tries(route) {
+                findings.transparent[technology] = .some(instruction)
+                return route
+            }
+        }
+        findings.transparent[technology] = .some(nil)
+        return nil
+    }
+
+    private mutating func hasTraverse() throws(LinkError) -> Bool {
+        if let traverse = findings.traverse { return traverse }
+        let works = try tries(TraverseRoute())
+        findings.traverse = works
+        return works
+    }
+
+    /// Whether a route can begin. If the tag left meanwhile, the result is not known.
+    private func tries(_ route: some FrameRoute) throws(LinkError) -> Bool {
+        do throws(LinkError) {
+            try route.begin(connection)
+            return true
+        } catch {
+            switch error.code {
+            case .tagRemoved, .readerUnavailable, .cancelled: throw error
+            default: return false
+            }
+        }
+    }
+
+    /// Checks that the tag is still present, after a question that the reader did not answer.
+    private func makeSure() throws(LinkError) {
+        guard findings.chip == .some(nil) else { return }
+        _ = try TagIdentification.identifier(connection)
+    }
+}
+
+/// What was found out about a reader while tags were in it. It does not change until the reader is unplugged.
+struct ReaderFindings: Sendable, Hashable {
+    /// The PN53x inside. The inner nil means a reader without a PN53x, or without access to it.
+    var chip: String??
+    /// The instruction of transparent sessions. The inner nil means a reader without them.
+    var transparent: [Technology: UInt8?] = [:]
+    /// Whether Traverse transmits ISO/IEC 15693 requests.
+    var traverse: Bool?
+}
+
+/// What a reader's driver reports about the reader (PC/SC part 10, 2.2 and 2.3; supplement 2.02.09).
+struct ReaderFeatures: Sendable, Hashable {
+    var codes: [UInt8: UInt32] = [:]
+    var properties: [UInt8: [UInt8]] = [:]
+
+    /// SCARD_CTL_CODE(3400).
+    private static let featureRequest: UInt32 = 0x4200_0D48
+    private static let propertiesFeature: UInt8 = 0x12
+    private static let escapeFeature: UInt8 = 0x13
+    private static let firmwareProperty: UInt8 = 8
+    private static let maximumDataProperty: UInt8 = 10
+    private static let vendorProperty: UInt8 = 11
+    private static let productProperty: UInt8 = 12
+
+    init() {}
+
+    /// Asks the driver. A driver without features is the same as one that does not answer.
+    init(_ control: (_ code: UInt32) -> [UInt8]?) {
+        guard let list = control(Self.featureRequest) else { return }
+        for start in stride(from: 0, to: list.count - 5, by: 6) where list[start + 1] == 4 {
+            codes[list[start]] = UInt32(bytes: list[start + 2..<start + 6])
+        }
+        guard let code = codes[Self.propertiesFeature], let bytes = control(code) else { return }
+        var position = 0
+        while position + 2 <= bytes.count {
+            let end = position + 2 + Int(bytes[position + 1])
+            guard end <= bytes.count else { break }
+            properties[bytes[position]] = Array(bytes[position + 2..<end])
+            position = end
+        }
+    }
+
+    init(_ connection: CardConnection) {
+        self.init { try? connection.control($0) }
+    }
+
+    /// Whether the reader supports commands longer than 261 bytes; nil when the driver does not report it.
+    var takesExtendedAPDUs: Bool? {
+        number(Self.maximumDataProperty).map { $0 > 256 }
+    }
+
+    /// The code for escape commands; nil when the driver has none, or does not allow them.
+    var escapeCode: UInt32? { codes[Self.escapeFeature] }
+
+    var usbIdentifier: String? {
+        guard let vendor = number(Self.vendorProperty), let product = number(Self.productProperty) else { return nil }
+        return "\(Self.hexadecimal(vendor)):\(Self.hexadecimal(product))"
+    }
+
+    var firmware: String? {
+        properties[Self.firmwareProperty].map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Properties are little-endian.
+    private func number(_ property: UInt8) -> Int? {
+        guard let bytes = properties[property], (1...4).contains(bytes.count) else { return nil }
+        return Int(bytes: bytes.reversed())
+    }
+
+    private static func hexadecimal(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import TagLink
+
+/// Waits on its own thread for cards, readers and the service to appear and disappear.
+///
+/// The service reports changes by itself, so waiting takes no processor time. The thread runs only while there are
+/// observers.
+final class ReaderMonitor: Sendable {
+    private struct State {
+        var observers: [Int: @Sendable () -> Void] = [:]
+        var nextKey = 0
+        /// The number of the current run of the thread; a thread of an older run ends.
+        var run = 0
+        /// Ends the wait of that run's thread while it has no context.
+        var cut = WaitCut()
+        var context: Int?
+        /// When the service disappeared; nil while it runs.
+        var absentSince: ContinuousClock.Instant?
+    }
+
+    /// Whether the thread knows the current state, so that it reports every later change.
+    private struct Watch {
+        var isWatching = true
+        var isInterrupted = false
+    }
+
+    private let layer: any SmartCardLayer
+    private let state = Locked(State())
+    private let watch = Locked(Watch())
+    /// Signalled after each change of ``watch``.
+    private let watchChange = DispatchSemaphore(value: 0)
+
+    /// How long ``waitUntilWatching()`` waits at most, in milliseconds.
+    private static let patience = 2000
+
+    /// How long the service may be away in a restart.
+    private let absence: Duration
+
+    /// Creates a monitor.
+    ///
+    /// - Parameters:
+    ///   - layer: the resource manager.
+    ///   - absence: how long the service may be away before the observers are notified once more, in milliseconds.
+    init(layer: any SmartCardLayer, absence: Int) {
+        self.layer = layer
+        self.absence = .milliseconds(absence)
+    }
+
+    /// Whether the service has been away for longer than a restart takes. Observers are notified when this becomes
+    /// true.
+    var isServiceGone: Bool { remainingAbsence == .zero }
+
+    /// How long the service may still be away; nil while it runs.
+    private var remainingAbsence: Duration? {
+        state.withLock { $0.absentSince }.map { max(.zero, absence - (.now - $0)) }
+    }
+
+    /// Calls `handler` on the monitor's thread whenever something changes, until the result is released.
+    func observe(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation {
+        let key = state.withLock { state in
+            let key = state.nextKey
+            state.nextKey += 1
+            if state.observers.isEmpty {
+                // The end of the run before has counted it.
+                let (run, cut) = (state.run, WaitCut())
+                state.cut = cut
+                state.absentSince = nil
+                setWatching(false)
+                DispatchQueue(label: "org.opencorenfc.pcsc.monitor").async { [self] in loop(run, cut) }
+            }
+            state.observers[key] = handler
+            return key
+        }
+        return PresenceObservation { [self] in remove(key) }
+    }
+
+    private func remove(_ key: Int) {
+        let (released, context) = state.withLock { state -> ((@Sendable () -> Void)?, Int?) in
+            let released = state.observers.removeValue(forKey: key)
+            guard state.observers.isEmpty else { return (released, nil) }
+            state.run += 1
+            state.cut.cut()
+            setWatching(true)
+            return (released, state.context)
+        }
+        // If the service does not answer, the thread ends when the service does.
+        if let context { layer.abandon(context) }
+        // Released outside the lock, because the handler may hold the last reference to other objects.
+        _ = released
+    }
+
+    /// Waits until the monitor reports every change that a check of the readers would miss, if there are observers.
+    /// This takes no longer than two calls to the service, and ends when it is interrupted.
+    func waitUntilWatching() {
+        let end = DispatchTime.now() + .milliseconds(Self.patience)
+        while !watch.withLock({ $0.isWatching || $0.isInterrupted }), watchChange.wait(timeout: end) == .success {}
+    }
+
+    /// Ends ``waitUntilWatching()``, and later calls at once, until this is called with false.
+    func setInterrupted(_ value: Bool) {
+        watch.withLock { $0.isInterrupted = value }
+        watchChange.signal()
+    }
+
+    private func setWatching(_ value: Bool) {
+        watch.withLock { $0.isWatching = value }
+        watchChange.signal()
+    }
+
+    private func isWanted(_ run: Int) -> Bool {
+        state.withLock { $0.run == run }
+    }
+
+    private func notifyObservers(_ run: Int) {
+        let observers = state.withLock { $0.run == run ? Array($0.observers.values) : [] }
+        for observer in observers { observer() }
+    }
+
+    // MARK: The thread
+
+    private func loop(_ run: Int, _ cut: WaitCut) {
+        var hadService = true
+        var isWaitedFor = true
+        while isWanted(run) {
+            do throws(SmartCardError) {
+                let context = try layer.establishContext(cut)
+                let isWanted = state.withLock { state in
+                    if state.run == run {
+                        state.context = context
+                        state.absentSince = nil
+                    }
+                    return state.run == run
+                }
+                if !hadService, isWanted {
+                    setWatching(false)
+                    notifyObservers(run)
+                }
+                hadService = true
+                isWaitedFor = true
+                defer {
+                    state.withLock { if $0.context == context { $0.context = nil } }
+                    // Cut first. Otherwise the release waits for an answer of the service, and other threads, which close a
+                    // card or a context only one at a time, wait with it.
+                    layer.abandon(context)
+                    layer.releaseContext(context)
+                }
+                if isWanted { try wait(context, run) }
+            } catch {
+                guard isWanted(run) else { return }
+                setWatching(true)
+                if hadService { notifyObservers(run) }
+                hadService = false
+                if error.isServiceLost {
+                    state.withLock { if $0.run == run, $0.absentSince == nil { $0.absentSince = .now } }
+                }
+                var pause = 10_000
+                if isWaitedFor, let remaining = remainingAbsence {
+                    isWaitedFor = remaining > .zero
+                    if isWaitedFor {
+                        pause = Int((remaining / .milliseconds(1)).rounded(.up))
+                    } else {
+                        notifyObservers(run)
+                    }
+                }
+                layer.waitForService(milliseconds: pause, cut)
+            }
+        }
+    }
+
+    private func wait(_ context: Int, _ run: Int) throws(SmartCardError) {
+        var known: [SmartCardReaderState] = []
+        var plugAndPlay = SmartCardReaderState(SmartCardReaderState.plugAndPlay)
+        var isFirst = true
+        while isWanted(run) {
+            let names = try layer.listReaders(context)
+            var states = names.map { name in
+                known.first { $0.reader == name } ?? SmartCardReaderState(name)
+            }
+            if !isFirst, Set(names) != Set(known.map(\.reader)) { notifyObservers(run) }
+            // The first answer about a reader arrives at once, with its current state.
+            let isLook = states.contains { $0.flags.isEmpty }
+            states.append(plugAndPlay)
+            let changed: [SmartCardReaderState]?
+            do throws(SmartCardError) {
+                changed = try layer.waitForChange(context, milliseconds: isLook ? 0 : nil, of: states)
+            } catch {
+                // A reader was removed between the list and the wait.
+                guard error.code == .unknownReader else { throw error }
+                isFirst = false
+                known = []
+                continue
+            }
+            var new = changed ?? states
+            // Newer services count the readers in the upper half.
+            plugAndPlay = new.removeLast()
+            if !isFirst, Self.differ(known, new) { notifyObservers(run) }
+            known = new
+            if isFirst { setWatching(true) }
+            isFirst = false
+        }
+    }
+
+    /// Whether cards have arrived or left. Opening a card is not a difference.
+    private static func differ(_ old: [SmartCardReaderState], _ new: [SmartCardReaderState]) -> Bool {
+        func essence(_ states: [SmartCardReaderState]) -> [String: UInt32] {
+            let flags: SmartCardReaderState.Flags = [.present, .empty, .unavailable, .mute]
+            // The counter in the upper half reveals a card that was swapped for another.
+            return Dictionary(
+                states.map { ($0.reader, $0.flags.rawValue & 0xFFFF_0000 | $0.flags.intersection(flags).rawValue) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        }
+        return essence(old) != essence(new)
+    }
+}

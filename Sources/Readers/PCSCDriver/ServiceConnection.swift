@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import TagLink
+
+/// The driver's connection to the service. It is opened when it is first needed, and again after it was lost. Calls
+/// wait, and only the driver's thread makes them.
+final class ServiceConnection: Sendable {
+    private struct State {
+        var context: Int?
+        /// Ends the current wait when it is not a call with the context.
+        var wait: WaitCut?
+        var losses: UInt64 = 0
+        /// When the service did not answer to the release of a connection.
+        var silentAt: ContinuousClock.Instant?
+    }
+
+    /// How long closing a card, or the connection to the service, may take at most, in milliseconds. Closing the
+    /// connection needs no reader. If either takes longer, the service does it when it sees that the connection is
+    /// gone.
+    private static let goodbyeLimit = (card: 300, service: 150)
+
+    private let layer: any SmartCardLayer
+    private let state: Locked<State>
+    private let limit: CallLimit
+    private let lookLimit: Int
+    private let silence: Duration
+
+    /// Creates a connection.
+    ///
+    /// - Parameters:
+    ///   - layer: the resource manager.
+    ///   - limits: the longest that calls may take.
+    init(layer: any SmartCardLayer, limits: CallLimits) {
+        let state = Locked(State())
+        self.layer = layer
+        self.state = state
+        lookLimit = limits.look
+        silence = .milliseconds(limits.silence)
+        limit = CallLimit(milliseconds: limits.call) {
+            let (context, wait) = state.withLock { ($0.context, $0.wait) }
+            if let wait { wait.cut() } else if let context { layer.abandon(context) }
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// How many times the service was lost. A new service starts to count arrivals again.
+    var losses: UInt64 { state.withLock { $0.losses } }
+
+    /// Makes a call. If the call is cut, or the service is lost, the next call opens a new connection.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: a limit that is shorter than the limit of all calls; nil for that limit.
+    ///   - body: the call.
+    func call<Value>(
+        within milliseconds: Int? = nil,
+        _ body: (any SmartCardLayer, Int) throws(SmartCardError) -> Value
+    ) throws(SmartCardError) -> Value {
+        var context = state.withLock { $0.context }
+        do throws(SmartCardError) {
+            try limit.begin(within: milliseconds)
+            let value: Value
+            do throws(SmartCardError) {
+                let established = try establish()
+                context = established
+                value = try body(layer, established)
+            } catch {
+                throw limit.end().map { SmartCardError($0, "The call") } ?? error
+            }
+            // The caller has given up, so the result is not used.
+            if let reason = limit.end() { throw SmartCardError(reason, "The call") }
+            return value
+        } catch {
+            if let context {
+                if error.isServiceLost { state.withLock { $0.losses += 1 } }
+                if error.isConnectionLost { lose(context) }
+            }
+            throw error
+        }
+    }
+
+    /// Closes a card. If its connection is lost, it is closed already.
+    func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
+        guard state.withLock({ $0.context }) != nil else { return }
+        do throws(SmartCardError) {
+            try call(within: Self.goodbyeLimit.card) { layer, _ throws(SmartCardError) in
+                layer.disconnect(card, disposition)
+            }
+        } catch {
+            if error.code == .timeout { noteSilence() }
+        }
+    }
+
+    /// Whether the service did not answer to the release of a connection a short time ago.
+    var wasSilent: Bool {
+        state.withLock { $0.silentAt }.map { .now - $0 < silence } ?? false
+    }
+
+    private func noteSilence() {
+        state.withLock { $0.silentAt = .now }
+    }
+
+    /// Ends the current call of the driver's thread, from another thread.
+    func cancel() {
+        limit.cancel()
+    }
+
+    /// Ends the current call, and makes later calls fail until this is called with false.
+    func setInterrupted(_ isInterrupted: Bool) {
+        limit.setInterrupted(isInterrupted)
+    }
+
+    /// Closes the connection; the next call opens it again.
+    func close() {
+        if let context = state.withLock({ $0.context }) { lose(context) }
+    }
+
+    /// The states of the readers.
+    ///
+    /// - Parameter milliseconds: the maximum time; nil for the usual limit.
+    func readers(within milliseconds: Int? = nil) throws(SmartCardError) -> [SmartCardReaderState] {
+        let limit = min(milliseconds ?? lookLimit, lookLimit)
+        return try call(within: limit) { layer, context throws(SmartCardError) in
+            let states = try layer.listReaders(context).map { SmartCardReaderState($0) }
+            guard !states.isEmpty else { return [] }
+            return try layer.waitForChange(context, milliseconds: 0, of: states) ?? states
+        }
+    }
+
+    /// Waits for a time, without a call to the service. Throws `cancelled` as soon as calls are interrupted.
+    func pause(milliseconds: Int) throws(SmartCardError) {
+        try limit.begin()
+        let cut = WaitCut()
+        state.withLock { $0.wait = cut }
+        defer {
+            state.withLock { $0.wait = nil }
+            _ = limit.end()
+        }
+        try cut.sleep(milliseconds: milliseconds)
+    }
+
+    private func establish() throws(SmartCardError) -> Int {
+        if let context = state.withLock({ $0.context }) { return context }
+        let cut = WaitCut()
+        state.withLock { $0.wait = cut }
+        defer { state.withLock { $0.wait = nil } }
+        let context = try layer.establishContext(cut)
+        // From here on, a cut ends the call by its context. An earlier cut had nothing to end.
+        state.withLock { state in
+            state.context = context
+            state.wait = nil
+        }
+        guard !cut.isCut else { throw SmartCardError(.cancelled, "SCardEstablishContext") }
+        return context
+    }
+
+    private func lose(_ context: Int) {
+        // If the release takes too long, the limit ends it by its context, so the context is forgotten only afterwards.
+        do throws(SmartCardError) {
+            try limit.begin(within: Self.goodbyeLimit.service)
+            layer.releaseContext(context)
+            if limit.end() == .timeout { noteSilence() }
+        } catch {
+            layer.abandon(context)
+            layer.releaseContext(context)
+        }
+        state.withLock { if $0.context == context { $0.context = nil } }
+    }
+}
+
+/// How long calls to the service may take, and how long the service may be away, in milliseconds.
+package struct CallLimits: Sendable {
+    /// For any call. ISO-DEP allows a card 5 s for a block, and lets it ask for more.
+    let call: Int
+    /// For reading the readers' states. A service that has just started answers only when its readers' drivers have
+    /// answered.
+    let look: Int
+    /// For a service that has disappeared. Its socket, or its supervisor, restarts it in less time.
+    let absence: Int
+    /// How long to avoid a service that did not answer when its connection was released.
+    let silence: Int
+
+    package init(call: Int, look: Int, absence: Int, silence: Int = 1000) {
+        self.call = call
+        self.look = look
+        self.absence = absence
+        self.silence = silence
+    }
+
+    /// Limits that people and cards can accept.
+    package static let usual = CallLimits(call: 20_000, look: 10_000, absence: 4000)
+
+    /// The same limit for calls of every kind.
+    package static func same(_ milliseconds: Int) -> CallLimits {
+        CallLimits(
+            call: milliseconds,
+            look: milliseconds,
+            absence: usual.absence,
+            silence: max(milliseconds, usual.silence)
+        )
+    }
+}
+
+/// Limits the time of calls to the service. When a call takes too long, or its caller is cancelled, its connection is
+/// cut.
+///
+/// The time is checked once in each limit's time, not for each call.
+final class CallLimit: Sendable {
+    private struct State {
+        /// When to cut the current call; nil between calls.
+        var deadline: ContinuousClock.Instant?
+        /// When the time is checked next; nil when no check is planned.
+        var nextCheck: ContinuousClock.Instant?
+        var wasCut = false
+        var isInterrupted = false
+    }
+
+    private let state = Locked(State())
+    private let checks = DispatchQueue(label: "org.opencorenfc.pcsc.limit")
+    private let milliseconds: Int
+    private let cut: @Sendable () -> Void
+
+    /// Creates a limit.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: the maximum time of a call.
+    ///   - cut: ends the current call, from another thread.
+    init(milliseconds: Int, cut: @escaping @Sendable () -> Void) {
+        self.milliseconds = milliseconds
+        self.cut = cut
+    }
+
+    /// Begins a call.
+    ///
+    /// - Parameter limit: a shorter limit for this call in milliseconds; nil for the usual one.
+    /// - Throws: `cancelled` while calls are interrupted; then the call must not be made.
+    func begin(within limit: Int? = nil) throws(SmartCardError) {
+        let isWanted = state.withLock { state in
+            guard !state.isInterrupted else { return false }
+            let deadline = ContinuousClock.now + .milliseconds(min(limit ?? milliseconds, milliseconds))
+            state.deadline = deadline
+            state.wasCut = false
+            planCheck(at: deadline, &state)
+            return true
+        }
+        guard isWanted else { throw SmartCardError(.cancelled, "The call") }
+    }
+
+    /// Ends a call that has returned. Returns nil, or why it was cut: `cancelled` or `timeout`.
+    func end() -> SmartCardError.Code? {
+        state.withLock { state in
+            state.deadline = nil
+            guard state.wasCut else { return nil }
+            return state.isInterrupted ? .cancelled : .timeout
+        }
+    }
+
+    /// Cuts the current call, if any.
+    func cancel() {
+        state.withLock { cutCall(&$0) }
+    }
+
+    /// Cuts the current call, and allows no other until this is called with false.
+    func setInterrupted(_ isInterrupted: Bool) {
+        state.withLock { state in
+            state.isInterrupted = isInterrupted
+            if isInterrupted { cutCall(&state) }
+        }
+    }
+
+    /// Called under the lock. Otherwise the call could return meanwhile, and the next call would be cut instead.
+    private func cutCall(_ state: inout State) {
+        guard state.deadline != nil, !state.wasCut else { return }
+        state.wasCut = true
+        cut()
+    }
+
+    /// Plans a check, unless an earlier one is planned: that one plans the next.
+    private func planCheck(at deadline: ContinuousClock.Instant, _ state: inout State) {
+        if let next = state.nextCheck, next <= deadline { return }
+        state.nextCheck = deadline
+        let nanoseconds = Int((deadline - .now) / .nanoseconds(1))
+        checks.asyncAfter(deadline: .now() + .nanoseconds(max(0, nanoseconds))) { [weak self] in self?.check(deadline) }
+    }
+
+    private func check(_ planned: ContinuousClock.Instant) {
+        state.withLock { state in
+            guard state.nextCheck == planned else { return }
+            state.nextCheck = nil
+            guard let deadline = state.deadline else { return }
+            if deadline <= .now { cutCall(&state) } else { planCheck(at: deadline, &state) }
+        }
+    }
+}
+
+/// Lets another thread end a wait: the current one and all later ones.
+package final class WaitCut: Sendable {
+    private struct State {
+        var isCut = false
+        var end: (@Sendable () -> Void)?
+    }
+
+    private let state = Locked(State())
+    private let signal = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    /// Whether waits have been ended.
+    package var isCut: Bool { state.withLock { $0.isCut } }
+
+    /// Ends the current wait and all later ones, from any thread.
+    package func cut() {
+        state.withLock { state in
+            state.isCut = true
+            // Called under the lock, so that the object of the wait still exists.
+            state.end?()
+        }
+        signal.signal()
+    }
+
+    /// Runs work that waits.
+    ///
+    /// - Parameters:
+    ///   - end: ends the wait from another thread. It must not wait itself.
+    ///   - body: the work.
+    /// - Throws: `cancelled` when waits have been ended before; the error of `body`.
+    package func wait<Value>(
+        endedBy end: @escaping @Sendable () -> Void,
+        _ body: () throws(SmartCardError) -> Value
+    ) throws(SmartCardError) -> Value {
+        let isCut = state.withLock { state in
+            if !state.isCut { state.end = end }
+            return state.isCut
+        }
+        guard !isCut else { throw SmartCardError(.cancelled, "The wait") }
+        defer { state.withLock { $0.end = nil } }
+        return try body()
+    }
+
+    /// Waits for a time.
+    ///
+    /// - Throws: `cancelled` as soon as the wait is ended.
+    package func sleep(milliseconds: Int) throws(SmartCardError) {
+        guard signal.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return }
+        // Later waits end too.
+        signal.signal()
+        throw SmartCardError(.cancelled, "The wait")
+    }
+}

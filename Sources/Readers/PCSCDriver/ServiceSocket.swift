@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LinuxSupport
+import TagLink
+
+/// The socket of pcscd, and this process's connections to it.
+enum ServiceSocket {
+    /// The socket's path: `PCSCLITE_CSOCK_NAME`, or pcscd's default.
+    static var path: String {
+        if let value = EnvironmentVariable.value("PCSCLITE_CSOCK_NAME") { return value }
+        return "/run/pcscd/pcscd.comm"
+    }
+
+    /// Whether the socket exists.
+    static var exists: Bool { unsafe access(path, F_OK) == 0 }
+
+    /// Whether the socket exists, but this user may not use it.
+    static var isForbidden: Bool { unsafe exists && access(path, W_OK) != 0 }
+
+    /// The descriptors of this process that are connected to a socket with that name.
+    ///
+    /// The library does not reveal which descriptor belongs to a context. It also has no call to end an exchange with a
+    /// card that does not answer; shutting down the connection ends it.
+    static func connections() -> Set<Int32> {
+        let name = lastComponent(Array(path.utf8))
+        let descriptors = (FolderNames.read("/proc/self/fd") ?? []).compactMap { Int32($0) }
+        return Set(descriptors.filter { lastComponent(peer(of: $0)) == name })
+    }
+
+    /// The path to which a descriptor is connected; empty when it is not a local socket.
+    private static func peer(of descriptor: Int32) -> [UInt8] {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        // A descriptor that is not a socket, or has no other side, leaves the address as it is.
+        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getpeername(descriptor, $0, &length)
+            }
+        }
+        guard address.sun_family == sa_family_t(AF_UNIX) else { return [] }
+        let bytes = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0) }
+        return Array(bytes.prefix { $0 != 0 })
+    }
+
+    private static func lastComponent(_ path: [UInt8]) -> ArraySlice<UInt8>? {
+        path.split(separator: 0x2F).last
+    }
+}
+
+/// Finds out whether the service answers at all, before libpcsclite connects to it.
+///
+/// If the service hangs, the library waits for it while it holds a lock that all of its calls need. If the service's
+/// queue of connections is full, the library waits in connect(2), and no other thread can end that. So the probe
+/// connects without waiting, closes its side at once, and waits for the service to hang up. Every pcscd hangs up on a
+/// client that has sent nothing.
+enum ServiceProbe {
+    /// How long a service may take to hang up: its socket may be starting it.
+    static let patience = 5000
+    private static let step = 20
+
+    /// Waits until the service has answered. It is not an error if there is no service: the library reports that at
+    /// once.
+    ///
+    /// - Parameters:
+    ///   - cut: ends the wait.
+    ///   - probes: the descriptors of probes, so that they are not mistaken for those of the library.
+    ///   - patience: how long to wait, in milliseconds.
+    /// - Throws: `timeout` when the service does not answer, `cancelled`.
+    static func check(
+        _ cut: WaitCut,
+        _ probes: Locked<Set<Int32>>,
+        patience: Int = ServiceProbe.patience
+    ) throws(SmartCardError) {
+        let end = ContinuousClock.now + .milliseconds(patience)
+        guard let descriptor = try connect(cut, probes, until: end) else { return }
+        defer { close(descriptor, probes) }
+        shutdown(descriptor, Int32(SHUT_WR))
+        try cut.wait(endedBy: { shutdown(descriptor, Int32(SHUT_RDWR)) }) { () throws(SmartCardError) in
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while true {
+                let count = unsafe poll(&waiting, 1, Int32(max(0, ((end - .now) / .milliseconds(1)).rounded(.up))))
+                if cut.isCut { throw SmartCardError(.cancelled, "connect") }
+                if count > 0 { return }
+                if count == 0 { throw SmartCardError(.timeout, "connect") }
+            }
+        }
+    }
+
+    /// Connects to the service. Returns the descriptor; nil when there is no service, or this user may not use it.
+    private static func connect(
+        _ cut: WaitCut,
+        _ probes: Locked<Set<Int32>>,
+        until end: ContinuousClock.Instant
+    ) throws(SmartCardError) -> Int32? {
+        guard let address = SocketAddress(ServiceSocket.path) else { return nil }
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let descriptor = socket(AF_UNIX, Int32(kind), 0)
+        guard descriptor >= 0 else { return nil }
+        probes.withLock { _ = $0.insert(descriptor) }
+        while true {
+            if unsafe address.with({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
+            // The queue of connections is full.
+            guard errno == EAGAIN || errno == EINTR else {
+                close(descriptor, probes)
+                return nil
+            }
+            do throws(SmartCardError) {
+                guard .now < end else { throw SmartCardError(.timeout, "connect") }
+                try cut.sleep(milliseconds: step)
+            } catch {
+                close(descriptor, probes)
+                throw error
+            }
+        }
+    }
+
+    private static func close(_ descriptor: Int32, _ probes: Locked<Set<Int32>>) {
+        // Removed before it is closed, because the number may then mean another file.
+        probes.withLock { _ = $0.remove(descriptor) }
+        _ = Glibc.close(descriptor)
+    }
+}
+
+/// Waits for the service's socket without polling.
+enum ServiceWatch {
+    /// Waits until something changes in the folder of the socket.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: how long to wait.
+    ///   - cut: ends the wait from another thread.
+    static func wait(milliseconds: Int, _ cut: WaitCut) {
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        var alarm: [Int32] = [-1, -1]
+        let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)
+        defer { for descriptor in alarm + [watch] where descriptor >= 0 { close(descriptor) } }
+        let (inlet, outlet) = (alarm[0], alarm[1])
+        guard status == 0 else {
+            try? cut.sleep(milliseconds: milliseconds)
+            return
+        }
+        var folder = ServiceSocket.path
+        var isWatched = false
+        // Until the service runs, the folder may be missing. Then the nearest existing parent folder reports when it is
+        // created.
+        while !isWatched, let slash = folder.lastIndex(of: "/") {
+            folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
+            let events = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)
+            isWatched = unsafe inotify_add_watch(watch, folder, events) >= 0
+            if folder == "/" {
+                break
+            }
+        }
+        // If no folder can be watched, only the time and the cut end the wait.
+        var descriptors = [watch, inlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        _ = try? cut.wait(endedBy: { shutdown(outlet, Int32(SHUT_RDWR)) }) {
+            unsafe poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds))
+        }
+    }
+}

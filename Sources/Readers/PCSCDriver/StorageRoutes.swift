@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+
+/// READ BINARY and UPDATE BINARY of storage cards, FF B0 and FF D6 (PC/SC part 3, 3.2.2.1.8 and 3.2.2.1.9). The address
+/// is the number of a block or page.
+enum StorageCommands {
+    static func read(_ address: Int, count: Int, _ connection: CardConnection) throws(LinkError) -> ReaderAnswer {
+        let header: [UInt8] = [0xFF, 0xB0, UInt8(address >> 8 & 0xFF), UInt8(address & 0xFF)]
+        let answer = try connection.ask(header + [UInt8(count)])
+        // The reader knows the size of a block better.
+        guard answer.status >> 8 == 0x6C else { return answer }
+        return try connection.ask(header + [UInt8(answer.status & 0xFF)])
+    }
+
+    static func update(_ address: Int, _ data: [UInt8], _ connection: CardConnection) throws(LinkError) -> ReaderAnswer
+    {
+        guard data.count <= 255 else {
+            throw LinkError(.frameTooLong, "The reader's commands write 255 bytes at most.")
+        }
+        return try connection.ask(
+            [0xFF, 0xD6, UInt8(address >> 8 & 0xFF), UInt8(address & 0xFF), UInt8(data.count)] + data
+        )
+    }
+
+    /// Whether a status word means that the reader does not have the command, and not that the tag refused it.
+    static func isMissing(_ status: UInt16) -> Bool {
+        [0x6D00, 0x6E00, 0x6881].contains(status)
+    }
+
+    static func missing(_ answer: ReaderAnswer) -> LinkError {
+        LinkError(.unsupported, "The reader has no commands for this kind of tag (\(answer.statusText)).")
+    }
+}
+
+/// READ and WRITE of Type 2 tags through a reader's commands for storage cards.
+struct Type2StorageRoute: FrameRoute {
+    var maximumFrameLength: Int { 18 }
+    var carriesFrames: Bool { false }
+
+    private static let acknowledge = Frame(bits: [0x0A], validBitsInLastByte: 4)
+    /// The reader reports that the tag refused, but not the bits of the refusal.
+    private static let refusal = Frame(bits: [0x00], validBitsInLastByte: 4)
+
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
+        switch (frame.bytes.first, frame.bytes.count, frame.checksum) {
+        case (0x30, 2, .automatic):
+            let answer = try StorageCommands.read(Int(frame.bytes[1]), count: 16, connection)
+            if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
+            guard answer.isDone else { return Self.refusal }
+            guard answer.data.count == 16 else {
+                throw LinkError(.transmission, "The reader brought \(answer.data.count) bytes of 16.")
+            }
+            return Frame(answer.data)
+        case (0xA2, 6, .automatic):
+            let answer = try StorageCommands.update(Int(frame.bytes[1]), Array(frame.bytes[2...]), connection)
+            if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
+            return answer.isDone ? Self.acknowledge : Self.refusal
+        default:
+            throw .cannotSend("This reader reads and writes pages of a Type 2 tag; it", "other commands")
+        }
+    }
+}
+
+/// Read and Write Without Encryption of one service, through a PaSoRi's commands for storage cards: SELECT FILE with
+/// the service's code, then one block at a time (Sony RC-S380/S Windows software: PC/SC API).
+struct Type3StorageRoute: FrameRoute {
+    let idm: [UInt8]
+    var carriesFrames: Bool { false }
+
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
+        let bytes = frame.bytes
+        guard frame.checksum == .automatic, bytes.count >= 16, Int(bytes[0]) == bytes.count,
+            bytes[1] == 0x06 || bytes[1] == 0x08, Array(bytes[2..<10]) == idm, bytes[10] == 1,
+            let elements = Self.elements(bytes[13...])
+        else {
+            throw .cannotSend(
+                "This reader reads and writes blocks of one service of a FeliCa card; it",
+                "other commands"
+            )
+        }
+        // The service's code, in the byte order of the command.
+        let chosen = try connection.ask([0xFF, 0xA4, 0x00, 0x01, 0x02, bytes[11], bytes[12]])
+        if StorageCommands.isMissing(chosen.status) { throw StorageCommands.missing(chosen) }
+        guard chosen.isDone else { return answer(bytes[1], status: [0xFF, 0xA6]) }
+        return bytes[1] == 0x06
+            ? try read(elements.blocks, connection)
+            : try write(elements.blocks, Array(elements.rest), connection)
+    }
+
+    private func read(_ blocks: [Int], _ connection: CardConnection) throws(LinkError) -> Frame {
+        var bytes: [UInt8] = []
+        for (index, block) in blocks.enumerated() {
+            let part = try StorageCommands.read(block, count: 16, connection)
+            guard part.isDone, part.data.count == 16 else {
+                return answer(0x06, status: [UInt8(1 << (index % 8)), 0xA8])
+            }
+            bytes += part.data
+        }
+        return answer(0x06, status: [0x00, 0x00], [UInt8(blocks.count)] + bytes)
+    }
+
+    private func write(_ blocks: [Int], _ data: [UInt8], _ connection: CardConnection) throws(LinkError) -> Frame {
+        guard data.count == 16 * blocks.count else { return answer(0x08, status: [0xFF, 0xA9]) }
+        for (index, block) in blocks.enumerated() {
+            let piece = Array(data[16 * index..<16 * (index + 1)])
+            guard try StorageCommands.update(block, piece, connection).isDone else {
+                return answer(0x08, status: [UInt8(1 << (index % 8)), 0xA8])
+            }
+        }
+        return answer(0x08, status: [0x00, 0x00])
+    }
+
+    private func answer(_ command: UInt8, status: [UInt8], _ data: [UInt8] = []) -> Frame {
+        let body = [command + 1] + idm + status + data
+        return Frame([UInt8(body.count + 1)] + body)
+    }
+
+    /// The block list. An element has two bytes, or three if its first bit is 0. All elements are of service 0.
+    private static func elements(_ bytes: ArraySlice<UInt8>) -> (blocks: [Int], rest: ArraySlice<UInt8>)? {
+        guard let count = bytes.first, (1...15).contains(count) else { return nil }
+        var rest = bytes.dropFirst()
+        var blocks: [Int] = []
+        for _ in 0..<count {
+            guard let head = rest.first, head & 0x7F == 0 else { return nil }
+            let isShort = head & 0x80 != 0
+            let element = rest.prefix(isShort ? 2 : 3)
+            guard element.count == (isShort ? 2 : 3) else { return nil }
+            blocks.append(Int(bytes: element.dropFirst().reversed()))
+            rest = rest.dropFirst(element.count)
+        }
+        return (blocks, rest)
+    }
+}
+
+/// Blocks of ISO/IEC 15693 tags through a reader's commands for storage cards.
+struct Type5StorageRoute: FrameRoute {
+    private enum Command {
+        static let readSingle: UInt8 = 0x20
+        static let writeSingle: UInt8 = 0x21
+        static let readMultiple: UInt8 = 0x23
+        static let extendedReadSingle: UInt8 = 0x30
+        static let extendedWriteSingle: UInt8 = 0x31
+    }
+
+    /// The eight bytes of the UID, from the last one on.
+    let uid: [UInt8]
+    var carriesFrames: Bool { false }
+
+    func begin(_ connection: CardConnection) throws(LinkError) {
+        let answer = try StorageCommands.read(0, count: 4, connection)
+        if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
+    }
+
+    func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
+        let bytes = frame.bytes
+        // No reader command has the function of the flags for inventory, extension, block security status and select.
+        guard frame.checksum == .automatic, bytes.count >= 2, bytes[0] & 0x1C == 0 else { throw Self.unsupported }
+        var rest = bytes[2...]
+        if bytes[0] & 0x20 != 0 {
+            guard Array(rest.prefix(8)) == uid.reversed() else {
+                throw LinkError(.timeout, "No tag with this UID is in the reader.")
+            }
+            rest = rest.dropFirst(8)
+        }
+        let isLong = bytes[1] == Command.extendedReadSingle || bytes[1] == Command.extendedWriteSingle
+        guard rest.count >= (isLong ? 2 : 1) else { throw Self.unsupported }
+        let address =
+            isLong ? Int(high: rest[rest.startIndex + 1], low: rest[rest.startIndex]) : Int(rest[rest.startIndex])
+        let data = Array(rest.dropFirst(isLong ? 2 : 1))
+        let wantsStatus = bytes[0] & 0x40 != 0
+        switch bytes[1] {
+        case Command.readSingle, Command.extendedReadSingle:
+            guard data.isEmpty, !wantsStatus else { throw Self.unsupported }
+            return try read(address...address, connection)
+        case Command.readMultiple:
+            guard data.count == 1, !wantsStatus else { throw Self.unsupported }
+            return try read(address...address + Int(data[0]), connection)
+        case Command.writeSingle, Command.extendedWriteSingle:
+            guard !data.isEmpty else { throw Self.unsupported }
+            let answer = try StorageCommands.update(address, data, connection)
+            return try response(answer, [])
+        default: throw Self.unsupported
+        }
+    }
+
+    private static let unsupported = LinkError.cannotSend(
+        "This reader reads and writes blocks of the tag; it",
+        "other requests"
+    )
+
+    private func read(_ blocks: ClosedRange<Int>, _ connection: CardConnection) throws(LinkError) -> Frame {
+        var bytes: [UInt8] = []
+        for block in blocks {
+            let answer = try StorageCommands.read(block, count: 4, connection)
+            guard answer.isDone else { return try response(answer, []) }
+            bytes += answer.data
+        }
+        return Frame([0x00] + bytes)
+    }
+
+    /// The response that the tag would have sent (ISO/IEC 15693-3, 7.4).
+    private func response(_ answer: ReaderAnswer, _ data: [UInt8]) throws(LinkError) -> Frame {
+        if answer.isDone { return Frame([0x00] + data) }
+        if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
+        let code: UInt8 =
+            switch answer.status {
+            // The block does not exist.
+            case 0x6A82, 0x6A83, 0x6B00: 0x10
+            // The block is locked.
+            case 0x6981, 0x6982, 0x6986: 0x12
+            default: 0x0F
+            }
+        return Frame([0x01, code])
+    }
+}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-import TagLink
-
-/// What a tag reported about itself, and the data with which it can be found again.
-struct ListedTarget: Sendable {
-    var identity: DiscoveredTag.Identity
-    var target: TagHandle.Target
-}

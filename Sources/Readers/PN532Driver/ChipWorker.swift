@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
+import TagLink
+
+/// The only user of a chip. It runs one operation after the other, on its own thread.
+actor ChipWorker {
+    private nonisolated let executor = QueueExecutor(target: nil)
+    private nonisolated let interrupt = Interrupt()
+    private nonisolated let lastFirmware = Locked<PN532Chip.Firmware?>(nil)
+    private let line: SerialLineName
+    private let limits: HostLimits
+    private var chip: PN532Chip?
+
+    /// The target that receives frames now.
+    var current: TagHandle?
+    /// Whether that target was found just now and has received no command yet.
+    var isUntouched = false
+    /// Counts the lists of targets. A target that an earlier list found is no longer selected.
+    var generation = 0
+
+    init(_ line: SerialLineName, _ limits: HostLimits) {
+        self.line = line
+        self.limits = limits
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    /// The firmware that the chip reported when it was last opened.
+    nonisolated var firmware: PN532Chip.Firmware? { lastFirmware.withLock { $0 } }
+
+    /// Runs an operation on the chip, and opens the chip if necessary.
+    ///
+    /// The operation stops when the caller's task is cancelled. If the chip does not answer any more, it is closed, and
+    /// the next operation opens it again.
+    nonisolated func perform<Value: Sendable>(
+        _ work: @Sendable (isolated ChipWorker, PN532Chip) throws(LinkError) -> Value
+    ) async throws(LinkError) -> Value {
+        let cancellation = Cancellation(interrupt)
+        let result = await withTaskCancellationHandler {
+            await outcome(of: work, cancellation)
+        } onCancel: {
+            cancellation.cancel()
+        }
+        return try result.get()
+    }
+
+    private func outcome<Value: Sendable>(
+        of work: @Sendable (isolated ChipWorker, PN532Chip) throws(LinkError) -> Value,
+        _ cancellation: Cancellation
+    ) -> Result<Value, LinkError> {
+        do throws(LinkError) {
+            guard !cancellation.isCancelled else { throw SerialPortError.cancelled }
+            let chip = try open(cancellation)
+            defer { chip.cancellation = nil }
+            return .success(try work(self, chip))
+        } catch {
+            if error.code == .readerUnavailable { forget() }
+            return .failure(error)
+        }
+    }
+
+    private func open(_ cancellation: Cancellation) throws(LinkError) -> PN532Chip {
+        if let chip {
+            chip.cancellation = cancellation
+            return chip
+        }
+        let port = try SerialPort(path: line.path, speed: .initial, interrupt: interrupt)
+        port.cancellation = cancellation
+        let chip = try PN532Chip(port, speed: line.speed, limits: limits)
+        self.chip = chip
+        let firmware = chip.firmware
+        lastFirmware.withLock { $0 = firmware }
+        return chip
+    }
+
+    private func forget() {
+        chip = nil
+        current = nil
+        generation += 1
+    }
+
+    /// Switches the field off and closes the line, so that other programs can use it.
+    func close() {
+        chip?.close()
+        forget()
+    }
+}

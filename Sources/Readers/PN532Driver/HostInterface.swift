@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
+import TagLink
+
+/// How long a host waits for a PN532 before it considers the chip silent.
+package struct HostLimits: Sendable {
+    /// For the acknowledgement of a command: 15 ms, and the delay of USB adapters and busy machines.
+    package var acknowledge = Duration.milliseconds(150)
+    /// The same for a chip that is being woken, or an adapter that was just opened: some take a second for their first
+    /// byte.
+    package var wake = Duration.milliseconds(500)
+    /// How long the line may be silent within a frame. USB adapters pause for 16 ms.
+    package var gap = Duration.milliseconds(60)
+    /// How long the line may take for a frame at its slowest speed.
+    package var write = Duration.seconds(1)
+    /// How long the chip may take for commands that it handles by itself.
+    package var own = Duration.milliseconds(300)
+    /// How long a list of targets may take: the chip tries each technology twice.
+    package var list = Duration.milliseconds(1500)
+    /// How long the chip may take, in card mode, to pass an answer to the reader.
+    package var answer = Duration.seconds(5)
+    /// The delay of the line, the adapter and a busy machine, in addition to the time of an exchange with a tag.
+    package var tolerance = Duration.milliseconds(500)
+
+    package init() {}
+}
+
+/// Commands and answers over a serial line: the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
+///
+/// An answer counts only after the acknowledgement of its command. What remains of an abandoned exchange arrives before
+/// that, and is skipped.
+final class HostInterface {
+    let port: SerialPort
+    private let limits: HostLimits
+    private var decoder = PN53xFrameDecoder(from: .chip)
+
+    init(port: SerialPort, limits: HostLimits) {
+        self.port = port
+        self.limits = limits
+    }
+
+    /// How many times to request an answer again.
+    static let repeats = 2
+    /// The bytes that wake a sleeping chip and give it time to start. They are sent before a frame (PN532 user manual,
+    /// 7.2.11).
+    static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
+    static let maximumData = PN53xFrame.maximumPayload - 2
+
+    /// Sends a command and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - code: the command's code.
+    ///   - data: its data.
+    ///   - wakes: whether the chip may be asleep.
+    ///   - limit: how long the chip may take after it has the command; nil for no limit.
+    /// - Throws: `LinkError` with `transmission` when the chip did not acknowledge the command, so that it may have
+    ///   received it or not, or when every copy of the answer was damaged; `timeout` when the answer did not arrive in
+    ///   time, and the command was aborted; `unsupported` when the chip reports a syntax error; `readerUnavailable` when
+    ///   the line is gone; `cancelled`.
+    func exchange(_ code: UInt8, _ data: [UInt8], wakes: Bool = false, limit: Duration?) throws(LinkError) -> [UInt8] {
+        try port.discardInput()
+        decoder.reset()
+        try send((wakes ? Self.wakeUp : []) + PN53xFrame.bytes([code] + data, from: .host))
+        try waitForAcknowledge(wakes ? limits.wake : limits.acknowledge)
+        return try waitForAnswer(code &+ 1, limit)
+    }
+
+    func abort() throws(LinkError) {
+        try send(PN53xFrame.acknowledgeBytes)
+    }
+
+    private func send(_ bytes: [UInt8]) throws(LinkError) {
+        try port.write(bytes, before: .now + limits.write)
+    }
+
+    private static let refused = LinkError(.unsupported, "The PN532 refuses the command.")
+    private static let lost = LinkError(.transmission, "The serial line to the PN532 lost a command or its answer.")
+
+    private func waitForAcknowledge(_ limit: Duration) throws(LinkError) {
+        let deadline = ContinuousClock.Instant.now + limit
+        while let frame = try next(before: deadline) {
+            switch frame {
+            case .acknowledge: return
+            case .syntaxError: throw Self.refused
+            // A remainder of an abandoned exchange.
+            case .message, .damaged, .negativeAcknowledge: continue
+            }
+        }
+        try abort()
+        throw Self.lost
+    }
+
+    private func waitForAnswer(_ code: UInt8, _ limit: Duration?) throws(LinkError) -> [UInt8] {
+        let deadline = limit.map { ContinuousClock.Instant.now + $0 }
+        var damages = 0
+        while let frame = try next(before: deadline) {
+            switch frame {
+            case .message(let answer) where answer[0] == code: return Array(answer.dropFirst())
+            case .syntaxError: throw Self.refused
+            case .damaged(code):
+                damages += 1
+                if damages > Self.repeats {
+                    try abort()
+                    throw Self.lost
+                }
+                try send(PN53xFrame.negativeAcknowledgeBytes)
+            case .acknowledge, .message, .damaged, .negativeAcknowledge: continue
+            }
+        }
+        try abort()
+        throw LinkError(.timeout, "The PN532 had no answer in time.")
+    }
+
+    /// The next frame; nil when none arrives in time. A frame whose rest does not arrive is given up.
+    private func next(before deadline: ContinuousClock.Instant?) throws(LinkError) -> PN53xFrame? {
+        while true {
+            if let frame = decoder.next() { return frame }
+            // Checked here too, so that a device that never stops sending can't block the wait.
+            if let deadline, deadline <= .now { return nil }
+            var until = deadline
+            if decoder.isInFrame {
+                let gap = ContinuousClock.Instant.now + limits.gap
+                until = deadline.map { min($0, gap) } ?? gap
+            }
+            let bytes: [UInt8]
+            do throws(LinkError) {
+                bytes = try port.read(before: until)
+            } catch {
+                if error.code == .cancelled { try? abort() }
+                throw error
+            }
+            decoder.append(bytes)
+            if bytes.isEmpty, decoder.isInFrame, let frame = decoder.abandonPartial() { return frame }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
+public import TagLink
+
+/// A PN532 on a serial line as a reader: NFC-A, NFC-B and NFC-F. The chip does not support NFC-V.
+///
+/// ```swift
+/// let reader = try PN532Reader("/dev/ttyUSB0")
+/// let tags = try await reader.discover([.nfcA], systemCodes: [])
+/// ```
+///
+/// The first use of the reader opens the line, and ``release()`` closes it. If an adapter was unplugged and is back,
+/// the next ``discover(_:systemCodes:)`` works again. The reader waits for the line on its own thread. Every wait has a
+/// limit, and cancelling the task ends it.
+///
+/// The host implements ISO-DEP, over the chip's InCommunicateThru. The chip's own implementation has frames of 64 bytes
+/// only. It gives up a card that asks for more time than the chip's timeout, and can't distinguish a damaged block from
+/// a lost card.
+public final class PN532Reader: DiscoveringDriver {
+    /// The serial line's path.
+    public let path: String
+    public let technologies: Set<Technology> = [.nfcA, .nfcB, .nfcF]
+
+    private let worker: ChipWorker
+    private let counts = Locked(LinkStatistics.zero)
+
+    /// Creates a reader, without opening the line.
+    ///
+    /// - Parameter connection: the serial line's path; and, if the speed is not 115,200, `@` and the speed in bits per
+    ///   second: `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
+    /// - Throws: `LinkError` with `unsupported` when it names no line, or a speed that the chip does not support.
+    public convenience init(_ connection: String) throws(LinkError) {
+        try self.init(connection, limits: HostLimits())
+    }
+
+    /// The same, with limits for how long to wait for the chip.
+    package init(_ connection: String, limits: HostLimits) throws(LinkError) {
+        let line = try SerialLineName(connection)
+        path = line.path
+        worker = ChipWorker(line, limits)
+    }
+
+    /// For example, `PN532 v1.6 (/dev/ttyUSB0)`. Before the chip was first opened, the version is missing.
+    public var name: String { "\(worker.firmware?.name ?? "PN532") (\(path))" }
+
+    /// Whether the chip has answered since the reader was created.
+    public var wasAvailable: Bool { worker.firmware != nil }
+
+    public var statistics: LinkStatistics { counts.withLock { $0 } }
+
+    /// The reader's capabilities, as sentences.
+    public static let capabilities = [
+        "NFC-A: Types 1, 2 and 4A and other cards, two at once; frames of 256 bytes, ISO-DEP by the host.",
+        "NFC-B: Type 4B and other cards with ISO-DEP, one at a time.",
+        "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
+        "NFC-V: not supported. The chip lacks ISO/IEC 15693, so NFCISO15693Tag is unavailable.",
+        "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
+        "It does not report when a tag arrives: a session asks it ten times a second.",
+    ]
+
+    /// Returns nil: a PN532 can't report that a tag arrives, and has to be polled.
+    public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
+
+    /// Opens the line and wakes the chip, so that ``name`` has its version.
+    ///
+    /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    public func prepare() async throws(LinkError) {
+        try await worker.perform { (_, _) throws(LinkError) in }
+    }
+
+    public func discover(
+        _ technologies: Set<Technology>,
+        systemCodes: [UInt16]
+    ) async throws(LinkError) -> [DiscoveredTag] {
+        let (found, generation) = try await worker.perform {
+            (worker, chip) throws(LinkError) -> ([ListedTarget], Int) in
+            worker.generation += 1
+            worker.current = nil
+            let (found, ready) = try chip.findTargets(technologies, systemCodes: systemCodes)
+            worker.current = ready.map { TagHandle(target: found[$0].target, generation: worker.generation) }
+            worker.isUntouched = ready != nil
+            return (found, worker.generation)
+        }
+        return found.map { tag in
+            let link = PN532TagLink(
+                handle: TagHandle(target: tag.target, generation: generation),
+                worker: worker,
+                onCount: { [counts] exchange in counts.withLock { $0 += exchange } }
+            )
+            return DiscoveredTag(identity: tag.identity, port: .frames(link))
+        }
+    }
+
+    public func select(_ tag: DiscoveredTag) async throws(LinkError) {
+        guard case .frames(let link) = tag.port, let link = link as? PN532TagLink else {
+            throw LinkError(.tagRemoved, "The tag is another reader's.")
+        }
+        try await link.select()
+    }
+
+    /// Switches the field off and closes the line, so that other programs can use it.
+    public func release() async {
+        await worker.close()
+    }
+}
+
+extension PN532Reader {
+    /// The Core NFC calls that a PN532 supports, and why it does not support the others.
+    public static var calls: [SupportedAPI] {
+        let frames = "The host's own frames go through InCommunicateThru."
+        let rows: [(String, SupportedAPI.Support, String)] = [
+            ("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach, and Type 1 tags."),
+            (
+                "NFCISO7816Tag.sendCommand", .yes,
+                "The host speaks ISO-DEP with cards of NFC-A and NFC-B; extended APDUs go in chained blocks."
+            ),
+            ("NFCMiFareTag.sendMiFareCommand", .yes, frames),
+            ("NFCFeliCaTag's commands", .yes, frames),
+            ("NFCISO15693Tag's commands", .no, "The chip does not speak ISO/IEC 15693."),
+            ("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
+            ("CardSession", .yes, "The chip is an ISO/IEC 14443-4 Type A card for other readers."),
+        ]
+        return rows.map { SupportedAPI(name: $0, support: $1, reason: $2) }
+    }
+}
+
+/// The link to one tag of a ``PN532Reader``.
+final class PN532TagLink: SelfActivatingLink {
+    let technology: Technology
+    private let worker: ChipWorker
+    private let handle: TagHandle
+    private let counts = Locked(LinkStatistics.zero)
+    private let onCount: @Sendable (LinkStatistics) -> Void
+
+    init(handle: TagHandle, worker: ChipWorker, onCount: @escaping @Sendable (LinkStatistics) -> Void) {
+        self.technology = handle.target.technology
+        self.handle = handle
+        self.worker = worker
+        self.onCount = onCount
+    }
+
+    var maximumFrameLength: Int { PN532Chip.maximumFrameLength }
+    var statistics: LinkStatistics { counts.withLock { $0 } }
+
+    func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
+        do throws(LinkError) {
+            let handle = handle
+            let answer = try await worker.perform { (worker, chip) throws(LinkError) -> Frame in
+                guard worker.current == handle else {
+                    throw LinkError(.tagRemoved, "The reader works with another tag, or has polled again.")
+                }
+                worker.isUntouched = false
+                return try chip.send(frame, to: handle.target, timeout: timeout)
+            }
+            count(frame, .success(answer), timeout)
+            return answer
+        } catch {
+            count(frame, .failure(error), timeout)
+            throw error
+        }
+    }
+
+    func reactivate() async throws(LinkError) {
+        let handle = handle
+        try await worker.perform { (worker, chip) throws(LinkError) in
+            guard worker.generation == handle.generation else {
+                throw LinkError(.tagRemoved, "The reader has polled for tags again.")
+            }
+            worker.current = nil
+            try chip.wake(handle.target)
+            worker.current = handle
+        }
+    }
+
+    /// Makes the tag the selected one. Does nothing if it is already selected and has received no command.
+    func select() async throws(LinkError) {
+        let handle = handle
+        let isReady = try await worker.perform { (worker, _) throws(LinkError) in
+            defer { worker.isUntouched = false }
+            return worker.current == handle && worker.isUntouched
+        }
+        if !isReady { try await reactivate() }
+    }
+
+    private func count(_ request: Frame, _ outcome: Result<Frame, LinkError>, _ timeout: Airtime) {
+        var counted = LinkStatistics.zero
+        counted.count(request, outcome, technology, timeout: timeout)
+        let exchange = counted
+        counts.withLock { $0 += exchange }
+        onCount(exchange)
+    }
+}

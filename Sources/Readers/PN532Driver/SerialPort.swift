@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LinuxSupport
+import TagLink
+
+/// A serial line to a chip: 8 data bits, no parity, one stop bit, no flow control, and no translation.
+///
+/// Its methods block, so use it on a separate thread. Every wait has a limit, and can be cancelled.
+final class SerialPort {
+    /// The line's path, such as `/dev/ttyUSB0`.
+    let path: String
+    private let descriptor: Int32
+    private let interrupt: Interrupt
+    /// The operation that uses the line now; when it is cancelled, its reads end.
+    var cancellation: Cancellation?
+
+    /// Opens a line for this program only.
+    ///
+    /// - Parameters:
+    ///   - path: the line's path.
+    ///   - speed: bits per second.
+    ///   - interrupt: wakes the waiting thread.
+    /// - Throws: `LinkError` with `readerUnavailable`; its reason says what to do.
+    init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
+        let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        var code = descriptor < 0 ? errno : 0
+        if code == 0, isatty(descriptor) != 1 { code = ENOTTY }
+        // Programs that share a line would steal each other's answers.
+        if code == 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 { code = errno }
+        if code == 0 { code = Self.configure(descriptor, speed) }
+        guard code == 0 else {
+            if descriptor >= 0 { close(descriptor) }
+            let ownership = SerialPortError.ownership(of: path)
+            let reason = SerialPortError.reason(path: path, code: code, ownership: ownership)
+            throw LinkError(.readerUnavailable, reason)
+        }
+        self.path = path
+        self.descriptor = descriptor
+        self.interrupt = interrupt
+    }
+
+    deinit {
+        // A program that is just being started may still hold the descriptor, and so would keep the line locked.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    /// Changes the speed after all written bytes were sent.
+    func setSpeed(_ speed: SerialSpeed) throws(LinkError) {
+        _ = tcdrain(descriptor)
+        let code = Self.configure(descriptor, speed)
+        guard code == 0 else {
+            throw LinkError(.readerUnavailable, SerialPortError.reason(path: path, code: code, ownership: nil))
+        }
+    }
+
+    private static func configure(_ descriptor: Int32, _ speed: SerialSpeed) -> Int32 {
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return errno }
+        unsafe cfmakeraw(&settings)
+        settings.c_cflag &= ~(tcflag_t(CSTOPB) | tcflag_t(CRTSCTS) | tcflag_t(HUPCL))
+        settings.c_cflag |= tcflag_t(CLOCAL) | tcflag_t(CREAD)
+        guard unsafe cfsetspeed(&settings, speed_t(speed.codes.system)) == 0,
+            unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0,
+            tcflush(descriptor, TCIOFLUSH) == 0
+        else { return errno }
+        return 0
+    }
+
+    /// Sends all bytes. Throws `LinkError` with `readerUnavailable` when the line is gone or does not accept them in
+    /// time.
+    func write(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws(LinkError) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+            }
+            if count > 0 {
+                written += count
+            } else if count < 0, errno == EAGAIN {
+                guard try wait(for: POLLOUT, before: deadline) else {
+                    throw LinkError(.readerUnavailable, "\(path) takes nothing: the adapter hangs. Plug it in again.")
+                }
+            } else if count == 0 || errno != EINTR {
+                throw SerialPortError.gone(path)
+            }
+        }
+    }
+
+    /// Waits for bytes. Returns the received bytes; empty when none arrived in time. Throws `LinkError` with
+    /// `readerUnavailable` when the line is gone, or `cancelled`.
+    func read(before deadline: ContinuousClock.Instant?) throws(LinkError) -> [UInt8] {
+        while true {
+            if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
+            var buffer = [UInt8](repeating: 0, count: 1024)
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                buffer.removeSubrange(count...)
+                return buffer
+            }
+            guard count < 0, errno == EAGAIN || errno == EINTR else { throw SerialPortError.gone(path) }
+            if errno == EAGAIN {
+                guard try wait(for: POLLIN, before: deadline) else { return [] }
+            }
+        }
+    }
+
+    /// Discards received bytes that belong to no request.
+    func discardInput() throws(LinkError) {
+        // Limited, because a device may never stop sending.
+        for _ in 0..<64 {
+            guard !(try read(before: .now)).isEmpty else { return }
+        }
+    }
+
+    /// Waits until the line is ready. Returns false when it is not ready in time.
+    private func wait(for event: Int32, before deadline: ContinuousClock.Instant?) throws(LinkError) -> Bool {
+        while true {
+            // A write has a short limit of its own.
+            if event == POLLIN, cancellation?.isCancelled == true { throw SerialPortError.cancelled }
+            var milliseconds: Int32 = -1
+            if let deadline {
+                let rest = (deadline - .now).components
+                let whole = rest.seconds * 1000 + (rest.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+                guard whole > 0 else { return false }
+                milliseconds = Int32(clamping: whole)
+            }
+            var polled = [
+                pollfd(fd: descriptor, events: Int16(event), revents: 0),
+                pollfd(fd: interrupt.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = unsafe poll(&polled, 2, milliseconds)
+            if count < 0, errno != EINTR { throw SerialPortError.gone(path) }
+            if polled[1].revents != 0 { interrupt.clear() }
+            // The next call reports what is wrong with the line.
+            if polled[0].revents != 0 { return true }
+        }
+    }
+}
+
+/// The name of a serial line: its path, and optionally `@` and its speed.
+struct SerialLineName: Sendable, Equatable {
+    var path: String
+    var speed = SerialSpeed.initial
+
+    /// Parses a name. Throws `LinkError` with `unsupported` when there is no path, or the chip does not support the
+    /// speed.
+    init(_ name: String) throws(LinkError) {
+        path = name
+        // A path may contain an @ itself: only digits after it are a speed.
+        if let at = name.lastIndex(of: "@"), name[at...].dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let bits = Int(name[name.index(after: at)...])
+        {
+            guard let speed = SerialSpeed(rawValue: bits) else {
+                throw LinkError(.unsupported, "A PN532 has no speed of \(bits); it has \(SerialSpeed.list).")
+            }
+            path = String(name[..<at])
+            self.speed = speed
+        }
+        guard !path.isEmpty else {
+            throw LinkError(.unsupported, "Name the serial line of the PN532: pn532:/dev/ttyUSB0, for example.")
+        }
+    }
+}
+
+/// A speed that a PN532 supports (PN532 user manual, 7.2.8).
+enum SerialSpeed: Int, Sendable, CaseIterable {
+    case baud9600 = 9600
+    case baud19200 = 19200
+    case baud38400 = 38400
+    case baud57600 = 57600
+    case baud115200 = 115_200
+    case baud230400 = 230_400
+    case baud460800 = 460_800
+    case baud921600 = 921_600
+
+    static let initial = baud115200
+
+    static var list: String { allCases.map { String($0.rawValue) }.joined(separator: ", ") }
+
+    /// The code of the operating system, and that of SetSerialBaudRate.
+    var codes: (system: Int32, chip: UInt8) {
+        switch self {
+        case .baud9600: (B9600, 0)
+        case .baud19200: (B19200, 1)
+        case .baud38400: (B38400, 2)
+        case .baud57600: (B57600, 3)
+        case .baud115200: (B115200, 4)
+        case .baud230400: (B230400, 5)
+        case .baud460800: (B460800, 6)
+        case .baud921600: (B921600, 7)
+        }
+    }
+}
+
+/// Why a serial line can't be used, as sentences that say what to do.
+enum SerialPortError {
+    /// The group of a file and its permission, from the file's status.
+    struct Ownership: Sendable, Equatable {
+        /// The name of its group, or its number.
+        var group: String
+        var isGroupAllowed: Bool
+    }
+
+    /// The sentence for a failure to open a line.
+    static func reason(path: String, code: Int32, ownership: Ownership?) -> String {
+        switch code {
+        case ENOENT, ENOTDIR:
+            if let at = path.lastIndex(of: "@"), !path[at...].contains("/") {
+                return """
+                    There is no \(path), and \"\(path[path.index(after: at)...])\" is not a speed of a PN532. Put \
+                    one of these behind @: \(SerialSpeed.list).
+                    """
+            }
+            return """
+                There is no \(path). Plug in the PN532's serial adapter. Connected adapters are listed in /dev/serial/by-id.
+                """
+        case EACCES, EPERM:
+            guard let ownership, ownership.isGroupAllowed, ownership.group != "root" else {
+                return """
+                    You may not use \(path). Add the udev rule SUBSYSTEM=="tty", KERNEL=="\(kernelName(path))", \
+                    GROUP="dialout", MODE="0660" to /etc/udev/rules.d/60-pn532.rules, plug the adapter in again, and \
+                    join the group with: sudo usermod -aG dialout "$USER". Log in again afterwards.
+                    """
+            }
+            return """
+                You may not use \(path): it belongs to the group \(ownership.group). Join it with: sudo usermod -aG \
+                \(ownership.group) "$USER". Log in again afterwards.
+                """
+        case EBUSY, EWOULDBLOCK: return "\(path) is in use by another program. End that program first."
+        case ENXIO, ENODEV, EIO: return "There is no device behind \(path). Plug the adapter in again."
+        case ENOTTY, EISDIR: return "\(path) is not a serial line."
+        default: return "\(path) can't be used: \(unsafe String(cString: strerror(code)))."
+        }
+    }
+
+    /// The pattern with which udev selects lines of a kind: `ttyUSB*` for `/dev/ttyUSB0`.
+    private static func kernelName(_ path: String) -> String {
+        var name = path.split(separator: "/").last.map(String.init) ?? path
+        while let last = name.last, last.isNumber { name.removeLast() }
+        return name + "*"
+    }
+
+    static func ownership(of path: String) -> Ownership? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        var entry = unsafe group()
+        var result: UnsafeMutablePointer<group>?
+        var memory = [CChar](repeating: 0, count: 16384)
+        var name = String(status.st_gid)
+        let code = unsafe memory.withUnsafeMutableBufferPointer { memory in
+            unsafe getgrgid_r(status.st_gid, &entry, memory.baseAddress, memory.count, &result)
+        }
+        if code == 0, let result = unsafe result, let found = unsafe result.pointee.gr_name {
+            // The text is in `memory`, which is still valid.
+            name = unsafe String(cString: found)
+        }
+        return Ownership(group: name, isGroupAllowed: status.st_mode & 0o060 == 0o060)
+    }
+
+    static func gone(_ path: String) -> LinkError {
+        LinkError(.readerUnavailable, "The PN532 at \(path) is gone. Plug its adapter in again.")
+    }
+
+    static let cancelled = LinkError(.cancelled, "The operation was cancelled.")
+}

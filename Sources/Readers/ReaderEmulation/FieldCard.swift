@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TagProtocols
+
+/// A card that a reader has found in its field and selected, and the link to it.
+struct FieldCard: Sendable {
+    /// The kind of the card, as found during activation.
+    enum Kind: Sendable {
+        case nfcA(NFCATarget)
+        /// A Type 1 tag, which has no anticollision.
+        case type1(NFCATarget, Type1Target)
+        case nfcB(NFCBTarget)
+        case nfcF(NFCFTarget)
+        case nfcV(NFCVTarget)
+    }
+
+    let kind: Kind
+    /// The link for frames to the card.
+    let link: any FrameLink
+    /// ISO-DEP, if the card supports it and the reader has started it.
+    var isoDEP: ISODEP?
+
+    /// The UID, PUPI or IDm.
+    var identifier: [UInt8] {
+        switch kind {
+        case .nfcA(let target): target.uid
+        case .type1(_, let target): target.uid
+        case .nfcB(let target): target.identifier
+        case .nfcF(let target): target.idm
+        case .nfcV(let target): target.uid
+        }
+    }
+
+    /// Whether this card may be another one, after that has lost its power.
+    ///
+    /// A UID of four bytes that begins with 08 is random, and so may be any PUPI: such a card takes another one each
+    /// time it is powered (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
+    func mayBe(_ former: FieldCard) -> Bool {
+        switch (kind, former.kind) {
+        case (.nfcA(let now), .nfcA(let before)):
+            now.uid == before.uid || [now.uid, before.uid].allSatisfy { $0.count == 4 && $0[0] == 0x08 }
+        case (.nfcB, .nfcB): true
+        case (.type1(_, let now), .type1(_, let before)): now.uid == before.uid
+        case (.nfcF(let now), .nfcF(let before)): now.idm == before.idm
+        case (.nfcV(let now), .nfcV(let before)): now.uid == before.uid
+        default: false
+        }
+    }
+
+    var technology: Technology { link.technology }
+
+    /// Whether the card supports ISO-DEP, which the reader or its host may have started.
+    var supportsISODEP: Bool { if case .nfcA(let target) = kind { target.isISODEP } else { isoDEP != nil } }
+
+    var isType1: Bool { if case .type1 = kind { true } else { false } }
+
+    /// Checks whether the card is still present. It selects the card again if the check needs an activation.
+    func isPresent() async -> Bool {
+        if let isoDEP { return await isoDEP.isPresent() }
+        switch kind {
+        case .nfcA, .type1: return await select()
+        case .nfcB(let target): return await hearsWakeUp(target)
+        case .nfcF(let target):
+            let answers = try? await NFCFPolling(link: link).poll(systemCode: target.systemCode ?? 0xFFFF)
+            return answers?.contains { $0.target.idm == target.idm } ?? false
+        case .nfcV(let target):
+            let found = try? await NFCVInventory(link: link).findAll()
+            return found?.contains { $0.uid == target.uid } ?? false
+        }
+    }
+
+    /// Selects the card again after it left the selected state: after a refusal, or while another card was selected.
+    /// Returns whether the card answered.
+    @discardableResult
+    func select() async -> Bool {
+        switch kind {
+        case .nfcA(let target):
+            guard (try? await NFCAActivation(link: link).reactivate(target)) != nil else { return false }
+            isoDEP?.wasActivated()
+            return true
+        case .type1(_, let target):
+            _ = try? await NFCAActivation(link: link).activateAll(waking: true)
+            return (try? await Type1Target.identify(link: link))?.uid == target.uid
+        case .nfcB(let target):
+            guard await hearsWakeUp(target) else { return false }
+            isoDEP?.wasActivated()
+            return true
+        case .nfcF, .nfcV:
+            return true
+        }
+    }
+
+    private func hearsWakeUp(_ target: NFCBTarget) async -> Bool {
+        let found = try? await NFCBActivation(link: link).findAll(waking: true)
+        return found?.contains { $0.identifier == target.identifier } ?? false
+    }
+
+    /// Puts the card to sleep, so that the reader can select another one.
+    func halt() async {
+        if let isoDEP {
+            try? await isoDEP.deselect()
+            return
+        }
+        switch kind {
+        case .nfcA: try? await NFCAActivation(link: link).halt()
+        case .nfcB(let target): try? await NFCBActivation(link: link).halt(target)
+        case .type1, .nfcF, .nfcV: break
+        }
+    }
+}
+
+/// Finds cards in a field, like a reader's own firmware.
+struct CardFinder: Sendable {
+    let field: any FieldDriver
+
+    /// The first card found, selected; with ISO-DEP started if the card supports it.
+    func findOne(_ technologies: [Technology], beginsISODEP: Bool = true) async -> FieldCard? {
+        for technology in technologies {
+            switch technology {
+            case .nfcA:
+                if let card = await findNFCA(limit: 1, beginsISODEP: beginsISODEP).first { return card }
+                if let card = await findType1() { return card }
+            case .nfcB: if let card = await findNFCB(limit: 1).first { return card }
+            case .nfcF: if let card = await findNFCF() { return card }
+            case .nfcV: if let card = await findNFCV() { return card }
+            }
+        }
+        return nil
+    }
+
+    /// NFC-A cards with anticollision; the last one is selected.
+    ///
+    /// - Parameters:
+    ///   - uid: the UID of the only wanted card, which is then selected by it; nil for any.
+    ///   - limit: the maximum number of cards.
+    ///   - beginsISODEP: whether to send RATS to a card that supports ISO-DEP.
+    func findNFCA(uid: [UInt8]? = nil, limit: Int, beginsISODEP: Bool) async -> [FieldCard] {
+        guard let link = field.link(for: .nfcA) else { return [] }
+        let activation = NFCAActivation(link: link)
+        var targets: [NFCATarget] = []
+        if let uid {
+            // Anticollision finds only one of several halted cards.
+            if let target = try? await activation.activate(uid: uid) { targets = [target] }
+        } else {
+            // A card in the state ACTIVE treats the first request as an error, and answers the second.
+            for _ in 0..<2 where targets.isEmpty {
+                targets = (try? await activation.activateAll(waking: true, limit: limit)) ?? []
+            }
+            targets.removeAll { $0.sak == nil }
+        }
+        let cards = targets.map { target in
+            FieldCard(
+                kind: .nfcA(target),
+                link: link,
+                isoDEP: target.isISODEP && beginsISODEP ? ISODEP(link: link) : nil
+            )
+        }
+        return await activatingLast(cards)
+    }
+
+    /// Only one card is selected at a time. The others receive RATS or ATTRIB when they are selected.
+    private func activatingLast(_ cards: [FieldCard]) async -> [FieldCard] {
+        guard let isoDEP = cards.last?.isoDEP, (try? await isoDEP.activate()) == nil else { return cards }
+        return Array(cards.dropLast())
+    }
+
+    /// A Type 1 tag. It answers REQA and RID.
+    func findType1() async -> FieldCard? {
+        guard let link = field.link(for: .nfcA),
+            let target = try? await NFCAActivation(link: link).activateAll(waking: true).first, target.isType1,
+            let tag = try? await Type1Target.identify(link: link)
+        else { return nil }
+        return FieldCard(kind: .type1(target, tag), link: link)
+    }
+
+    /// NFC-B cards; the last one is selected by ATTRIB.
+    ///
+    /// - Parameters:
+    ///   - applicationFamily: the AFI of the wanted cards; 0 for all.
+    ///   - limit: the maximum number of cards.
+    ///   - cid: the CID for a card that supports one; nil for none.
+    func findNFCB(applicationFamily: UInt8 = 0, limit: Int, cid: UInt8? = nil) async -> [FieldCard] {
+        guard let link = field.link(for: .nfcB) else { return [] }
+        let targets =
+            (try? await NFCBActivation(link: link)
+                .findAll(applicationFamily: applicationFamily, waking: true, limit: limit)) ?? []
+        let cards = targets.map { target in
+            FieldCard(
+                kind: .nfcB(target),
+                link: link,
+                isoDEP: target.isISODEP
+                    ? ISODEP(link: link, opening: .attribute(target), cid: target.supportsCID ? cid : nil) : nil
+            )
+        }
+        return await activatingLast(cards)
+    }
+
+    /// A FeliCa card of any system; or of the NDEF system, if it answers only that.
+    func findNFCF() async -> FieldCard? {
+        guard let link = field.link(for: .nfcF) else { return nil }
+        for code in [NFCFTarget.anySystemCode, NFCFTarget.ndefSystemCode] {
+            if let answer = try? await NFCFPolling(link: link).poll(systemCode: code).first {
+                return FieldCard(kind: .nfcF(answer.target), link: link)
+            }
+        }
+        return nil
+    }
+
+    func findNFCV() async -> FieldCard? {
+        guard let link = field.link(for: .nfcV),
+            let target = try? await NFCVInventory(link: link).findAll(limit: 1).first
+        else { return nil }
+        return FieldCard(kind: .nfcV(target), link: link)
+    }
+}
+
+/// Frames of a host that chooses who handles the checksums.
+extension FrameLink {
+    /// Sends bytes and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes to send, at least one.
+    ///   - bitsOfLastByte: the number of bits to send of the last byte, 1 to 8. With fewer than 8 there is no
+    ///     checksum.
+    ///   - appends: whether the reader appends the technology's checksum.
+    ///   - removes: whether the reader checks and removes the answer's checksum.
+    ///   - timeout: how long to wait.
+    func transceive(
+        raw bytes: [UInt8],
+        bitsOfLastByte: Int = 8,
+        appends: Bool,
+        removes: Bool,
+        timeout: Airtime
+    ) async throws(LinkError) -> Frame {
+        guard bitsOfLastByte == 8 else {
+            let frame = Frame(bits: bytes, validBitsInLastByte: bitsOfLastByte)
+            return try await transceive(frame, timeout: timeout)
+        }
+        // The link can only do both. If the host wants only one of them, it is done here.
+        if appends == removes {
+            return try await transceive(Frame(bytes, checksum: appends ? .automatic : .none), timeout: timeout)
+        }
+        let sent = appends ? bytes + technology.checksum(bytes) : bytes
+        var answer = try await transceive(Frame(sent, checksum: .none), timeout: timeout)
+        if removes, answer.validBitsInLastByte == 8, answer.bytes.count > 2 {
+            let payload = Array(answer.bytes.dropLast(2))
+            guard technology.checksum(payload) == Array(answer.bytes.suffix(2)) else {
+                throw LinkError(.transmission, "The answer's checksum is wrong.")
+            }
+            answer.bytes = payload
+        }
+        return answer
+    }
+}

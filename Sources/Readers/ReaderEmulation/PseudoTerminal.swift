@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import LinuxSupport
+
+/// A pseudo-terminal that other programs use as a serial line, with a link to it at a path that the user chooses.
+struct PseudoTerminal {
+    /// This program's end.
+    let controller: Int32
+    /// The other end. It stays open, so that this program's end does not fail when a host closes it.
+    let terminal: Int32
+    let name: String
+    let link: String
+
+    // TIOCSPTLCK and TIOCGPTN of asm-generic/ioctls.h, and F_OFD_SETLK of asm-generic/fcntl.h, which Swift does not see.
+    private static let unlock: UInt = 0x4004_5431
+    private static let getNumber: UInt = 0x8004_5430
+    private static let setLock: Int32 = 37
+
+    /// Creates a pseudo-terminal and the link. A link that an earlier emulation left behind is replaced: a link to a
+    /// pseudo-terminal that no emulation uses any more. Any other file or link stays unchanged.
+    init(link: String) throws(EmulationError) {
+        // Checked first, because a link that was left behind may lead to the terminal that is created now.
+        try Self.checkPath(link)
+        let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
+        var number: CUnsignedInt = 0
+        var lock: CInt = 0
+        guard unsafe ioctl(controller, Self.unlock, &lock) == 0, unsafe ioctl(controller, Self.getNumber, &number) == 0
+        else {
+            close(controller)
+            throw .system("No pseudo-terminal can be made")
+        }
+        let name = Self.terminalName(number)
+        let terminal = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else {
+            close(controller)
+            throw .system("The pseudo-terminal can't be opened")
+        }
+        var settings = termios()
+        _ = unsafe tcgetattr(terminal, &settings)
+        unsafe cfmakeraw(&settings)
+        _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
+        _ = Self.takeLock(terminal)
+        self.controller = controller
+        self.terminal = terminal
+        self.name = name
+        self.link = link
+        do throws(EmulationError) {
+            try makeLink()
+        } catch {
+            close(controller)
+            close(terminal)
+            throw error
+        }
+    }
+
+    private func makeLink() throws(EmulationError) {
+        // Checked again, so that a file that was created meanwhile is kept.
+        if let target = Self.target(of: link), Self.isTerminal(target) { _ = unsafe unlink(link) }
+        guard unsafe symlink(name, link) == 0 else { throw .system("\(link) can't be made") }
+    }
+
+    /// Throws unless the link's path is free, or has a link that an emulation left behind.
+    private static func checkPath(_ link: String) throws(EmulationError) {
+        var status = stat()
+        guard unsafe lstat(link, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFLNK else {
+            throw EmulationError("\(link) is a file already. Give another path for the serial line.")
+        }
+        guard let target = target(of: link), isTerminal(target) else {
+            throw EmulationError("\(link) is a link to something else already. Give another path for the serial line.")
+        }
+        guard !isInUse(link) else {
+            throw EmulationError("Another program is the PN532 at \(link) already. Stop it, or give another path.")
+        }
+    }
+
+    /// The target of a link, as written in it; nil when there is no link.
+    private static func target(of link: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+    }
+
+    /// The name of a pseudo-terminal, such as `/dev/pts/3`.
+    private static func terminalName(_ number: CUnsignedInt) -> String { "/dev/pts/\(number)" }
+
+    /// Whether a link's target is the name of a pseudo-terminal, as all links that this program creates have it.
+    private static func isTerminal(_ target: String) -> Bool {
+        CUnsignedInt(target.drop { !$0.isNumber }).map { terminalName($0) == target } ?? false
+    }
+
+    /// Locks a terminal, to show other emulations that it is in use. Closing the descriptor removes the lock. Programs
+    /// that use the line lock it with flock(2), which is a different kind of lock. Returns false when another emulation
+    /// has the lock.
+    private static func takeLock(_ terminal: Int32) -> Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        return unsafe fcntl(terminal, setLock, &lock) == 0 || errno != EAGAIN
+    }
+
+    /// Whether a link leads to the terminal of a running emulation.
+    private static func isInUse(_ link: String) -> Bool {
+        // A terminal that a program has opened exclusively can't be opened: it is in use.
+        let terminal = unsafe open(link, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        guard terminal >= 0 else { return errno == EBUSY }
+        defer { close(terminal) }
+        return isatty(terminal) == 1 && !takeLock(terminal)
+    }
+
+    /// Removes the link if it is still this one, and closes the terminal's other end. The reader of this program's end
+    /// closes that.
+    func remove() {
+        if Self.target(of: link) == name { _ = unsafe unlink(link) }
+        close(terminal)
+    }
+}
+
+/// nfcpy's name of a PN532 on a serial line, such as `tty:USB0:pn532` (nfcpy 1.0.4, `nfc.clf.transport.TTY.find`).
+package struct NfcpyPath {
+    /// The name, for `nfc.ContactlessFrontend`.
+    package let text: String
+
+    /// Finds the name of a line.
+    ///
+    /// Lines of four kinds have their kind and number as a name, such as USB0 for /dev/ttyUSB0; others their whole name.
+    ///
+    /// - Returns: nil when nfcpy has no name for it. nfcpy takes files directly in /dev, of ASCII letters, digits and hyphens.
+    package init?(line: String) {
+        guard line.hasPrefix("/dev/") else { return nil }
+        let name = line.dropFirst(5)
+        let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+        guard !name.isEmpty, isPlain else { return nil }
+        if name.hasPrefix("tty"), Self.isNumbered(name.dropFirst(3)) {
+            text = "tty:\(name.dropFirst(3)):pn532"
+            return
+        }
+        // nfcpy reads these names as other files.
+        let isTaken = Self.isNumbered(name) || Self.kinds.contains { $0 == name } || name.hasPrefix("usbserial")
+        guard !isTaken else { return nil }
+        text = "tty:\(name):pn532"
+    }
+
+    private static let kinds = ["S", "ACM", "AMA", "USB"]
+
+    /// Whether a name is a kind and a number.
+    private static func isNumbered(_ name: Substring) -> Bool {
+        kinds.contains { kind in
+            let number = name.dropFirst(kind.count)
+            return name.hasPrefix(kind) && !number.isEmpty && number.allSatisfy(\.isNumber)
+        }
+    }
+}

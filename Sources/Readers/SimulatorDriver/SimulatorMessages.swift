@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import TagLink
+import TextSafety
+
+/// Lines to the simulator: one JSON object each.
+enum SimulatorRequest {
+    static func hello(program: String, process: Int32) -> [UInt8] {
+        line { writer in
+            writer.member("hello", 1)
+            writer.member("client", "app")
+            writer.member("name", program)
+            writer.member("pid", Int(process))
+        }
+    }
+
+    /// A request.
+    ///
+    /// - Parameters:
+    ///   - name: what the simulator has to do.
+    ///   - id: the number that its answer repeats; nil for a request without an answer.
+    ///   - members: writes the other members.
+    static func line(_ name: String, id: Int?, _ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        line { writer in
+            if let id { writer.member("id", id) }
+            writer.member("do", name)
+            members(&writer)
+        }
+    }
+
+    private static func line(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        // There is a request in each exchange.
+        writer.text.reserveCapacity(128)
+        writer.beginObject()
+        members(&writer)
+        writer.endObject()
+        writer.newLine()
+        return writer.text
+    }
+}
+
+extension Frame.Checksum {
+    var simulatorName: String {
+        switch self {
+        case .automatic: "automatic"
+        case .crcB: "crc-b"
+        case .none: "none"
+        }
+    }
+}
+
+struct SimulatorAnswer: Sendable {
+    private let line: JSONLine
+
+    init(_ line: JSONLine) { self.line = line }
+
+    func check() throws(LinkError) {
+        guard let name = line.string("error") else { return }
+        let message = VisibleText.escaped(line.string("message") ?? name)
+        throw LinkError(Self.codes[name] ?? .readerUnavailable, message, collision: try collision())
+    }
+
+    private static let codes: [String: LinkError.Code] = [
+        "timeout": .timeout, "tag-removed": .tagRemoved, "transmission": .transmission, "collision": .collision,
+        "frame-too-long": .frameTooLong, "reader-unavailable": .readerUnavailable, "cancelled": .cancelled,
+        "unsupported": .unsupported, "protocol-violation": .protocolViolation, "in-use": .inUse,
+    ]
+
+    private func collision() throws(LinkError) -> LinkError.Collision? {
+        guard line["collision_bit"] != nil else { return nil }
+        guard let index = line.number("collision_bit"), (0...4096).contains(index), let bits = bytes("collision_bits"),
+            bits.count == (index + 7) / 8
+        else { throw SimulatorError.invalid("The position of a collision is invalid.") }
+        return LinkError.Collision(bitIndex: index, bits: bits)
+    }
+
+    /// The frame of a tag, and the time that the exchange took; nil when the simulator does not say it.
+    func frame() throws(LinkError) -> (Frame, elapsed: Airtime?) {
+        let bits = line["bits"] == nil ? 8 : line.number("bits")
+        guard let bytes = bytes("bytes"), bytes.count <= 4096, let bits, (1...8).contains(bits) else {
+            throw SimulatorError.invalid("A frame is invalid.")
+        }
+        var frame = Frame(bits: bytes, validBitsInLastByte: bits)
+        switch line.string("checksum") {
+        case "none": frame.checksum = .none
+        case "crc-b": frame.checksum = .crcB
+        case "automatic": frame.checksum = .automatic
+        case nil: frame.checksum = bits == 8 ? .automatic : .none
+        default: throw SimulatorError.invalid("A frame has an unknown checksum.")
+        }
+        let elapsed = line.number("elapsed_us").flatMap { (0...1 << 40).contains($0) ? $0 : nil }
+        return (frame, elapsed.map { .microseconds(Int64($0)) })
+    }
+
+    /// The number of a tag's arrival; nil when the tag is not near.
+    func arrival() -> UInt64? { line.number("arrival").flatMap { UInt64(exactly: $0) } }
+
+    private func bytes(_ key: String) -> [UInt8]? {
+        guard case .string(let digits)? = line[key] else { return nil }
+        return [UInt8](hexadecimal: digits)
+    }
+}
+
+/// What a simulator withholds from the sessions of an app.
+package struct SimulatorSwitches: Sendable, Hashable {
+    /// Whether the phone's radio is on.
+    package var hasRadio = true
+    /// Whether something else uses the reader.
+    package var isBusy = false
+    /// Whether the app has its entitlement.
+    package var hasEntitlement = true
+    /// Whether the app has a usage description.
+    package var hasUsageText = true
+
+    /// Creates switches that withhold nothing.
+    package init() {}
+
+    /// Reads the switches of a greeting or of an event. What it does not have is not withheld.
+    init(_ line: JSONLine) {
+        hasRadio = line.bool("radio") ?? true
+        isBusy = line.bool("busy") ?? false
+        hasEntitlement = line.bool("entitlement") ?? true
+        hasUsageText = line.bool("usage_text") ?? true
+    }
+}
+
+/// A link that the phone's background reading opens in this app.
+package struct SimulatorLinkEvent: Sendable, Hashable {
+    package var activityType: String
+    package var url: String
+    package var message: [UInt8]
+
+    /// Reads an event; nil when it is not complete.
+    init?(_ line: JSONLine) {
+        guard let type = line.string("activity_type"), let url = line.string("url"),
+            case .string(let digits)? = line["message_hex"], let message = [UInt8](hexadecimal: digits)
+        else { return nil }
+        (activityType, self.url, self.message) = (type, url, message)
+    }
+}
+
+/// Why a simulator can't be used.
+enum SimulatorError {
+    private static let start = "Start it with: nfc simulator"
+
+    static var cancelled: LinkError { LinkError(.cancelled, "The task was cancelled.") }
+
+    static func missing(_ path: String) -> LinkError {
+        LinkError(.readerUnavailable, "No simulator runs at \(VisibleText.escaped(path)). \(start)")
+    }
+
+    static var gone: LinkError { LinkError(.readerUnavailable, "The simulator has ended. \(start)") }
+
+    static var silent: LinkError {
+        LinkError(.readerUnavailable, "The simulator does not answer. Stop it. \(start)")
+    }
+
+    static func invalid(_ reason: String) -> LinkError {
+        LinkError(
+            .readerUnavailable,
+            "What the simulator sent is not understood: \(VisibleText.escaped(reason)) Use the same version of both."
+        )
+    }
+
+    static func refused(_ reason: String) -> LinkError {
+        LinkError(.readerUnavailable, "The simulator refused this program: \(VisibleText.escaped(reason))")
+    }
+}
