@@ -55,7 +55,7 @@ public final class PCSCReader: DiscoveringDriver {
     ///   - choice: which reader.
     ///   - layer: the resource manager.
     ///   - limits: the longest that calls may take.
-    package init(_ choice: ReaderChoice, layer: any SmartCardLayer, limits: CallLimits = .usual) {
+    package init(_ choice: ReaderChoice, layer: any SmartCardLayer, limits: CallTimeouts = .usual) {
         self.choice = choice
         service = ServiceConnection(layer: layer, limits: limits)
         monitor = ReaderMonitor(layer: layer, absence: limits.absence)
@@ -86,7 +86,7 @@ public final class PCSCReader: DiscoveringDriver {
     }
 
     /// False: PC/SC reports only an identifier and the kind of tag.
-    public var tellsActivation: Bool { false }
+    public var reportsActivationData: Bool { false }
 
     /// The thread on which the driver waits.
     public var executor: (any SerialExecutor & TaskExecutor)? { thread }

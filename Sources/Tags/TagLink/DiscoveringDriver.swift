@@ -6,7 +6,7 @@
 public protocol DiscoveringDriver: ReaderDriver {
     /// Whether every value of a ``DiscoveredTag/Identity`` came from the tag. False when the reader only reports an
     /// identifier and the kind of tag, so that ATQA, SAK and DSFID were derived from these.
-    var tellsActivation: Bool { get }
+    var reportsActivationData: Bool { get }
 
     /// Looks for tags once. Tags that were found before become invalid; their links throw `tagRemoved`.
     ///
@@ -41,7 +41,7 @@ public protocol DiscoveringDriver: ReaderDriver {
 
 extension DiscoveringDriver {
     /// True: the default is for a reader that reports the tags' own answers.
-    public var tellsActivation: Bool { true }
+    public var reportsActivationData: Bool { true }
 
     /// Does nothing: the default is for a driver that notices when its task is cancelled.
     public func interrupt() {}

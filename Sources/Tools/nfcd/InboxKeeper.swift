@@ -11,7 +11,7 @@ final class InboxKeeper {
 
     private let folders: UserFolders
     private let log: Log
-    private let loop: MachineLoop
+    private let loop: StateMachineDriver
     private var inbox: Inbox<DirectoryStore>
     private var marks: EntryMarks<DirectoryStore>
     private var files: FileWatch?
@@ -40,7 +40,7 @@ final class InboxKeeper {
         _ folders: UserFolders,
         marks: DirectoryStore,
         _ log: Log,
-        _ loop: MachineLoop,
+        _ loop: StateMachineDriver,
         storingPause: Duration = .seconds(5),
         movingTime: Duration = .seconds(1)
     ) throws {

@@ -33,7 +33,7 @@ final class Service {
     let options: Options
     private let log: Log
     private let bus: BusConnection
-    let loop: MachineLoop
+    let loop: StateMachineDriver
     let inbox: InboxKeeper
     private let links: LinkOpening
     let reading: ReadingControl
@@ -49,7 +49,7 @@ final class Service {
         let folders = UserFolders(environment: variables)
         let environment = try Self.environment(options.reader, log)
         bus = try Self.connect()
-        loop = MachineLoop { [clock = environment.clock] in clock.now }
+        loop = StateMachineDriver { [clock = environment.clock] in clock.now }
         let store = try DirectoryStore(folders.state + "/nfc/background")
         inbox = try InboxKeeper(folders, marks: store, log, loop)
         let opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)

@@ -229,7 +229,7 @@ struct DiscoveryTests {
         #expect(try await again.readNDEF() == message)
         // GET_VERSION can't be sent, so the product is not known.
         #expect(try await again.identifyProduct() == nil)
-        #expect(service.look(\.resets) == 0 && !link.countsAir && !reader.tellsActivation)
+        #expect(service.look(\.resets) == 0 && !link.countsAir && !reader.reportsActivationData)
         await #expect(throws: LinkError(.unsupported, "")) {
             _ = try await link.transceive(Frame([0x60]), timeout: .milliseconds(5))
         }

@@ -33,7 +33,7 @@ import VirtualTags
         let server: PN532Server
         let work: Task<Void, Never>
 
-        init(_ path: String, field: VirtualField = VirtualField(), place: (any CardPlace)? = nil) throws {
+        init(_ path: String, field: VirtualField = VirtualField(), place: (any CardSlot)? = nil) throws {
             server = try PN532Server(path: path, field: field, place: place)
             work = server.start()
         }

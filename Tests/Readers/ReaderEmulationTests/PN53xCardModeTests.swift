@@ -8,7 +8,7 @@ import VirtualTags
 /// A PN532 that is a card for another reader (PN532 user manual UM0701-02, 7.3.14 to 7.3.21).
 @Suite(.timeLimit(.minutes(1))) struct PN53xCardModeTests {
     /// The field of the other reader, and what the chip has called.
-    final class OtherField: CardPlace {
+    final class OtherField: CardSlot {
         let cards = Locked<[HostedCard]>([])
         let calls = Locked<[String]>([])
         /// How often the host was told to ask again.

@@ -127,7 +127,7 @@ import VirtualTags
             guard request["do"] as? String == "claim" else { return FakeSimulator.answers(to: request, from: field) }
             return grants ? [#"{"id":\#(request["id"] ?? 0),"granted":true}"#] : []
         }
-        let made = MadeReader(simulator.reader)
+        let made = ResolvedReader(simulator.reader)
         let environment = NFCEnvironment(
             reader: made.reader,
             clock: ManualClock(),

@@ -33,7 +33,7 @@ import VirtualTags
         contents.memory.replaceSubrange(20..<24, with: [1, 2, 3, 4])
         let inspection = try await inspection(VirtualType2Tag(contents))
         guard case .type2(let found)? = inspection.contents else { throw LinkError(.unsupported, "It is known.") }
-        #expect(inspection.findings.product == product.name && inspection.tellsActivation)
+        #expect(inspection.findings.product == product.name && inspection.reportsActivationData)
         #expect(found.uid == Self.tagUID && found.version == contents.version)
         #expect(found.atqa == 0x0344 && found.sak == 0x02)
         // The password and the keys are not read.
@@ -51,7 +51,7 @@ import VirtualTags
     @Test func `Type 2 inspection: what is kept back or only concluded is unknown`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: Self.tagUID)
         let whole = try await inspection(VirtualType2Tag(contents)) { .discovering(ConcludingReader($0)) }
-        #expect(!whole.tellsActivation && whole.unknown == [.failedAuthentications, .answers, .counters])
+        #expect(!whole.reportsActivationData && whole.unknown == [.failedAuthentications, .answers, .counters])
         // Pages from 8 on need a password, and the counter is free: it counts this reading.
         let first = try #require(Type2Product.ntag215.firstConfigurationPage) * 4
         contents.memory[first + 3] = 8

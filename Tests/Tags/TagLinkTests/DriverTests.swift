@@ -50,7 +50,7 @@ struct DriverTests {
         #expect(CommandLink().singleBlockCommandLength == 253 && CommandLink().singleBlockResponseLength == 253)
         CommandLink().wasActivated()
         let reader = Discovering()
-        #expect(reader.tellsActivation)
+        #expect(reader.reportsActivationData)
         reader.interrupt()
         // A tag is near as long as its arrival is the same.
         #expect(await reader.isStillNear([1, 2], since: 7))

@@ -6,7 +6,7 @@ package import VirtualTags
 package final class ConcludingReader: ForwardingReader {
     package let base: ActivatingReader
     package let name = "concluding"
-    package let tellsActivation = false
+    package let reportsActivationData = false
 
     package init(_ field: VirtualField) { base = ActivatingReader(field) }
 }

@@ -12,7 +12,7 @@ import UserBus
 @MainActor private final class AnnouncerScene {
     let stage: DesktopStage
     let recorded = RecordedLog()
-    let loop = MachineLoop(now: { .zero })
+    let loop = StateMachineDriver(now: { .zero })
     let announcer: Announcer
     private(set) var actions: [BackgroundReader.Action] = []
     /// The entries whose notification was clicked.

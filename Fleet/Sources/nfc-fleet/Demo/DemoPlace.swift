@@ -2,7 +2,7 @@
 import Foundation
 
 /// The folder of a demonstration, with a broker and an agent. Everything is gone when it ends.
-final class DemoPlace {
+final class DemoSandbox {
     let folder: String
     let port: UInt16
     let tags: DemoTags

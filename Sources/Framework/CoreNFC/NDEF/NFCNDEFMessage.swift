@@ -6,13 +6,13 @@ import TagLink
 ///
 /// A message may be used from any thread. Each read or change of ``records`` is atomic.
 public final class NFCNDEFMessage: NSObject, NSSecureCoding {
-    private let storage: Locked<HandedOver<[NFCNDEFPayload]>>
+    private let storage: Locked<UncheckedSendableBox<[NFCNDEFPayload]>>
 
     /// Creates a message from its records.
     ///
     /// - Parameter records: the records, in order.
     public init(records: [NFCNDEFPayload]) {
-        storage = Locked(HandedOver(records))
+        storage = Locked(UncheckedSendableBox(records))
     }
 
     /// Creates a message from its records.
@@ -35,7 +35,7 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
     public var records: [NFCNDEFPayload] {
         get { storage.withLock { $0 }.value }
         set {
-            let records = HandedOver(newValue)
+            let records = UncheckedSendableBox(newValue)
             storage.withLock { $0 = records }
         }
     }

@@ -112,7 +112,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         readsMessages.withLock { $0 = true }
         runtime.drawsErrorSymbol = false
         let handles = tags.compactMap { ($0 as? TagObject)?.handle }
-        let session = HandedOver(self)
+        let session = UncheckedSendableBox(self)
         runtime.readMessages(from: handles) { [environment, sessionQueue] result in
             guard case .success(let encoded) = result else { return }
             environment.call(on: sessionQueue) {

@@ -16,7 +16,7 @@ extension NFCReaderSession {
         // actor's.
         guard !MainQueue.isCurrent, !delegateConformsHere else { return }
         mistakes.add(.delegateOfMainActor)
-        if configuration.isStrict { ConfigurationGate.endProcess(SilentMistake.delegateOfMainActor.explanation) }
+        if configuration.isStrict { ConfigurationGate.endProcess(APIMisuse.delegateOfMainActor.explanation) }
     }
 
     /// Reports why the reader of a session was missing, was lost, or was in use by another program. Many apps show only

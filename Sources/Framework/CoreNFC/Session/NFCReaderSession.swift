@@ -33,11 +33,11 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     let number = SessionNumber.next()
     private let delegateBox: WeakBox
     private let locals = Locked(Locals())
-    let mistakes: MistakeReport
+    let mistakes: MisuseReporter
 
     private struct Locals {
         /// The session itself, while it is active.
-        var keepAlive: HandedOver<NFCReaderSession>?
+        var keepAlive: UncheckedSendableBox<NFCReaderSession>?
         /// The text of a session without a reader, and whether a session that never reached the reader has ended.
         var alertMessage = ""
         var hasEnded = false
@@ -57,7 +57,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         self.configuration = configuration
         delegateBox = WeakBox(delegate)
         runtime = ReaderSession(environment: environment, plan: plan(configuration), queue: queue)
-        mistakes = runtime?.mistakes ?? MistakeReport(environment: environment)
+        mistakes = runtime?.mistakes ?? MisuseReporter(environment: environment)
         super.init()
         environment.place?.made(self, as: .session)
         environment.place?.made(delegate, as: .delegate)
@@ -145,12 +145,12 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     /// Delivers the events, and keeps the session alive until the last one.
     private func observe(_ runtime: ReaderSession) {
-        let session = HandedOver(self)
+        let session = UncheckedSendableBox(self)
         locals.withLock { $0.keepAlive = session }
         let box = WeakBox(self)
         runtime.observe { [environment, sessionQueue] event in
             guard let session = box.object as? NFCReaderSession else { return }
-            let handedOver = HandedOver(session)
+            let handedOver = UncheckedSendableBox(session)
             environment.call(on: sessionQueue) { handedOver.value.deliver(event) }
         }
     }
@@ -191,7 +191,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
             return !locals.hasEnded
         }
         guard isFirst else { return }
-        let session = HandedOver(self)
+        let session = UncheckedSendableBox(self)
         environment.call(on: sessionQueue) {
             session.value.noteEnd(error)
             session.value.didEnd(error)

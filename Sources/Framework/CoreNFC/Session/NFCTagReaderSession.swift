@@ -38,7 +38,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// What it looks for now.
     private let current: Locked<TagSearch>
     /// The tags that the session reported last.
-    private let found = Locked(HandedOver<[NFCTag]>([]))
+    private let found = Locked(UncheckedSendableBox<[NFCTag]>([]))
 
     /// Creates a session.
     ///
@@ -173,7 +173,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         let search = current.withLock { $0 }
         for tag in tags { reportMissingApplication(of: tag, in: search) }
         let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }
-        self.found.withLock { [found = HandedOver(found)] in $0 = found }
+        self.found.withLock { [found = UncheckedSendableBox(found)] in $0 = found }
         if found.isEmpty {
             // A phone does not detect these tags, so the session continues to look.
             runtime?.restartPolling(skippingReported: true)
@@ -184,7 +184,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     }
 
     override func didEnd(_ error: NFCReaderError) {
-        found.withLock { $0 = HandedOver([]) }
+        found.withLock { $0 = UncheckedSendableBox([]) }
         tagDelegate?.tagReaderSession(self, didInvalidateWithError: error)
     }
 }

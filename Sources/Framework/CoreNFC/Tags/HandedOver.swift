@@ -5,7 +5,7 @@
 /// Sessions, tags, messages and answers are not `Sendable`, as in Apple's SDK. So clients can subclass them, write
 /// their own tags, and declare themselves what they share. The framework hands them over nevertheless. That is safe:
 /// its own classes lock what changes, and only the receiving thread uses an answer after the thread that made it.
-struct HandedOver<Value>: @unchecked Sendable {
+struct UncheckedSendableBox<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) {

@@ -3,14 +3,14 @@ import TagLink
 
 /// Passes a completion handler's arguments to the task that waits for them.
 struct Handover<Value>: Sendable {
-    fileprivate let complete: @Sendable (HandedOver<Result<Value, any Error>>) -> Void
+    fileprivate let complete: @Sendable (UncheckedSendableBox<Result<Value, any Error>>) -> Void
 
     func resume(returning value: Value) {
-        complete(HandedOver(.success(value)))
+        complete(UncheckedSendableBox(.success(value)))
     }
 
     func resume(throwing error: any Error) {
-        complete(HandedOver(.failure(error)))
+        complete(UncheckedSendableBox(.failure(error)))
     }
 
     /// Resumes like a completion handler that receives a value and an optional error.
@@ -34,6 +34,6 @@ struct Handover<Value>: Sendable {
 /// - Returns: what the handover was resumed with.
 /// - Throws: the error that the handover was resumed with.
 func handedOver<Value>(_ start: (Handover<Value>) -> Void) async throws -> Value {
-    let result: HandedOver<Result<Value, any Error>> = await TagLink.handedOver { start(Handover(complete: $0)) }
+    let result: UncheckedSendableBox<Result<Value, any Error>> = await TagLink.handedOver { start(Handover(complete: $0)) }
     return try result.value.get()
 }

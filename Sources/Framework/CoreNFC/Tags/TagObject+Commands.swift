@@ -51,7 +51,7 @@ extension TagObject {
         _ result: Result<Value, NFCReaderError>,
         _ completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
     ) {
-        let result = HandedOver(result)
+        let result = UncheckedSendableBox(result)
         call { completion(result.value) }
     }
 }

@@ -34,7 +34,7 @@ import TagLink
     private static let isSet: Bool = {
         // Creates everything that the handler uses before the handler can be called.
         _ = table
-        _ = CarriedPlace.scope
+        _ = CurrentTest.scope
         for signal in signals {
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_sigaction = { signal, info, context in
@@ -88,7 +88,7 @@ import TagLink
     /// - Returns: whether there was a note to write.
     @discardableResult
     private static func writeNotes() -> Bool {
-        let own = CarriedPlace.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0
+        let own = CurrentTest.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0
         let count = table.count.load(ordering: .acquiring)
         var isKnown = false
         var goesOn = false

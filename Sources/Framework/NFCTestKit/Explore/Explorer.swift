@@ -306,7 +306,7 @@ extension TestField {
     /// handlers that are called a second time.
     fileprivate func leavesSessionOpen() async -> Bool {
         guard drivenClock != nil else {
-            await letGoOfReader()
+            await releaseReader()
             return !environment.arbiter.isIdle
         }
         // The remaining work may be only the caller's own job.

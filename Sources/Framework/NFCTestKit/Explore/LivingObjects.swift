@@ -57,7 +57,7 @@ struct LivingObjects: Sendable {
     }
 }
 
-extension FieldPlace {
+extension TestTracker {
     func made(_ object: AnyObject, as kind: MadeObject) {
         field?.state.withLock { state in
             state.made?.add(object, as: kind)

@@ -52,7 +52,7 @@ import TagTrace
     /// - Parameters:
     ///   - script: the line that replays the run; nil for the run without faults.
     ///   - place: the place of the run's field.
-    func begin(_ script: FaultScript?, in place: FieldPlace) {
+    func begin(_ script: FaultScript?, in place: TestTracker) {
         let line = script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run"
         count = 0
         removedExchanges = 0

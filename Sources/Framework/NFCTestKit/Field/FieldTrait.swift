@@ -33,10 +33,10 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
         )
         defer {
             field.close()
-            CarriedPlace.handOver()
+            CurrentTest.handOver()
         }
         try await field.attend(function)
-        await field.letGoOfReader()
+        await field.releaseReader()
     }
 }
 

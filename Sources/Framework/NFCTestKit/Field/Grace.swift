@@ -15,7 +15,7 @@ struct Grace: Sendable {
     var long: Duration { duration * Self.factor }
 
     /// The grace for the current work.
-    func duration(after work: FieldPlace.Work) -> Duration {
+    func duration(after work: TestTracker.Work) -> Duration {
         // Another thread of the app is not counted, and may have been started a moment ago. A thread that the run
         // started may sleep for any time before it continues.
         if isNoneWhenCounted, !work.hasUncounted, !work.hasThreads, PoolThreads.othersSleep { return .zero }
@@ -26,7 +26,7 @@ struct Grace: Sendable {
     ///
     /// A blocked queue is detected sooner: the code that could end its wait is counted, unless the test has started a
     /// thread, or another thread has called the test's code.
-    func beforeEnd(after work: FieldPlace.Work) -> Duration {
+    func beforeEnd(after work: TestTracker.Work) -> Duration {
         guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
         return work.hasSources || Self.hasChildren ? long : duration
     }

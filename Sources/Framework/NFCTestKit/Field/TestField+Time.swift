@@ -11,7 +11,7 @@ extension TestField {
     ///   - work: the current work.
     ///   - stillness: how long nothing has happened.
     /// - Returns: whether something was resumed or time has advanced.
-    func goOn(after work: FieldPlace.Work, _ stillness: Stillness) -> Bool {
+    func goOn(after work: TestTracker.Work, _ stillness: Stillness) -> Bool {
         guard let clock = drivenClock else { return false }
         guard stillness.isOfAll || isNextDelayOver(stillness) else { return false }
         let (next, target) = state.withLock { state in
@@ -40,7 +40,7 @@ extension TestField {
     /// Whether time may advance to an event for which the test has not asked to wait.
     private func mayPass(
         _ event: (deadline: Duration, kind: DeadlineQueue.Kind),
-        after work: FieldPlace.Work,
+        after work: TestTracker.Work,
         _ stillness: Stillness
     ) -> Bool {
         switch event.kind {
@@ -60,7 +60,7 @@ extension TestField {
         return stillness.standing >= event.deadline - now
     }
 
-    private func mayPassLimits(after work: FieldPlace.Work, _ quiet: Duration) -> Bool {
+    private func mayPassLimits(after work: TestTracker.Work, _ quiet: Duration) -> Bool {
         work.waits.allSatisfy { $0.end == nil } && quiet >= grace.duration(after: work)
     }
 
@@ -69,7 +69,7 @@ extension TestField {
     /// - Parameters:
     ///   - work: the current work.
     ///   - quiet: how long nothing has happened, in real time.
-    func stop(after work: FieldPlace.Work? = nil, quiet: Duration = .zero) {
+    func stop(after work: TestTracker.Work? = nil, quiet: Duration = .zero) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
         let seconds = (now - start).components.seconds
@@ -106,12 +106,12 @@ extension TestField {
             return ("its limit is \(limit) s.\(what)", " Give limit: for a flow that is to take longer.")
         }
         let (sessions, log) = state.withLock { ($0.sessionsMade, $0.log) }
-        let released = Trace.Event.note(SilentMistake.delegateReleased.explanation)
+        let released = Trace.Event.note(APIMisuse.delegateReleased.explanation)
         let advice =
             if sessions > 0, environment.arbiter.requestCount == 0 {
                 "A session was made, and none has begun: call begin()."
             } else if log.contains(where: { $0.event == released }) {
-                SilentMistake.delegateReleased.explanation
+                APIMisuse.delegateReleased.explanation
             } else {
                 "Look for a continuation that no path resumes."
             }

@@ -16,7 +16,7 @@ public import VirtualTags
 public final class TestField: Sendable {
     /// The caller's field: the field of its task, or of the block or delegate method that it runs in; else the only
     /// open field. Nil outside of any field, and when several fields are open and the caller's is not known.
-    public static var current: TestField? { (NFCEnvironment.ofTest?.place as? FieldPlace)?.field }
+    public static var current: TestField? { (NFCEnvironment.ofTest?.place as? TestTracker)?.field }
 
     struct State {
         var log: [Trace.Entry] = []
@@ -86,7 +86,7 @@ public final class TestField: Sendable {
     let sheet: RecordingSheet
     let limit: Duration
     let grace: Grace
-    let place: FieldPlace
+    let place: TestTracker
     /// When the field was created, by its clock. On a reader, the clock is that of the process.
     let start: Duration
     let state = Locked(State())
@@ -104,7 +104,7 @@ public final class TestField: Sendable {
         self.limit = limit
         self.grace = grace
         let isReal = if case .reader = reader.kind { true } else { false }
-        let owner = FieldPlace(isDriven: !isReal)
+        let owner = TestTracker(isDriven: !isReal)
         place = owner
         let limits = SessionLimits()
         let arbiter = SessionArbiter(policy: busyPolicy)

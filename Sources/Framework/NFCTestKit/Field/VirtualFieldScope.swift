@@ -50,7 +50,7 @@ public func withVirtualField<Value>(
         arbiter: SessionArbiter(policy: busyPolicy),
         limits: limits,
         cardPort: cardReader,
-        place: FieldPlace(isDriven: false)
+        place: TestTracker(isDriven: false)
     )
     OpenFields.add(environment)
     defer { OpenFields.remove(environment) }

@@ -60,7 +60,7 @@ public func withField<Value: Sendable>(
     )
     do {
         let value = try await field.run(body)
-        await field.letGoOfReader()
+        await field.releaseReader()
         try field.checkRecording()
         field.close()
         return value
@@ -84,7 +84,7 @@ extension TestField {
         reader: TestReader
     ) async throws -> TestField {
         try Task.checkCancellation()
-        guard (NFCEnvironment.scoped?.place as? FieldPlace)?.field == nil else {
+        guard (NFCEnvironment.scoped?.place as? TestTracker)?.field == nil else {
             throw FieldError(
                 .fieldInField,
                 """
@@ -203,7 +203,7 @@ extension TestField {
 
     /// Runs code as the field's test.
     private func within<Value>(_ work: () -> Value) -> Value {
-        CarriedPlace.within(environment) { NFCEnvironment.$scoped.withValue(environment) { work() } }
+        CurrentTest.within(environment) { NFCEnvironment.$scoped.withValue(environment) { work() } }
     }
 
     private func perform(_ function: @concurrent @Sendable () async throws -> Void, _ outcome: Outcome<Void>) async {
@@ -217,7 +217,7 @@ extension TestField {
 
     /// On a reader, waits for the sessions that are ending, up to a limit. A reader takes time to release a tag, and
     /// the next test and the end of a recording need that to be done.
-    func letGoOfReader() async {
+    func releaseReader() async {
         guard drivenClock == nil else { return }
         let end = now + .seconds(10)
         while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }
@@ -256,7 +256,7 @@ private final class Outcome<Value: Sendable>: Sendable {
             state.result = result
             return state.waiting.take()
         }
-        CarriedPlace.handingOver { waiting?(result) }
+        CurrentTest.handingOver { waiting?(result) }
     }
 
     func value() async throws -> Value {

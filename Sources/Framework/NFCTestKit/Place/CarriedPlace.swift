@@ -3,7 +3,7 @@ import Glibc
 import NFCSessions
 
 /// The test that the current thread belongs to while it runs a block or a job that a test's code has put on a queue.
-@safe enum CarriedPlace {
+@safe enum CurrentTest {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         unsafe pthread_key_create(&key, nil)
@@ -32,18 +32,18 @@ import NFCSessions
 
     /// The environment of the test that the caller belongs to, by its task or by its thread's scope; nil when that is
     /// not known, or the test's field is closed.
-    static var current: (environment: NFCEnvironment, place: FieldPlace)? {
-        guard OpenFields.areThere,
+    static var current: (environment: NFCEnvironment, place: TestTracker)? {
+        guard OpenFields.exist,
             let owner, owner.place.isOpen
         else { return nil }
         return owner
     }
 
     /// The same, but also for a test whose field has ended: work that it left behind still belongs to it.
-    static var owner: (environment: NFCEnvironment, place: FieldPlace)? {
-        guard OpenFields.haveBeenThere else { return nil }
+    static var owner: (environment: NFCEnvironment, place: TestTracker)? {
+        guard OpenFields.wereEverOpened else { return nil }
         let environment = NFCEnvironment.scoped ?? carried
-        guard let environment, let place = environment.place as? FieldPlace else { return nil }
+        guard let environment, let place = environment.place as? TestTracker else { return nil }
         return (environment, place)
     }
 
@@ -51,8 +51,8 @@ import NFCSessions
     /// test may use the thread by now.
     static var carried: NFCEnvironment? {
         guard let scope else { return nil }
-        if (scope.environment.place as? FieldPlace)?.isOpen == true { return scope.environment }
-        return scope.isHandedOver || scope.isLasting && OpenFields.areThere ? nil : scope.environment
+        if (scope.environment.place as? TestTracker)?.isOpen == true { return scope.environment }
+        return scope.isHandedOver || scope.isLasting && OpenFields.exist ? nil : scope.environment
     }
 
     /// Runs `work` so that what it starts continues for the field's caller.

@@ -4,7 +4,7 @@ import NFCSessions
 /// A block or a function that code of a test has put on a queue. It belongs to the test, and is counted until it
 /// returns.
 @safe final class CarriedWork: CarriedScope {
-    private let place: FieldPlace
+    private let place: TestTracker
     private let context: DispatchLibrary.Pointer?
     /// Nil for a block; then `context` is the block.
     private let function: DispatchLibrary.Function?
@@ -17,7 +17,7 @@ import NFCSessions
     private let group: DispatchLibrary.Pointer?
 
     private init(
-        _ owner: (environment: NFCEnvironment, place: FieldPlace),
+        _ owner: (environment: NFCEnvironment, place: TestTracker),
         _ context: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?,
         group: DispatchLibrary.Pointer?
@@ -34,7 +34,7 @@ import NFCSessions
         _ context: DispatchLibrary.Pointer?,
         _ function: @escaping DispatchLibrary.Function
     ) -> DispatchLibrary.Pointer? {
-        guard let owner = CarriedPlace.owner else { return nil }
+        guard let owner = CurrentTest.owner else { return nil }
         return unsafe counted(for: owner, context, function)
     }
 
@@ -43,7 +43,7 @@ import NFCSessions
         block: DispatchLibrary.Pointer,
         group: DispatchLibrary.Pointer? = nil
     ) -> DispatchLibrary.Pointer? {
-        guard let owner = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
+        guard let owner = CurrentTest.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
         if let group = unsafe group { unsafe DispatchLibrary.enter(group) }
         return unsafe counted(for: owner, copy, nil, group: group)
     }
@@ -52,13 +52,13 @@ import NFCSessions
     ///
     /// - Parameter isOfField: whether the work belongs to the field even if handed-over work starts it now.
     static func counted(
-        for owner: (environment: NFCEnvironment, place: FieldPlace),
+        for owner: (environment: NFCEnvironment, place: TestTracker),
         _ context: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?,
         group: DispatchLibrary.Pointer? = nil,
         isOfField: Bool = false
     ) -> DispatchLibrary.Pointer {
-        let scope = CarriedPlace.scope
+        let scope = CurrentTest.scope
         if scope?.environment !== owner.environment || scope?.isOfThread == true { owner.place.noteGuest() }
         owner.place.enqueued()
         let work = unsafe CarriedWork(owner, context, function, group: group)
@@ -80,7 +80,7 @@ import NFCSessions
             let number = UInt(bitPattern: queue)
             work.jobQueue = number
             let job = unsafe SwiftJobs.Job(pointer, of: queue)
-            if let running = CarriedPlace.scope?.work {
+            if let running = CurrentTest.scope?.work {
                 if running.jobQueue == number, SwiftJobs.keep(job, after: running) { return }
                 if running.jobQueue == nil, running.place === work.place, work.place.postpone(job) { return }
             }
@@ -99,7 +99,7 @@ import NFCSessions
     private func run() -> DispatchLibrary.Pointer? {
         PoolThreads.noteCaller()
         place.begins()
-        CarriedPlace.within(self) {
+        CurrentTest.within(self) {
             if let function = unsafe function {
                 // A task's job takes its values from its task, and a C function has no task.
                 unsafe function(context)

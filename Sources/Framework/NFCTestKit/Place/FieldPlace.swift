@@ -6,7 +6,7 @@ import TagLink
 ///
 /// Each block and each task's job that the test's code puts on a queue is counted until it has returned. When none is
 /// left, only time or the user can make the test's code continue, regardless of what else the process does.
-final class FieldPlace: TestPlace {
+final class TestTracker: TestContext {
     /// A call with which code of the test waits for other code.
     struct Wait: Sendable {
         let id: UInt64
@@ -252,7 +252,7 @@ final class FieldPlace: TestPlace {
         while true {
             let (field, work) = state.withLock { ($0.field, $0.work) }
             let hasMoved = field.map { field in
-                CarriedPlace.within(field.environment) { field.goOn(after: work, stillness) }
+                CurrentTest.within(field.environment) { field.goOn(after: work, stillness) }
             }
             let goesOn = state.withLock { state in
                 if hasMoved == true { state.work.activity &+= 1 }

@@ -10,9 +10,9 @@ enum OpenFields {
     private static let environments = Locked<[NFCEnvironment]>([])
 
     /// Whether any field is open.
-    static var areThere: Bool { count.load(ordering: .acquiring) > 0 }
+    static var exist: Bool { count.load(ordering: .acquiring) > 0 }
     /// Whether any field has been open so far.
-    static var haveBeenThere: Bool { wasAdded.load(ordering: .acquiring) }
+    static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
         NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
@@ -22,7 +22,7 @@ enum OpenFields {
     }
 
     static func remove(_ environment: NFCEnvironment) {
-        (environment.place as? FieldPlace)?.close()
+        (environment.place as? TestTracker)?.close()
         let isIn = environments.withLock { environments in
             guard let index = environments.firstIndex(where: { $0 === environment }) else { return false }
             environments.remove(at: index)
@@ -34,7 +34,7 @@ enum OpenFields {
     /// Finds the test of a new session whose task does not name it: the test of the thread's work, else the only open
     /// field. If that test has ended, the session ends with an error.
     private static func search() -> NFCEnvironment? {
-        if let carried = CarriedPlace.carried { return carried }
+        if let carried = CurrentTest.carried { return carried }
         let open = environments.withLock { $0 }
         return switch open.count {
         case 0: nil
@@ -57,7 +57,7 @@ enum OpenFields {
             """
         return NFCEnvironment(reader: .none(reason: reason), isOfTest: true) { _ in
             for environment in open {
-                (environment.place as? FieldPlace)?.field?.fail(FieldError(.unknownField, reason), onlyFirst: true)
+                (environment.place as? TestTracker)?.field?.fail(FieldError(.unknownField, reason), onlyFirst: true)
             }
         }
     }

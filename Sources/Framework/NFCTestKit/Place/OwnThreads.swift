@@ -21,10 +21,10 @@ import NFCSessions
     @safe private final class Begun: CarriedScope {
         private let body: Body
         private let context: UnsafeMutableRawPointer?
-        private let place: FieldPlace
+        private let place: TestTracker
 
         init(
-            _ owner: (environment: NFCEnvironment, place: FieldPlace),
+            _ owner: (environment: NFCEnvironment, place: TestTracker),
             _ body: @escaping Body,
             _ context: UnsafeMutableRawPointer?
         ) {
@@ -42,7 +42,7 @@ import NFCSessions
             let number = ProcessActivity.callerNumber
             place.threadBegins(number)
             defer { place.threadEnds(number) }
-            return unsafe CarriedPlace.within(self) { unsafe body(context) }
+            return unsafe CurrentTest.within(self) { unsafe body(context) }
         }
 
         func doesNotCome() { place.threadComes(false) }
@@ -63,7 +63,7 @@ import NFCSessions
         _ context: UnsafeMutableRawPointer?,
         calledBy function: String
     ) -> UnsafeMutableRawPointer? {
-        guard let owner = CarriedPlace.current,
+        guard let owner = CurrentTest.current,
             !(unsafe Symbols.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
         owner.place.noteThread()

@@ -14,7 +14,7 @@ import NFCSessions
     }
 
     static func set(_ source: Pointer, _ block: Pointer?) {
-        guard let block = unsafe block, let (environment, place) = CarriedPlace.owner else {
+        guard let block = unsafe block, let (environment, place) = CurrentTest.owner else {
             return unsafe DispatchLibrary.setEventHandler(source, block)
         }
         place.noteSource()
@@ -26,7 +26,7 @@ import NFCSessions
         let held = unsafe Held(copy)
         let carrying: @convention(block) () -> Void = {
             place.begins(wasQueued: false)
-            CarriedPlace.within(CarriedScope(environment, in: CarriedPlace.scope, lasts: true)) {
+            CurrentTest.within(CarriedScope(environment, in: CurrentTest.scope, lasts: true)) {
                 NFCEnvironment.$scoped.withValue(environment) { unsafe DispatchLibrary.call(held.block) }
             }
             place.ends()
@@ -44,21 +44,21 @@ package func carryHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMuta
 
 @_cdecl("dispatch_source_set_timer")
 package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64) {
-    CarriedPlace.current?.place.noteSource()
+    CurrentTest.current?.place.noteSource()
     unsafe DispatchLibrary.setTimer(source, start, interval, leeway)
 }
 
 /// Foundation's `Timer` calls it.
 @_cdecl("CFRunLoopAddTimer")
 package func noteRunLoopTimer(_ loop: UnsafeRawPointer?, _ timer: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
-    CarriedPlace.current?.place.noteSource()
+    CurrentTest.current?.place.noteSource()
     unsafe RunLoopSources.addTimer(loop, timer, mode)
 }
 
 /// Foundation's `Process`, ports and streams call it.
 @_cdecl("CFRunLoopAddSource")
 package func noteRunLoopSource(_ loop: UnsafeRawPointer?, _ source: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
-    CarriedPlace.current?.place.noteSource()
+    CurrentTest.current?.place.noteSource()
     unsafe RunLoopSources.addSource(loop, source, mode)
 }
 

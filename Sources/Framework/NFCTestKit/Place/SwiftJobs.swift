@@ -6,7 +6,7 @@ import TagLink
 /// and waking a thread for that takes longer than a whole run of a short flow.
 ///
 /// A job that does not end soon passes its kept job to the other threads: as soon as it waits, or at the next check of
-/// ``RestMonitor``. A job that other work starts, such as a completion handler, is postponed in ``FieldPlace``.
+/// ``RestMonitor``. A job that other work starts, such as a completion handler, is postponed in ``TestTracker``.
 @safe enum SwiftJobs {
     /// A job and its queue, as addresses.
     struct Job: Sendable {

@@ -15,7 +15,7 @@
         until time: UInt64,
         _ wait: DispatchLibrary.Wait
     ) -> Int {
-        guard let (environment, place) = CarriedPlace.current, let scope = CarriedPlace.scope,
+        guard let (environment, place) = CurrentTest.current, let scope = CurrentTest.scope,
             scope.environment === environment, !scope.isOfThread
         else {
             return unsafe wait(object, time)

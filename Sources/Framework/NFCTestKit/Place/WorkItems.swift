@@ -22,7 +22,7 @@ import TagLink
 
     /// Whether a block is a barrier; nil for an unknown work item, and before the first field.
     static func isBarrier(_ block: Pointer) -> Bool? {
-        guard OpenFields.haveBeenThere else { return nil }
+        guard OpenFields.wereEverOpened else { return nil }
         guard unsafe block.load(fromByteOffset: 16, as: UInt.self) == function else { return false }
         return flags.withLock { $0[UInt(bitPattern: block)] }.map { $0 & barrier != 0 }
     }
@@ -47,12 +47,12 @@ import TagLink
     ///   - flags: its flags, as for libdispatch.
     ///   - make: creates the work item with the library.
     static func make(_ block: Pointer, flags: UInt, _ make: (Pointer) -> Pointer?) -> Pointer? {
-        guard let (environment, _) = CarriedPlace.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else {
+        guard let (environment, _) = CurrentTest.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else {
             return unsafe make(block)
         }
         let held = unsafe Held(copy)
         let carrying: @convention(block) () -> Void = {
-            CarriedPlace.within(environment) {
+            CurrentTest.within(environment) {
                 NFCEnvironment.$scoped.withValue(environment) { unsafe DispatchLibrary.call(held.block) }
             }
         }

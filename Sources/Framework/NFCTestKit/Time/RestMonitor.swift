@@ -25,13 +25,13 @@ final class RestMonitor: Sendable {
     private static let endless = (changes: UInt64(100_000), duration: Duration.seconds(5))
 
     private struct State {
-        var places: [FieldPlace] = []
+        var places: [TestTracker] = []
         var isRunning = false
     }
 
     /// A place, and how long nothing has happened there.
     private struct Watched {
-        let place: FieldPlace
+        let place: TestTracker
         var activity: UInt64
         /// The real time in which the process could run.
         var quiet = Duration.zero
@@ -49,7 +49,7 @@ final class RestMonitor: Sendable {
         /// The field's time, how long it has not advanced in real time, and the activity count when it last advanced.
         var standing: (time: Duration?, duration: Duration, activity: UInt64)
 
-        init(_ place: FieldPlace, _ work: FieldPlace.Work) {
+        init(_ place: TestTracker, _ work: TestTracker.Work) {
             self.place = place
             activity = work.activity
             standing = (place.field?.now, .zero, work.activity)
@@ -57,7 +57,7 @@ final class RestMonitor: Sendable {
         }
 
         /// Notes whether anything has happened since the last check.
-        mutating func goOn(_ work: FieldPlace.Work, _ round: Duration) {
+        mutating func goOn(_ work: TestTracker.Work, _ round: Duration) {
             let before = standing
             if activity == work.activity { quiet += round } else { self = Watched(place, work) }
             if standing.time == before.time { standing = (before.time, before.duration + round, before.activity) }
@@ -65,12 +65,12 @@ final class RestMonitor: Sendable {
 
         /// Whether every wait without a limit has checked without success since the place became quiet. So what it
         /// waits for was not there. A check may have been running when the place became quiet, so one more is needed.
-        private func haveLookedInVain(_ waits: [FieldPlace.Wait]) -> Bool {
+        private func haveLookedInVain(_ waits: [TestTracker.Wait]) -> Bool {
             waits.allSatisfy { wait in wait.end != nil || wait.looks >= looks[wait.id, default: 0] + 2 }
         }
 
         /// How long nothing has happened, with the current work.
-        func stillness(after work: FieldPlace.Work, isOfAll: Bool = true) -> Stillness {
+        func stillness(after work: TestTracker.Work, isOfAll: Bool = true) -> Stillness {
             Stillness(
                 quiet: haveLookedInVain(work.waits) ? quiet : .zero,
                 standing: standing.duration,
@@ -91,7 +91,7 @@ final class RestMonitor: Sendable {
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "org.opencorenfc.testkit.rest")
 
-    func add(_ place: FieldPlace) {
+    func add(_ place: TestTracker) {
         let starts = state.withLock { state in
             state.places.append(place)
             defer { state.isRunning = true }
@@ -100,7 +100,7 @@ final class RestMonitor: Sendable {
         if starts { begin() }
     }
 
-    func remove(_ place: FieldPlace) {
+    func remove(_ place: TestTracker) {
         state.withLock { state in state.places.removeAll { $0 === place } }
     }
 
@@ -178,7 +178,7 @@ final class RestMonitor: Sendable {
     }
 
     /// Whether queued work can't start, because it is behind work that waits.
-    private func isStuck(_ work: FieldPlace.Work, _ watched: inout Watched, _ threads: inout ThreadRest) -> Bool {
+    private func isStuck(_ work: TestTracker.Work, _ watched: inout Watched, _ threads: inout ThreadRest) -> Bool {
         let probe = watched.probe ?? QueueProbe(ofOrders: true, ofMain: !work.waits.contains(where: \.isOnMainQueue))
         watched.probe = probe
         // On a busy machine, work starts late. When all threads of libdispatch wait, it starts a new one only once a

@@ -15,12 +15,12 @@ import NFCSessions
         let work: DispatchLibrary.Pointer?
         /// Nil for a block; then `work` is the block.
         let function: DispatchLibrary.Function?
-        private let place: FieldPlace
+        private let place: TestTracker
         private weak let environment: NFCEnvironment?
         private var isEnqueued = false
 
         init(
-            _ owner: (environment: NFCEnvironment, place: FieldPlace),
+            _ owner: (environment: NFCEnvironment, place: TestTracker),
             _ queue: DispatchLibrary.Pointer,
             _ work: DispatchLibrary.Pointer?,
             _ function: DispatchLibrary.Function?
@@ -57,7 +57,7 @@ import NFCSessions
     }
 
     static func delay(_ time: UInt64, _ queue: DispatchLibrary.Pointer, block: DispatchLibrary.Pointer) {
-        guard let owner = CarriedPlace.owner, time != .max, let copy = unsafe DispatchLibrary.copyBlock(block) else {
+        guard let owner = CurrentTest.owner, time != .max, let copy = unsafe DispatchLibrary.copyBlock(block) else {
             return unsafe DispatchLibrary.afterBlock(time, queue, block)
         }
         unsafe delay(for: owner, time, queue, copy, nil)
@@ -69,7 +69,7 @@ import NFCSessions
         _ context: DispatchLibrary.Pointer?,
         _ function: @escaping DispatchLibrary.Function
     ) {
-        guard let owner = CarriedPlace.owner, time != .max else {
+        guard let owner = CurrentTest.owner, time != .max else {
             return unsafe DispatchLibrary.after(time, queue, context, function)
         }
         unsafe delay(for: owner, time, queue, context, function)
@@ -77,7 +77,7 @@ import NFCSessions
 
     /// Delays work of a test by its field's time; or by real time, on a reader and after the field has ended.
     private static func delay(
-        for owner: (environment: NFCEnvironment, place: FieldPlace),
+        for owner: (environment: NFCEnvironment, place: TestTracker),
         _ time: UInt64,
         _ queue: DispatchLibrary.Pointer,
         _ work: DispatchLibrary.Pointer?,
@@ -102,7 +102,7 @@ import NFCSessions
     /// Computes a `dispatch_time_t`, as `dispatch_time` does. A base of 0 is now.
     static func time(_ base: UInt64, plus delta: Int64) -> UInt64 {
         let time = DispatchLibrary.time(base, delta)
-        if base == 0, time != .max, OpenFields.areThere {
+        if base == 0, time != .max, OpenFields.exist {
             let now = UInt(time &- UInt64(bitPattern: delta))
             unsafe pthread_setspecific(lastNow, UnsafeRawPointer(bitPattern: now))
         }

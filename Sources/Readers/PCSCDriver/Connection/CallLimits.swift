@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How long calls to the service may take, and how long the service may be away, in milliseconds.
-package struct CallLimits: Sendable {
+package struct CallTimeouts: Sendable {
     /// For any call. ISO-DEP allows a card 5 s for a block, and lets it ask for more.
     let call: Int
     /// For reading the readers' states. A service that has just started answers only when its readers' drivers have
@@ -20,11 +20,11 @@ package struct CallLimits: Sendable {
     }
 
     /// Limits that people and cards can accept.
-    package static let usual = CallLimits(call: 20_000, look: 10_000, absence: 4000)
+    package static let usual = CallTimeouts(call: 20_000, look: 10_000, absence: 4000)
 
     /// The same limit for calls of every kind.
-    package static func same(_ milliseconds: Int) -> CallLimits {
-        CallLimits(
+    package static func same(_ milliseconds: Int) -> CallTimeouts {
+        CallTimeouts(
             call: milliseconds,
             look: milliseconds,
             absence: usual.absence,

@@ -7,7 +7,7 @@ final class ServiceConnection: Sendable {
     private struct State {
         var context: Int?
         /// Ends the current wait when it is not a call with the context.
-        var wait: WaitCut?
+        var wait: CancellationSignal?
         var losses: UInt64 = 0
         /// When the service did not answer to the release of a connection, by ``Monitor/now``.
         var silentAt: UInt64?
@@ -30,7 +30,7 @@ final class ServiceConnection: Sendable {
     /// - Parameters:
     ///   - layer: the resource manager.
     ///   - limits: the longest that calls may take.
-    init(layer: any SmartCardLayer, limits: CallLimits) {
+    init(layer: any SmartCardLayer, limits: CallTimeouts) {
         let state = Locked(State())
         self.layer = layer
         self.state = state
@@ -165,7 +165,7 @@ final class ServiceConnection: Sendable {
     /// - Throws: `cancelled` as soon as calls are interrupted.
     func pause(milliseconds: Int) throws(SmartCardError) {
         try limit.begin()
-        let cut = WaitCut()
+        let cut = CancellationSignal()
         state.withLock { $0.wait = cut }
         defer {
             state.withLock { $0.wait = nil }
@@ -176,7 +176,7 @@ final class ServiceConnection: Sendable {
 
     private func establish() throws(SmartCardError) -> Int {
         if let context = state.withLock({ $0.context }) { return context }
-        let cut = WaitCut()
+        let cut = CancellationSignal()
         state.withLock { $0.wait = cut }
         defer { state.withLock { $0.wait = nil } }
         let context = try layer.establishContext(cut)

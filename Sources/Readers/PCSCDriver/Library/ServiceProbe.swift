@@ -22,7 +22,7 @@ enum ServiceProbe {
     ///   - patience: how long to wait, in milliseconds.
     /// - Throws: `timeout` when the service does not answer, `cancelled`.
     static func check(
-        _ cut: WaitCut,
+        _ cut: CancellationSignal,
         _ probes: Locked<Set<Int32>>,
         patience: Int = ServiceProbe.patience
     ) throws(SmartCardError) {
@@ -45,7 +45,7 @@ enum ServiceProbe {
     ///
     /// - Returns: the descriptor; nil when there is no service, or this user may not use it.
     private static func connect(
-        _ cut: WaitCut,
+        _ cut: CancellationSignal,
         _ probes: Locked<Set<Int32>>,
         until end: Int
     ) throws(SmartCardError) -> Int32? {

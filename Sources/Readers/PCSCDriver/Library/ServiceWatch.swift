@@ -8,7 +8,7 @@ enum ServiceWatch {
     /// - Parameters:
     ///   - milliseconds: how long to wait.
     ///   - cut: ends the wait from another thread.
-    static func wait(milliseconds: Int, _ cut: WaitCut) {
+    static func wait(milliseconds: Int, _ cut: CancellationSignal) {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         var alarm: [Int32] = [-1, -1]
         let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)

@@ -13,7 +13,7 @@ final class ReaderMonitor: Sendable {
         /// The number of the current run of the thread; a thread of an older run ends.
         var run = 0
         /// Ends the wait of that run's thread while it has no context.
-        var cut = WaitCut()
+        var cut = CancellationSignal()
         var context: Int?
         /// When the service disappeared, by ``Monitor/now``; nil while it runs.
         var absentSince: UInt64?
@@ -64,7 +64,7 @@ final class ReaderMonitor: Sendable {
             state.observers[key] = handler
             if state.thread == nil {
                 // The end of the run before has counted it.
-                let (run, cut) = (state.run, WaitCut())
+                let (run, cut) = (state.run, CancellationSignal())
                 let thread = DriverThread()
                 state.thread = thread
                 state.cut = cut
@@ -122,7 +122,7 @@ final class ReaderMonitor: Sendable {
 
     // MARK: The thread
 
-    private func loop(_ run: Int, _ cut: WaitCut) {
+    private func loop(_ run: Int, _ cut: CancellationSignal) {
         var hadService = true
         var isWaitedFor = true
         while isWanted(run) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Lets another thread end a wait: the current one and all later ones.
-package final class WaitCut: Sendable {
+package final class CancellationSignal: Sendable {
     private struct State {
         var isCut = false
         var end: (@Sendable () -> Void)?

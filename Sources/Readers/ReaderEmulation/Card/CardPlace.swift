@@ -2,7 +2,7 @@
 import Dispatch
 
 /// A field in which a chip can appear as a card.
-package protocol CardPlace: Sendable {
+package protocol CardSlot: Sendable {
     /// Brings the card into the field, and replaces an earlier one.
     func bring(_ card: HostedCard)
 

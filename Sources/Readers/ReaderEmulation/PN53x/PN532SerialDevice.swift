@@ -21,7 +21,7 @@ package struct PN532SerialDevice: Sendable {
     ///   - onExchange: receives each command with its answer.
     package init(
         field: any FieldDriver,
-        place: (any CardPlace)? = nil,
+        place: (any CardSlot)? = nil,
         onTargetChange: @escaping @Sendable () -> Void = {},
         onExchange: (@Sendable (Exchange) -> Void)? = nil
     ) {

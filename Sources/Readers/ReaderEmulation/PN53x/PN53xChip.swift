@@ -20,7 +20,7 @@ package struct PN53xChip: Sendable {
     let field: any FieldDriver
     let finder: CardFinder
     /// The field in which the chip is a card for another reader; nil for none.
-    let place: (any CardPlace)?
+    let place: (any CardSlot)?
     /// Called on any thread when the card mode has an event.
     let onTargetChange: @Sendable () -> Void
     /// Non-nil while the chip is a card.
@@ -52,7 +52,7 @@ package struct PN53xChip: Sendable {
     ///   - onTargetChange: called on any thread when the card mode has an event.
     package init(
         field: any FieldDriver,
-        place: (any CardPlace)? = nil,
+        place: (any CardSlot)? = nil,
         onTargetChange: @escaping @Sendable () -> Void = {}
     ) {
         self.field = field

@@ -33,7 +33,7 @@ package final class PN532Server: Sendable {
     package init(
         path: String,
         field: any FieldDriver,
-        place: (any CardPlace)? = nil,
+        place: (any CardSlot)? = nil,
         onExchange: (@Sendable (Exchange) -> Void)? = nil
     ) throws(EmulationError) {
         let terminal = try PseudoTerminal(link: path)

@@ -4,7 +4,7 @@ import TagLink
 package import VirtualTags
 
 /// A place in a reader's virtual field, where another host's chip acts as a card.
-package final class FacingCardPlace: CardPlace {
+package final class FacingCardSlot: CardSlot {
     private let field: VirtualField
     private let seconds: Int
     private let tag = Locked<FacingTag?>(nil)

@@ -62,7 +62,7 @@ extension NFCEnvironment {
 
     /// The reader of a configuration. Without a name it is the first that a kind finds, else the virtual field, which has
     /// the images of tags in any case.
-    private static func made(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?) -> MadeReader {
+    private static func made(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?) -> ResolvedReader {
         if let name = configuration.reader.map(ReaderName.init) {
             return ReaderKind.named(name)?.make(name, configuration, onDeparture) ?? .unknown(name)
         }
@@ -73,7 +73,7 @@ extension NFCEnvironment {
             }
             return ReaderKind.virtualReader(configuration)
         } catch {
-            return MadeReader(none: error.reason)
+            return ResolvedReader(none: error.reason)
         }
     }
 

@@ -3,7 +3,7 @@ public import NFCSessions
 public import TagTrace
 
 /// The files that belong to a reader: its recording, and the images of its tags.
-final class ReaderFiles: EnvironmentCompanion {
+final class ReaderFiles: SessionEndObserver {
     let recorder: Recorder?
     let recordingError: RecordingError?
     let tagFileError: TagFileError?

@@ -47,11 +47,11 @@ package struct TagInspection: Sendable {
     }
 
     /// The NDEF message and the kind of the tag.
-    package var findings: TagFindings
+    package var findings: TagReadResult
     /// The data of the activation.
     package var target: TagTarget
     /// Whether values such as ATQA and SAK come from the tag itself.
-    package var tellsActivation: Bool
+    package var reportsActivationData: Bool
     /// The whole memory, if the product is known and readable. The parts in ``unknown`` have default values.
     package var contents: TagContents?
     /// The parts of ``contents`` that the tag did not reveal.
@@ -70,7 +70,7 @@ extension ActivatedTag {
     package func inspect() async throws(TagError) -> TagInspection {
         var findings = try await read()
         findings.product = await productName()
-        var inspection = TagInspection(findings: findings, target: target, tellsActivation: tellsActivation)
+        var inspection = TagInspection(findings: findings, target: target, reportsActivationData: reportsActivationData)
         switch forumTag {
         case let tag as Type1Tag: try await inspection.ask(tag)
         case let tag as Type2Tag: try await inspection.ask(tag)
@@ -103,7 +103,7 @@ extension TagInspection {
         var known = Type2Contents(blank: product, uid: tag.target.uid)
         known.atqa = tag.target.atqa
         known.sak = tag.target.sak ?? 0
-        unknown = tellsActivation ? [.failedAuthentications] : [.failedAuthentications, .answers]
+        unknown = reportsActivationData ? [.failedAuthentications] : [.failedAuthentications, .answers]
         if let memory = try await tag.readPages(product.readablePageCount) {
             known.memory.replaceSubrange(0..<memory.count, with: memory)
         } else {

@@ -10,7 +10,7 @@ extension ReaderKind {
         use: .nothing,
         make: { name, configuration, _ in
             guard name.rest == nil else { return .unknown(name) }
-            return MadeReader(none: "\(configuration.readerSource) is none, so there is no reader.")
+            return ResolvedReader(none: "\(configuration.readerSource) is none, so there is no reader.")
         },
         problem: { $0.rest == nil ? nil : .unknown }
     )

@@ -21,9 +21,9 @@ extension ReaderKind {
                 let port = PN532CardPort(try PN532Card(connection)) { error in
                     OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
                 }
-                return MadeReader(.discovering(reader), cardPort: port)
+                return ResolvedReader(.discovering(reader), cardPort: port)
             } catch {
-                return MadeReader(none: error.reason)
+                return ResolvedReader(none: error.reason)
             }
         },
         problem: { name in

@@ -11,7 +11,7 @@ extension ReaderKind {
         usage: "replay:FILE",
         use: .sessions,
         make: { name, configuration, onDeparture in
-            guard let path = name.argument else { return MadeReader(none: "Name the recording: replay:FILE.") }
+            guard let path = name.argument else { return ResolvedReader(none: "Name the recording: replay:FILE.") }
             do throws(RecordingError) {
                 if let record = configuration.recording, OutputFile.isOneFile(path, record) {
                     throw RecordingError(
@@ -20,9 +20,9 @@ extension ReaderKind {
                     )
                 }
                 let replay = RecordingReplay(try Recording(path: path), onDeparture: onDeparture)
-                return MadeReader(replay.reader, isShared: false)
+                return ResolvedReader(replay.reader, isShared: false)
             } catch {
-                var made = MadeReader(none: error.reason)
+                var made = ResolvedReader(none: error.reason)
                 made.recordingError = error
                 return made
             }

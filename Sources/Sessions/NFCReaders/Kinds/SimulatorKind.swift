@@ -12,9 +12,9 @@ extension ReaderKind {
         use: .sessions,
         make: { name, _, _ in
             guard name.rest == nil || name.argument != nil else {
-                return MadeReader(none: "Name the simulator's socket: simulator:PATH, or simulator for your own.")
+                return ResolvedReader(none: "Name the simulator's socket: simulator:PATH, or simulator for your own.")
             }
-            return MadeReader(SimulatorReader(path: name.argument))
+            return ResolvedReader(SimulatorReader(path: name.argument))
         },
         problem: { $0.rest == "" ? .unnamed : nil },
         owns: { $0 is SimulatorReader },
@@ -25,7 +25,7 @@ extension ReaderKind {
     )
 }
 
-extension MadeReader {
+extension ResolvedReader {
     /// A simulator's reader, with its phone.
     package init(_ reader: SimulatorReader) {
         self.init(.field(reader), isShared: false)

@@ -5,7 +5,7 @@ package import TagTrace
 import TextSafety
 
 /// A reader that a ``ReaderKind`` has made, with what belongs to it.
-package struct MadeReader: Sendable {
+package struct ResolvedReader: Sendable {
     /// The reader, or why there is none.
     package var reader: AttachedReader
     /// Where apps that are cards meet readers; nil where this reader can't be a card.
@@ -49,7 +49,7 @@ package struct MadeReader: Sendable {
     }
 
     /// No reader, because the name means none.
-    static func unknown(_ name: ReaderName) -> MadeReader {
-        MadeReader(none: "There is no reader \"\(name.text)\"; use \(ReaderKind.shortForms).")
+    static func unknown(_ name: ReaderName) -> ResolvedReader {
+        ResolvedReader(none: "There is no reader \"\(name.text)\"; use \(ReaderKind.shortForms).")
     }
 }

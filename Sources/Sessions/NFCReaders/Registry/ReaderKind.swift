@@ -41,7 +41,7 @@ package struct ReaderKind: Sendable {
     package typealias Notice = @Sendable (String) -> Void
 
     /// Makes the reader of a name for the background service.
-    package typealias ServiceMaker = @Sendable (ReaderName, ReaderConfiguration, @escaping Notice) -> MadeReader?
+    package typealias ServiceMaker = @Sendable (ReaderName, ReaderConfiguration, @escaping Notice) -> ResolvedReader?
 
     /// What the names of the kind begin with, such as `pn532`.
     package var scheme: String
@@ -54,12 +54,12 @@ package struct ReaderKind: Sendable {
     /// For what the kind is of use.
     package var use: Use
     /// Makes the reader of a name.
-    package var make: @Sendable (ReaderName, ReaderConfiguration, Departure?) -> MadeReader
+    package var make: @Sendable (ReaderName, ReaderConfiguration, Departure?) -> ResolvedReader
     /// Makes the reader of a name for the background service, where that is another one: it may come later, and notices
     /// don't go to standard error. Nil from the function when ``make`` has to make it.
     package var makeForService: ServiceMaker = { _, _, _ in nil }
     /// Makes the reader that a process without a named reader uses, if one is there. Nil for a kind that has to be named.
-    package var find: (@Sendable (ReaderConfiguration) throws(LinkError) -> MadeReader?)?
+    package var find: (@Sendable (ReaderConfiguration) throws(LinkError) -> ResolvedReader?)?
     /// Why a name can never give a reader; nil when it can.
     package var problem: @Sendable (ReaderName) -> Problem?
     /// Why the lasting service can't use a name that sessions can use, as a sentence for people; nil when it can.

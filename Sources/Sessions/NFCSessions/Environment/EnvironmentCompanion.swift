@@ -2,7 +2,7 @@
 
 /// Something that belongs to an environment's reader and has work to do after each session, such as saving the files of
 /// its tags.
-package protocol EnvironmentCompanion: AnyObject, Sendable {
+package protocol SessionEndObserver: AnyObject, Sendable {
     /// A session of the environment has ended.
     func sessionEnded()
 }

@@ -31,14 +31,14 @@ public final class NFCEnvironment: Sendable {
     package let isOfTest: Bool
 
     /// The test kit's object for the test; nil outside its tests.
-    package let place: (any TestPlace)?
+    package let place: (any TestContext)?
 
     /// A lock so that only one thread at a time acts for the sessions of a test; nil outside tests.
-    let turn: ActingTurn?
+    let turn: RecursiveLock?
     /// Asks the background service for the reader; nil when no service is asked.
     package let gate: (any ReaderSharing)?
     /// Belongs to the reader, and is informed when a session has ended; nil when there is none.
-    package let companion: (any EnvironmentCompanion)?
+    package let companion: (any SessionEndObserver)?
     /// The phone around the reader; nil for a mere reader.
     package let host: (any SessionHost)?
 
@@ -102,10 +102,10 @@ public final class NFCEnvironment: Sendable {
         app: AppProperties? = nil,
         isOfTest: Bool = true,
         gate: (any ReaderSharing)? = nil,
-        companion: (any EnvironmentCompanion)? = nil,
+        companion: (any SessionEndObserver)? = nil,
         host: (any SessionHost)? = nil,
         onNotice: (@Sendable (String) -> Void)? = nil,
-        place: (any TestPlace)?
+        place: (any TestContext)?
     ) {
         self.place = place
         self.reader = reader
@@ -116,7 +116,7 @@ public final class NFCEnvironment: Sendable {
         self.cardPort = cardPort
         self.app = app
         self.isOfTest = isOfTest
-        turn = isOfTest ? ActingTurn() : nil
+        turn = isOfTest ? RecursiveLock() : nil
         self.gate = gate
         self.companion = companion
         self.host = host

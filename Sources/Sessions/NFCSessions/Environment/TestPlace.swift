@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The test kit's object for one test.
-package protocol TestPlace: AnyObject, Sendable {
+package protocol TestContext: AnyObject, Sendable {
     /// The test's code has created an object or passed it to a session. The object should be freed when the test has
     /// ended.
     ///

@@ -23,7 +23,7 @@ public final class ConnectableTag: Sendable {
     package let answerToSelect: AnswerToSelect?
 
     /// The stay near the reader during which the tag was found.
-    let stay: TagStay
+    let stay: TagPresenceID
 
     private let available = Locked(true)
     private let departure = Locked(false)

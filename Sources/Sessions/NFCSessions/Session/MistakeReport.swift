@@ -2,9 +2,9 @@
 import TagLink
 
 /// Reports an app's mistakes with one session, each only once.
-package final class MistakeReport: Sendable {
+package final class MisuseReporter: Sendable {
     private let environment: NFCEnvironment
-    private let reported = Locked<Set<SilentMistake>>([])
+    private let reported = Locked<Set<APIMisuse>>([])
 
     /// Creates a report without mistakes.
     ///
@@ -14,7 +14,7 @@ package final class MistakeReport: Sendable {
     }
 
     /// Writes a line to standard error and to a test's trace, unless the mistake was already reported.
-    package func add(_ mistake: SilentMistake) {
+    package func add(_ mistake: APIMisuse) {
         if reported.withLock({ $0.insert(mistake).inserted }) { environment.notice(mistake.explanation) }
     }
 }

@@ -33,7 +33,7 @@ public final class ReaderSession: Sendable {
         var lastContact: Duration = .zero
         var isAsking = false
         /// The stays of tags that were reported and have not left since.
-        var reported: Set<TagStay> = []
+        var reported: Set<TagPresenceID> = []
         var poll = PollState.idle
         /// Why the tag on the reader can't be used at the moment; nil when the last look had no such problem.
         var obstacle: String?
@@ -73,7 +73,7 @@ public final class ReaderSession: Sendable {
     let channel: TagChannel
     let state = Locked(State())
     /// Reports mistakes that are not visible in any other way.
-    package let mistakes: MistakeReport
+    package let mistakes: MisuseReporter
 
     /// Why the tag on the reader could not be used at the last look, as a sentence; nil when there was no problem.
     package var obstacle: String? { state.withLock { $0.obstacle } }
@@ -106,7 +106,7 @@ public final class ReaderSession: Sendable {
         self.plan = plan
         self.limits = limits ?? environment.limits
         self.environment = environment
-        mistakes = MistakeReport(environment: environment)
+        mistakes = MisuseReporter(environment: environment)
         // A driver that blocks must not block the app's queue.
         channel = TagChannel(
             source: source,

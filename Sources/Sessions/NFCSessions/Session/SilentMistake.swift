@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A mistake in an app's code that is not visible: there is no error, or none that explains it.
-package enum SilentMistake: Sendable, Hashable {
+package enum APIMisuse: Sendable, Hashable {
     /// `begin()` was called on a session that has ended.
     case beginsAgain
     /// The session waits for another one to end.

@@ -7,8 +7,8 @@ extension ActivatedTag {
     ///
     /// - Returns: the findings, also for a tag without NDEF or of a kind that has none.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
-    package func read() async throws(TagError) -> TagFindings {
-        var findings = TagFindings(self)
+    package func read() async throws(TagError) -> TagReadResult {
+        var findings = TagReadResult(self)
         guard let forumTag else {
             findings.survey.error = missingProcedures
             return findings
@@ -33,7 +33,7 @@ extension ActivatedTag {
     /// Completes the tag's activation.
     ///
     /// - Returns: the counts at that moment.
-    func begin(_ findings: inout TagFindings) async throws(TagError) -> LinkStatistics? {
+    func begin(_ findings: inout TagReadResult) async throws(TagError) -> LinkStatistics? {
         try await forumTag?.prepare()
         findings.activation = statisticsSinceOrigin
         return statistics

@@ -4,11 +4,11 @@ import TagProtocols
 /// The result of a write.
 package struct TagWriteOutcome: Sendable {
     /// The content of the tag, as far as known, and the airtime of the write alone.
-    package var findings: TagFindings
+    package var findings: TagReadResult
     /// Why it failed; nil on success.
     package var failure: TagWriteFailure?
 
-    init(_ findings: TagFindings, _ failure: TagWriteFailure?) {
+    init(_ findings: TagReadResult, _ failure: TagWriteFailure?) {
         self.findings = findings
         self.failure = failure
     }
@@ -29,7 +29,7 @@ extension ActivatedTag {
         checks: Bool,
         locks: Bool
     ) async -> TagWriteOutcome {
-        var findings = TagFindings(self)
+        var findings = TagReadResult(self)
         guard let forumTag else {
             findings.survey.error = missingProcedures
             return TagWriteOutcome(findings, TagWriteFailure(step: .writing, error: missingProcedures))

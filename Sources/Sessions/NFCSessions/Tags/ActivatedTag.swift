@@ -15,7 +15,7 @@ package final class ActivatedTag {
     package let forumTag: (any ForumTag)?
     /// Whether values such as ATQA and SAK come from the tag itself. Otherwise they were derived from the reader's
     /// data.
-    package let tellsActivation: Bool
+    package let reportsActivationData: Bool
     /// The reader's own object for the tag, if it finds tags itself.
     let discovered: DiscoveredTag?
     /// The link's counts before the tag was looked for; nil if the reader activates tags itself.
@@ -40,7 +40,7 @@ package final class ActivatedTag {
         self.link = link
         self.forumTag = forumTag
         self.origin = origin
-        tellsActivation = true
+        reportsActivationData = true
         discovered = nil
     }
 
@@ -48,15 +48,15 @@ package final class ActivatedTag {
     ///
     /// - Parameters:
     ///   - discovered: what the reader reports.
-    ///   - tellsActivation: whether it comes from the tag itself, see ``tellsActivation``.
+    ///   - reportsActivationData: whether it comes from the tag itself, see ``reportsActivationData``.
     /// - Throws: ``TagError`` with `badAnswer` when the data break every standard.
-    init(_ discovered: DiscoveredTag, tellsActivation: Bool) throws(TagError) {
+    init(_ discovered: DiscoveredTag, reportsActivationData: Bool) throws(TagError) {
         target = try TagTarget(discovered.identity)
         switch discovered.port {
         case .commands(let card, _): (link, forumTag) = (nil, Type4Tag(link: card))
         case .frames(let link): (self.link, forumTag) = (link, makeForumTag(for: target, link: link))
         }
-        self.tellsActivation = tellsActivation
+        self.reportsActivationData = reportsActivationData
         self.discovered = discovered
         origin = nil
     }

@@ -3,7 +3,7 @@ package import TagLink
 package import TagProtocols
 
 /// The content of a tag, after reading or writing it, and the airtime that this took.
-package struct TagFindings: Sendable {
+package struct TagReadResult: Sendable {
     /// The tag's UID, PUPI or IDm.
     package var identifier: [UInt8]
     /// The tag's type; nil when there are no procedures for its kind.

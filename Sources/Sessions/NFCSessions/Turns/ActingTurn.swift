@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Actions of sessions never wait, so every thread gets the lock soon.
 @safe
-final class ActingTurn: @unchecked Sendable {
+final class RecursiveLock: @unchecked Sendable {
     // Sendable because a mutex is made for use by several threads.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

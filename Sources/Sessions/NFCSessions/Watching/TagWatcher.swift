@@ -172,10 +172,10 @@ public final class TagWatcher: Sendable {
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
         let tells = presence != nil
         state.withLock { $0.presence = presence }
-        var known: [TagStay] = []
-        var near: [TagStay] = []
+        var known: [TagPresenceID] = []
+        var near: [TagPresenceID] = []
         // The tags that were near after the last change that was noticed; nil before the first look.
-        var counted: [TagStay]?
+        var counted: [TagPresenceID]?
         var answer: Answer?
         var failures = 0
         while isCurrent(run) {
@@ -228,8 +228,8 @@ public final class TagWatcher: Sendable {
     /// - Returns: false when a tag was near and could not be read.
     private func look(
         _ run: Int,
-        _ near: inout [TagStay],
-        _ known: inout [TagStay],
+        _ near: inout [TagPresenceID],
+        _ known: inout [TagPresenceID],
         noticed: Duration,
         found: () -> Bool
     ) async throws(TagError) -> Bool {

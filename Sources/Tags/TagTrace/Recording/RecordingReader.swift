@@ -19,7 +19,7 @@ final class RecordingReader: ForwardingDriver, DiscoveringDriver {
 
     var target: any ReaderDriver { base }
     var unrecorded: any ReaderDriver { base }
-    var tellsActivation: Bool { base.tellsActivation }
+    var reportsActivationData: Bool { base.reportsActivationData }
     func interrupt() { base.interrupt() }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {

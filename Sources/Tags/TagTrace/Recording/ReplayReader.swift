@@ -10,7 +10,7 @@ final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     }
 
     /// False: the recording does not contain the source of ATQA and SAK.
-    var tellsActivation: Bool { false }
+    var reportsActivationData: Bool { false }
 
     func discover(
         _ technologies: Set<Technology>,

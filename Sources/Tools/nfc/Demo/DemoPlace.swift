@@ -9,7 +9,7 @@ import TagImages
 import VirtualTags
 
 /// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
-final class DemoPlace {
+final class DemoSandbox {
     /// The domain of the sample app.
     static let domain = "tagreader.example"
     /// The link on the tag.

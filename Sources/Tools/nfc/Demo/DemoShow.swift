@@ -6,7 +6,7 @@ import UserBus
 
 /// The demonstration itself, from the start of the service to the message in the app.
 struct DemoShow {
-    let place: DemoPlace
+    let place: DemoSandbox
     let words: DemoWords
     let signals: DemoSignals
     /// Whether the notification is clicked without asking.
@@ -34,7 +34,7 @@ struct DemoShow {
         let reading = try loop.wait(Self.limit, "the service to read tags") { $0.message(of: "reading") }
         words.say("service", "The service nfcd runs: \(reading)")
         try place.bringTag()
-        words.say("tag", "A virtual NTAG215 comes near. Its link is \(DemoPlace.link)")
+        words.say("tag", "A virtual NTAG215 comes near. Its link is \(DemoSandbox.link)")
         let notification = try loop.wait(Self.limit, "the notification") { happening in
             if case .desk(.shown(let notification)) = happening { notification } else { nil }
         }

@@ -44,7 +44,7 @@ struct FacingEmulation {
         return try PN532Server(
             path: path,
             field: trace ? TracedField(field, onExchange: show) : field,
-            place: FacingCardPlace(other),
+            place: FacingCardSlot(other),
             onExchange: trace ? show : nil
         )
     }

@@ -18,10 +18,10 @@ extension TagInspection {
     private var activationFacts: [TagFact] {
         switch target {
         case .nfcA(let target):
-            guard tellsActivation, let sak = target.sak else { return [] }
+            guard reportsActivationData, let sak = target.sak else { return [] }
             return .answers(target.atqa, sak)
         case .nfcB(let target):
-            return tellsActivation
+            return reportsActivationData
                 ? .answers(applicationData: target.applicationData, protocolInfo: target.protocolInfo) : []
         case .nfcF(let target):
             // A reader that does not report the PMm has all ones in its place.

@@ -42,7 +42,7 @@ import Testing
     }
 
     /// A test kit's place, which prints nothing but lines that begin with an exclamation mark.
-    private final class Place: TestPlace {
+    private final class Place: TestContext {
         func made(_ object: AnyObject, as kind: MadeObject) {}
         func willConnect() {}
         func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }

@@ -223,7 +223,7 @@ import VirtualTags
     }
 
     /// Files that are saved when a session has ended.
-    private final class Files: EnvironmentCompanion {
+    private final class Files: SessionEndObserver {
         private let reader: ScriptedReader
         init(_ reader: ScriptedReader) { self.reader = reader }
         func sessionEnded() { reader.note("save") }

@@ -43,7 +43,7 @@ struct Scene {
         _ reader: NFCEnvironment.Reader,
         policy: SessionArbiter.BusyPolicy = .queue,
         gate: (any ReaderSharing)? = nil,
-        companion: (any EnvironmentCompanion)? = nil,
+        companion: (any SessionEndObserver)? = nil,
         host: (any SessionHost)? = nil
     ) {
         (stream, continuation) = AsyncStream.makeStream()
@@ -130,7 +130,7 @@ struct Scene {
 }
 
 /// Prints no lines to the app's author.
-private final class QuietPlace: TestPlace {
+private final class QuietPlace: TestContext {
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
     func prints(_ notice: String) -> Bool { false }

@@ -142,7 +142,7 @@ import Testing
             [#"{"us":0,"do":"arrival","uid":"04","number":3}"#] + Script.call(#""select","tag":1"#)
             + Script.call(#""is-still-near","uid":"04""#, #""present":false"#) + Script.call(#""wake","tag":1"#)
         let (replay, reader) = try Self.discovering([Self.look, Self.nothing] + Self.found + calls)
-        #expect(!reader.tellsActivation)
+        #expect(!reader.reportsActivationData)
         #expect(try await reader.discover([.nfcA], systemCodes: [0x12FC]).isEmpty)
         let tags = try await reader.discover([.nfcA], systemCodes: [0x12FC])
         #expect(tags.map(\.identity) == [.nfcA(atqa: 0x0044, sak: 0, uid: [4])])
