@@ -59,7 +59,7 @@ extension Locked where Value == UInt8 {
 ///
 /// - Parameter start: starts the operation. It must call the completion handler exactly once, on any thread.
 /// - Returns: the value that the completion handler was called with.
-package func handedOver<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
+package func withCompletion<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) async -> Value {
     let box = Locked<Value?>(nil)
     await withCheckedContinuation { continuation in
         start { value in

@@ -361,7 +361,7 @@ import Testing
         private static func call(
             _ body: @escaping @Sendable (inout [UInt8], inout UInt) -> Int
         ) async -> String {
-            await handedOver { done in
+            await withCompletion { done in
                 DispatchQueue.global().async {
                     var (answer, length): ([UInt8], UInt) = ([UInt8](repeating: 0, count: 300), 300)
                     let result = body(&answer, &length)

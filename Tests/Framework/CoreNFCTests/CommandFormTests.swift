@@ -201,8 +201,8 @@ import Testing
     @Test func `Old spellings: system information without a UID, and Lock DSFID, do the same`() async throws {
         let fixture = ScriptedTag(ScriptedTag.vicinityTarget, ["000f06050403020107e001021b0309", "00"])
         let tag = try fixture.tag.iso15693
-        let fields: [Int] = await handedOver { oldSystemInfo(of: tag, $0) }
-        let isLocked: Bool = await handedOver { oldLockDSFID(of: tag, $0) }
+        let fields: [Int] = await withCompletion { oldSystemInfo(of: tag, $0) }
+        let isLocked: Bool = await withCompletion { oldLockDSFID(of: tag, $0) }
         #expect(fields == [1, 2, 4, 28, 9] && isLocked && fixture.channel.sent == ["222b|", "222a|"])
     }
 }

@@ -58,7 +58,7 @@ import VirtualTags
         // Longer than any machine needs for the answer.
         card.allow(seconds: 600)
         return Task {
-            await handedOver { done in DispatchQueue.global().async { done(card.respond(to: command)) } }
+            await withCompletion { done in DispatchQueue.global().async { done(card.respond(to: command)) } }
         }
     }
 

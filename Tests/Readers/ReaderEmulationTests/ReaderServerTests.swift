@@ -71,7 +71,7 @@ import VirtualTags
         /// Something changes in the field, and the reader has looked.
         func change() async {
             presence.withLock { $0 }?()
-            await handedOver { done in server.whenSettled { done(()) } }
+            await withCompletion { done in server.whenSettled { done(()) } }
         }
 
         func meet() async throws -> RawConnection {

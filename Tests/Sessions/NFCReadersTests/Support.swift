@@ -94,9 +94,9 @@ extension ReaderSession {
         _ tag: ConnectableTag,
         _ body: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async throws -> Value {
-        let connected: Result<Void, CommandError> = await handedOver { connect(to: tag, completion: $0) }
+        let connected: Result<Void, CommandError> = await withCompletion { connect(to: tag, completion: $0) }
         try connected.get()
-        let result: Result<Value, CommandError> = await handedOver { perform(on: tag, body, completion: $0) }
+        let result: Result<Value, CommandError> = await withCompletion { perform(on: tag, body, completion: $0) }
         return try result.get()
     }
 }

@@ -45,11 +45,11 @@ struct LockTests {
     }
 
     @Test func `value handed over to a task: from any thread, also where the task goes on at once`() async {
-        #expect(await handedOver { $0(5) } == 5)
-        #expect(await handedOver { done in Task.detached { done("later") } } == "later")
+        #expect(await withCompletion { $0(5) } == 5)
+        #expect(await withCompletion { done in Task.detached { done("later") } } == "later")
         let (executor, handler) = (AtOnce(), Locked<(@Sendable (Int) -> Void)?>(nil))
         let task = Task(executorPreference: executor) {
-            await handedOver { (done: @escaping @Sendable (Int) -> Void) in handler.withLock { $0 = done } }
+            await withCompletion { (done: @escaping @Sendable (Int) -> Void) in handler.withLock { $0 = done } }
         }
         // The task waits by now, and goes on within this call.
         let done = handler.withLock { $0 }

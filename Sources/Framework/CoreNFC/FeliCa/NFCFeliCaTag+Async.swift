@@ -18,7 +18,7 @@ extension NFCFeliCaTag {
         requestCode: NFCFeliCaPollingRequestCode,
         timeSlot: NFCFeliCaPollingTimeSlot
     ) async throws -> (Data, Data) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             polling(systemCode: systemCode, requestCode: requestCode, timeSlot: timeSlot) { parameter, data, error in
                 continuation.resume(with: (parameter, data), error)
             }
@@ -32,7 +32,7 @@ extension NFCFeliCaTag {
     ///   does not have.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestService(nodeCodeList: [Data]) async throws -> [Data] {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             requestService(nodeCodeList: nodeCodeList) { versions, error in
                 continuation.resume(with: versions, error)
             }
@@ -44,7 +44,7 @@ extension NFCFeliCaTag {
     /// - Returns: the mode, 0 to 3.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestResponse() async throws -> Int {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             requestResponse { mode, error in
                 continuation.resume(with: mode, error)
             }
@@ -60,7 +60,7 @@ extension NFCFeliCaTag {
     /// - Returns: the two status flags, and the blocks of 16 bytes (none when the first flag is not 0).
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readWithoutEncryption(serviceCodeList: [Data], blockList: [Data]) async throws -> (Int, Int, [Data]) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             readWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList) {
                 flag1,
                 flag2,
@@ -85,7 +85,7 @@ extension NFCFeliCaTag {
         blockList: [Data],
         blockData: [Data]
     ) async throws -> (Int, Int) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             writeWithoutEncryption(serviceCodeList: serviceCodeList, blockList: blockList, blockData: blockData) {
                 flag1,
                 flag2,
@@ -100,7 +100,7 @@ extension NFCFeliCaTag {
     /// - Returns: the system codes: two bytes each, most significant first.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestSystemCode() async throws -> [Data] {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             requestSystemCode { codes, error in
                 continuation.resume(with: codes, error)
             }
@@ -115,7 +115,7 @@ extension NFCFeliCaTag {
     public func requestServiceV2(
         nodeCodeList: [Data]
     ) async throws -> (Int, Int, NFCFeliCaEncryptionId, [Data], [Data]) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             requestServiceV2(nodeCodeList: nodeCodeList) { flag1, flag2, encryption, aes, des, error in
                 continuation.resume(with: (flag1, flag2, encryption, aes, des), error)
             }
@@ -128,7 +128,7 @@ extension NFCFeliCaTag {
     ///   the card does not report).
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func requestSpecificationVersion() async throws -> (Int, Int, Data, Data) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             requestSpecificationVersion { flag1, flag2, basic, option, error in
                 continuation.resume(with: (flag1, flag2, basic, option), error)
             }
@@ -140,7 +140,7 @@ extension NFCFeliCaTag {
     /// - Returns: the two status flags.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func resetMode() async throws -> (Int, Int) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             resetMode { flag1, flag2, error in
                 continuation.resume(with: (flag1, flag2), error)
             }
@@ -154,7 +154,7 @@ extension NFCFeliCaTag {
     /// - Returns: the answer, which begins with its length as on a phone.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendFeliCaCommand(commandPacket: Data) async throws -> Data {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             sendFeliCaCommand(commandPacket: commandPacket) { data, error in
                 continuation.resume(with: data, error)
             }

@@ -11,7 +11,7 @@ extension NFCISO15693Tag {
     /// - Returns: what follows the flags of the response.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             sendCustomCommand(commandConfiguration: commandConfiguration) { value, error in
                 continuation.resume(with: value, error)
             }
@@ -26,7 +26,7 @@ extension NFCISO15693Tag {
     /// - Returns: the concatenated blocks.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             readMultipleBlock(readConfiguration: readConfiguration) { value, error in
                 continuation.resume(with: value, error)
             }
@@ -38,7 +38,7 @@ extension NFCISO15693Tag {
     ///
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func stayQuiet() async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             stayQuiet { error in continuation.resume(with: error) }
         }
     }
@@ -51,7 +51,7 @@ extension NFCISO15693Tag {
     /// - Returns: the block, after its security status if the option flag is set.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readSingleBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws -> Data {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
                 continuation.resume(with: data, error)
             }
@@ -70,7 +70,7 @@ extension NFCISO15693Tag {
         blockNumber: UInt8,
         dataBlock: Data
     ) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             writeSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock) { error in
                 continuation.resume(with: error)
             }
@@ -84,7 +84,7 @@ extension NFCISO15693Tag {
     ///   - blockNumber: the block, 0 to 255.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func lockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             lockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error) }
         }
     }
@@ -100,7 +100,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             readMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
                 continuation.resume(with: blocks, error)
             }
@@ -119,7 +119,7 @@ extension NFCISO15693Tag {
         blockRange: NSRange,
         dataBlocks: [Data]
     ) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             writeMultipleBlocks(requestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) { error in
                 continuation.resume(with: error)
             }
@@ -131,7 +131,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func select(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             select(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -141,7 +141,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func resetToReady(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             resetToReady(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -153,7 +153,7 @@ extension NFCISO15693Tag {
     ///   - afi: the application family identifier.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func writeAFI(requestFlags flags: NFCISO15693RequestFlag, afi: UInt8) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             writeAFI(requestFlags: flags, afi: afi) { error in continuation.resume(with: error) }
         }
     }
@@ -163,7 +163,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func lockAFI(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             lockAFI(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -175,7 +175,7 @@ extension NFCISO15693Tag {
     ///   - dsfid: the data storage format identifier.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func writeDSFID(requestFlags flags: NFCISO15693RequestFlag, dsfid: UInt8) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             writeDSFID(requestFlags: flags, dsfid: dsfid) { error in continuation.resume(with: error) }
         }
     }
@@ -186,7 +186,7 @@ extension NFCISO15693Tag {
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     @available(*, deprecated)
     public func lockDFSID(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             lockDFSID(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -196,7 +196,7 @@ extension NFCISO15693Tag {
     /// - Parameter flags: the flags of the request.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func lockDSFID(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             lockDSFID(requestFlags: flags) { error in continuation.resume(with: error) }
         }
     }
@@ -208,7 +208,7 @@ extension NFCISO15693Tag {
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     @available(*, deprecated)
     public func getSystemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> (Int, Int, Int, Int, Int) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             getSystemInfo(requestFlags: flags) { dsfid, afi, blockSize, blockCount, icReference, error in
                 continuation.resume(with: (dsfid, afi, blockSize, blockCount, icReference), error)
             }
@@ -221,7 +221,7 @@ extension NFCISO15693Tag {
     /// - Returns: the system information.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func systemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> NFCISO15693SystemInfo {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __getSystemInfoAndUID(with: flags) { uid, dsfid, afi, blockSize, blockCount, icReference, error in
                 continuation.resume(
                     with: NFCISO15693SystemInfo(uid, dsfid, afi, blockSize, blockCount, icReference),
@@ -242,7 +242,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [NSNumber] {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             getMultipleBlockSecurityStatus(requestFlags: flags, blockRange: blockRange) { statuses, error in
                 continuation.resume(with: statuses, error)
             }
@@ -260,7 +260,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __fastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
                 continuation.resume(with: blocks, error)
             }

@@ -17,7 +17,7 @@ extension NFCISO15693Tag {
         customCommandCode: Int,
         customRequestParameters: Data
     ) async throws -> Data {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             customCommand(
                 requestFlags: flags,
                 customCommandCode: customCommandCode,
@@ -39,7 +39,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: Int
     ) async throws -> Data {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
                 continuation.resume(with: data, error)
             }
@@ -58,7 +58,7 @@ extension NFCISO15693Tag {
         blockNumber: Int,
         dataBlock: Data
     ) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             extendedWriteSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock) { error in
                 continuation.resume(with: error)
             }
@@ -72,7 +72,7 @@ extension NFCISO15693Tag {
     ///   - blockNumber: the block, 0 to 65 535.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func extendedLockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: Int) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             extendedLockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error)
             }
         }
@@ -89,7 +89,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             extendedReadMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
                 continuation.resume(with: blocks, error)
             }
@@ -108,7 +108,7 @@ extension NFCISO15693Tag {
         blockRange: NSRange,
         dataBlocks: [Data]
     ) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __extendedWriteMultipleBlocks(withRequestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) {
                 error in continuation.resume(with: error)
             }
@@ -128,7 +128,7 @@ extension NFCISO15693Tag {
         cryptoSuiteIdentifier: Int,
         message: Data
     ) async throws -> (NFCISO15693ResponseFlag, Data) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __authenticate(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
                 responseFlags,
                 data,
@@ -151,7 +151,7 @@ extension NFCISO15693Tag {
         keyIdentifier: Int,
         message: Data
     ) async throws -> (NFCISO15693ResponseFlag, Data) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __keyUpdate(withRequestFlags: flags, keyIdentifier: keyIdentifier, message: message) {
                 responseFlags,
                 data,
@@ -173,7 +173,7 @@ extension NFCISO15693Tag {
         cryptoSuiteIdentifier: Int,
         message: Data
     ) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __challenge(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
                 error in continuation.resume(with: error)
             }
@@ -186,7 +186,7 @@ extension NFCISO15693Tag {
     /// - Returns: the flags and data of the response.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func readBuffer(requestFlags flags: NFCISO15693RequestFlag) async throws -> (NFCISO15693ResponseFlag, Data) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __readBuffer(withRequestFlags: flags) { responseFlags, data, error in
                 continuation.resume(with: (responseFlags, data), error)
             }
@@ -204,7 +204,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> NFCISO15693MultipleBlockSecurityStatus {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __extendedGetMultipleBlockSecurityStatus(with: flags, blockRange: blockRange) { statuses, error in
                 continuation.resume(with: NFCISO15693MultipleBlockSecurityStatus(statuses), error)
             }
@@ -222,7 +222,7 @@ extension NFCISO15693Tag {
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
                 continuation.resume(with: blocks, error)
             }
@@ -242,7 +242,7 @@ extension NFCISO15693Tag {
         commandCode: Int,
         data: Data?
     ) async throws -> (NFCISO15693ResponseFlag, Data?) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             __sendRequest(withFlag: flags, commandCode: commandCode, data: data) { responseFlags, response, error in
                 continuation.resume(with: (responseFlags, response), error)
             }

@@ -29,7 +29,7 @@ extension NFCISO7816Tag {
     /// - Returns: the data and the status word of the answer.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendCommand(apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             sendCommand(apdu: apdu) { data, sw1, sw2, error in
                 continuation.resume(with: (data, sw1, sw2), error)
             }

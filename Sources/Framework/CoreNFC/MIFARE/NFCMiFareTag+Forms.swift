@@ -24,7 +24,7 @@ extension NFCMiFareTag {
     /// - Returns: the answer.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendMiFareCommand(commandPacket command: Data) async throws -> Data {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             sendMiFareCommand(commandPacket: command) { data, error in continuation.resume(with: data, error) }
         }
     }
@@ -55,7 +55,7 @@ extension NFCMiFareTag {
     /// - Returns: the data and the status word of the answer.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             sendMiFareISO7816Command(apdu) { data, sw1, sw2, error in
                 continuation.resume(with: (data, sw1, sw2), error)
             }

@@ -7,7 +7,7 @@ extension NFCNDEFTag {
     /// - Returns: the status, and the length of the longest message that fits, in bytes (0 when NDEF is not supported).
     /// - Throws: `NFCReaderError` when the tag was lost or is not connected.
     public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             queryNDEFStatus { status, capacity, error in
                 if let error {
                     continuation.resume(throwing: error)
@@ -23,7 +23,7 @@ extension NFCNDEFTag {
     /// - Returns: the message.
     /// - Throws: `NFCReaderError` as for the form with a completion handler.
     public func readNDEF() async throws -> NFCNDEFMessage {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             readNDEF { message, error in
                 if let message {
                     continuation.resume(returning: message)
@@ -41,7 +41,7 @@ extension NFCNDEFTag {
     /// - Parameter ndefMessage: the message.
     /// - Throws: `NFCReaderError` as for the form with a completion handler.
     public func writeNDEF(_ ndefMessage: NFCNDEFMessage) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             writeNDEF(ndefMessage) { error in continuation.resume(with: error) }
         }
     }
@@ -50,7 +50,7 @@ extension NFCNDEFTag {
     ///
     /// - Throws: `NFCReaderError` as for the form with a completion handler.
     public func writeLock() async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             writeLock { error in continuation.resume(with: error) }
         }
     }

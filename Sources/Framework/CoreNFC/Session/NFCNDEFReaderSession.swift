@@ -73,7 +73,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     /// - Parameter tag: one of the tags that this session found last.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func connect(to tag: any NFCNDEFTag) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             connect(to: tag) { error in continuation.resume(with: error) }
         }
     }

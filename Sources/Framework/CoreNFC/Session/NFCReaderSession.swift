@@ -150,8 +150,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         let box = WeakBox(self)
         runtime.observe { [environment, sessionQueue] event in
             guard let session = box.object as? NFCReaderSession else { return }
-            let handedOver = UncheckedSendableBox(session)
-            environment.call(on: sessionQueue) { handedOver.value.deliver(event) }
+            let withCompletion = UncheckedSendableBox(session)
+            environment.call(on: sessionQueue) { withCompletion.value.deliver(event) }
         }
     }
 

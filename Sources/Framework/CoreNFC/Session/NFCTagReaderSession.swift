@@ -154,7 +154,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// - Parameter tag: one of the tags that this session found last. The object inside counts, not the enum value.
     /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func connect(to tag: NFCTag) async throws {
-        try await handedOver { continuation in
+        try await withCompletion { continuation in
             connect(to: tag) { error in continuation.resume(with: error) }
         }
     }

@@ -33,7 +33,7 @@ struct Handover<Value>: Sendable {
 /// - Parameter start: starts the operation; its completion handler resumes the handover exactly once.
 /// - Returns: what the handover was resumed with.
 /// - Throws: the error that the handover was resumed with.
-func handedOver<Value>(_ start: (Handover<Value>) -> Void) async throws -> Value {
-    let result: UncheckedSendableBox<Result<Value, any Error>> = await TagLink.handedOver { start(Handover(complete: $0)) }
+func withCompletion<Value>(_ start: (Handover<Value>) -> Void) async throws -> Value {
+    let result: UncheckedSendableBox<Result<Value, any Error>> = await TagLink.withCompletion { start(Handover(complete: $0)) }
     return try result.value.get()
 }

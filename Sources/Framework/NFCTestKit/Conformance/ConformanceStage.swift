@@ -95,7 +95,7 @@ final class ConformanceStage: Sendable {
 
     func connect(to tag: ConnectableTag) async throws {
         guard let session = state.withLock({ $0.session }) else { return }
-        let result = await handedOver { session.connect(to: tag, completion: $0) }
+        let result = await withCompletion { session.connect(to: tag, completion: $0) }
         if case .failure(let error) = result { throw Self.failure(error) }
     }
 
@@ -105,7 +105,7 @@ final class ConformanceStage: Sendable {
         guard let session = state.withLock({ $0.session }) else { return }
         let end = ContinuousClock.now + setup.patience
         while ContinuousClock.now < end {
-            switch await handedOver({ session.connect(to: tag, completion: $0) }) {
+            switch await withCompletion({ session.connect(to: tag, completion: $0) }) {
             case .success: try await Task.sleep(for: .milliseconds(1))
             case .failure(.tagUnavailable): return
             case .failure(.tag(let error)) where error.code == .tagLost: return
@@ -140,14 +140,14 @@ final class ConformanceStage: Sendable {
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
         guard let session = state.withLock({ $0.session }) else { return .failure(.sessionInvalidated) }
-        return await handedOver { session.perform(on: tag, procedure, completion: $0) }
+        return await withCompletion { session.perform(on: tag, procedure, completion: $0) }
     }
 
     /// Sends a packet of the app to the connected tag.
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
-        let result = await handedOver { session.send(packet, to: tag, completion: $0) }
+        let result = await withCompletion { session.send(packet, to: tag, completion: $0) }
         switch result {
         case .success(let answer): return answer
         case .failure(let error): throw Self.failure(error)

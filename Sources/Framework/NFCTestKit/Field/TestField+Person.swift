@@ -148,7 +148,7 @@ extension TestField {
         _ name: String = "completion",
         of start: (@escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
-        let result: Result<Value, any Error> = await handedOver { done in
+        let result: Result<Value, any Error> = await withCompletion { done in
             // The first of two events counts: the handler's call, or the field's end.
             let first = Locked<(@Sendable (Result<Value, any Error>) -> Void)?>(done)
             let (isOpen, key) = state.withLock { state in

@@ -260,7 +260,7 @@ private final class Outcome<Value: Sendable>: Sendable {
     }
 
     func value() async throws -> Value {
-        try await handedOver { done in
+        try await withCompletion { done in
             let result = state.withLock { state in
                 if state.result == nil { state.waiting = done }
                 return state.result

@@ -56,7 +56,7 @@ extension DriverThread {
         if isCurrent { return try work() }
         let stage = Locked(WorkStage.waiting)
         let result: Result<Value, LinkError> = await withTaskCancellationHandler {
-            await handedOver { done in
+            await withCompletion { done in
                 run {
                     let isWanted = stage.withLock { stage in
                         guard stage == .waiting else { return false }

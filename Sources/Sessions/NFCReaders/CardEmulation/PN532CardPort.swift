@@ -100,7 +100,7 @@ package final class PN532CardPort: CardReaderPort {
         while let command = try await device.nextCommand() {
             let answer = PendingAnswer()
             let response = await withTaskCancellationHandler {
-                await handedOver { done in
+                await withCompletion { done in
                     answer.wait(done)
                     card.received(command) { answer.give($0) }
                 }

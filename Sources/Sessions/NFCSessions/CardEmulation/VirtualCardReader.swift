@@ -68,7 +68,7 @@ public final class VirtualCardReader: CardReaderPort {
     /// - Returns: the answer with its status word.
     /// - Throws: ``Failure``.
     public func transmit(_ apdu: [UInt8]) async throws -> [UInt8] {
-        let result: Result<[UInt8], Failure> = await handedOver { done in
+        let result: Result<[UInt8], Failure> = await withCompletion { done in
             let next = state.withLock { state -> (card: any EmulatedCard, turn: Int)? in
                 guard state.isPresent, state.isEmulating, let card = state.card, state.pending == nil else {
                     return nil

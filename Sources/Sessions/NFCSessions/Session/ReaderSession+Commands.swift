@@ -147,8 +147,8 @@ extension ReaderSession {
         with tag: ConnectableTag,
         _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
-        try await handedOver { connect(to: tag, completion: $0) }.get()
-        let result: Result<Value, CommandError> = await handedOver { done in
+        try await withCompletion { connect(to: tag, completion: $0) }.get()
+        let result: Result<Value, CommandError> = await withCompletion { done in
             run(
                 on: tag,
                 { channel throws(CommandError) in try await channel.work(with: tag, procedure) },

@@ -21,7 +21,7 @@ import Testing
         let environment = Self.environment(isOfTest: isOfTest)
         let (queue, key) = (DispatchQueue(label: "app"), DispatchSpecificKey<Bool>())
         queue.setSpecific(key: key, value: true)
-        let (isOnQueue, scoped): (Bool, NFCEnvironment?) = await handedOver { done in
+        let (isOnQueue, scoped): (Bool, NFCEnvironment?) = await withCompletion { done in
             environment.call(on: queue) { done((DispatchQueue.getSpecific(key: key) == true, NFCEnvironment.scoped)) }
         }
         #expect(isOnQueue && (scoped === environment) == isOfTest)

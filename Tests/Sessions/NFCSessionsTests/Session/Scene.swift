@@ -160,7 +160,7 @@ extension ReaderSession {
         within time: TagPacket.Answer = .within(.milliseconds(5)),
         connecting: Bool = false
     ) async -> Result<[UInt8], CommandError> {
-        await handedOver { send(TagPacket(packet, answer: time), to: tag, connecting: connecting, completion: $0) }
+        await withCompletion { send(TagPacket(packet, answer: time), to: tag, connecting: connecting, completion: $0) }
     }
 
     /// Runs a procedure on the connected tag.
@@ -168,7 +168,7 @@ extension ReaderSession {
         on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
-        await handedOver { perform(on: tag, procedure, completion: $0) }
+        await withCompletion { perform(on: tag, procedure, completion: $0) }
     }
 
     func read(_ tag: ConnectableTag) async -> Result<[UInt8], CommandError> {
@@ -176,7 +176,7 @@ extension ReaderSession {
     }
 
     func messages(of tags: [ConnectableTag]) async -> Result<[[UInt8]], CommandError> {
-        await handedOver { readMessages(from: tags, completion: $0) }
+        await withCompletion { readMessages(from: tags, completion: $0) }
     }
 
     /// Waits until everything that was asked before is done.
