@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 import NFCReaders
 import NFCSessions
 
@@ -86,5 +86,105 @@ open class CardSession {
     /// Ends the session. Its stream ends after ``CardSession/Event/sessionInvalidated(reason:)``.
     public func invalidate() {
         core.end(.invalidated)
+    }
+}
+
+extension CardSession {
+    /// What happens in a session.
+    public enum Event: Sendable {
+        /// The session started. The first event.
+        case sessionStarted
+        /// A reader's field was detected.
+        case readerDetected
+        /// A reader sent a command. Answer it with ``CardSession/APDU/respond(response:)``.
+        case received(CardSession.APDU)
+        /// The reader is gone, or deselected the card.
+        case readerDeselected
+        /// The session ended. The last event.
+        case sessionInvalidated(reason: CardSession.Error)
+    }
+
+    /// The events of a session, in order.
+    public final class EventStream: AsyncSequence {
+        public typealias Element = CardSession.Event
+        public typealias AsyncIterator = Iterator
+
+        let events: AsyncStream<Event>
+
+        init(_ events: AsyncStream<Event>) {
+            self.events = events
+        }
+
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(events.makeAsyncIterator())
+        }
+
+        /// Waits for the events, one after the other.
+        public class Iterator: AsyncIteratorProtocol {
+            public typealias Element = CardSession.Event
+
+            private var base: AsyncStream<Event>.Iterator
+
+            init(_ base: AsyncStream<Event>.Iterator) {
+                self.base = base
+            }
+
+            /// The next event; nil when the session ended.
+            public func next() async throws -> Event? {
+                await base.next(isolation: nil)
+            }
+        }
+    }
+}
+
+extension CardSession {
+    /// A command from a reader. A command is equal only to itself.
+    public final class APDU: Sendable, Equatable, CustomDebugStringConvertible {
+        /// The command's bytes.
+        public let payload: Data
+
+        private let onRespond: @Sendable (Data) throws(CardSession.Error) -> Void
+
+        init(payload: Data, onRespond: @escaping @Sendable (Data) throws(CardSession.Error) -> Void) {
+            self.payload = payload
+            self.onRespond = onRespond
+        }
+
+        /// Answers the command.
+        ///
+        /// - Parameter response: the data and the status word, at least 2 bytes.
+        /// - Throws: ``CardSession/Error``: `transmissionError` when the reader is gone, the command was answered
+        ///   before, or the response has no status word; `emulationStopped`; `invalidated`.
+        public func respond(response: Data) async throws {
+            try onRespond(response)
+        }
+
+        public static func == (lhs: APDU, rhs: APDU) -> Bool { lhs === rhs }
+
+        public var debugDescription: String { "CardSession.APDU(\(payload.hex))" }
+    }
+}
+
+extension CardSession {
+    /// Why emulation failed, or a session ended.
+    public enum Error: Swift.Error, Sendable, Hashable {
+        /// The user, or the app's entitlements, did not allow it.
+        case accessNotAccepted
+        /// Emulation stopped before the command was answered.
+        case emulationStopped
+        /// The app ended the session.
+        case invalidated
+        /// The session reached its limit of 60 seconds.
+        case maxSessionDurationReached
+        /// The radio is off.
+        case radioDisabled
+        /// The device or the user is not eligible.
+        case systemEligibilityFailed
+        /// No virtual or linked reader can take a card, or it is in use.
+        case systemNotAvailable
+        /// The response could not be sent: the reader is gone, or the command was answered before.
+        case transmissionError
+        /// The user ended the session.
+        case userInvalidated
     }
 }

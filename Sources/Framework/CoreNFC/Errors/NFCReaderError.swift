@@ -99,3 +99,34 @@ public struct NFCReaderError: _BridgedStoredNSError {
         case paymentTagReaderSessionErrorOnDeviceLocationUnavailable = 502
     }
 }
+
+extension NFCReaderError: CustomStringConvertible {
+    /// The error as a phone prints it: with its text and its user info.
+    ///
+    /// Foundation on Linux would print the reason in place of the text, or `(null)` without a reason.
+    public var description: String {
+        let start = "Error Domain=\(_nsError.domain) Code=\(_nsError.code)"
+        let info = _nsError.userInfo
+        guard !info.isEmpty else { return "\(start) \"(null)\"" }
+        // The text comes first; a phone's order is undefined.
+        let others = info.keys.filter { $0 != NSLocalizedDescriptionKey }.sorted()
+        let keys = others.count < info.count ? [NSLocalizedDescriptionKey] + others : others
+        let values = keys.map { key in "\(key)=\(info[key] ?? "")" }
+        return "\(start) \"\(localizedDescription)\" UserInfo={\(values.joined(separator: ", "))}"
+    }
+}
+
+/// The domain of every error that Core NFC reports.
+public let NFCErrorDomain: String = "NFCError"
+
+/// The user info key of the error code that an ISO/IEC 15693 tag reported, as an `Int`.
+///
+/// ISO/IEC 15693-3, 7.4.2 defines the codes: 0x10 for a block that does not exist, for example. The code of the
+/// ``NFCReaderError`` is `readerTransceiveErrorTagResponseError`.
+public let NFCISO15693TagResponseErrorKey: String = "ISO15693TagResponseErrorCode"
+
+/// The user info key that marks an answer whose length does not fit its command.
+///
+/// The key is present only for such an answer. Its value is `true`, and the code of the ``NFCReaderError`` is
+/// `readerTransceiveErrorTagResponseError`.
+public let NFCTagResponseUnexpectedLengthErrorKey: String = "TagResponseInvalidLength"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+import TagLink
 
 /// A command of ISO/IEC 7816-4: a header of four bytes, optional data, and the expected length of the answer.
 ///
@@ -75,4 +76,157 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     }
 
     private func hex(_ byte: UInt8) -> String { Data([byte]).hex }
+}
+
+/// The answer to a command of ISO/IEC 7816-4.
+///
+/// It is returned as the card sent it. When the status word asks for another command (61xx or 6Cxx), the app has to
+/// send that command.
+public struct NFCISO7816ResponseAPDU {
+    /// The first byte of the status word (SW1).
+    public var statusWord1: UInt8
+
+    /// The second byte of the status word (SW2).
+    public var statusWord2: UInt8
+
+    /// The data before the status word. If there are none, it is nil in an async call, as on a phone, and empty in a
+    /// call with a handler.
+    public var payload: Data?
+
+    /// Creates an answer, for example for your own card class. Each argument sets the property of the same name.
+    public init(statusWord1: UInt8, statusWord2: UInt8, payload: Data?) {
+        self.statusWord1 = statusWord1
+        self.statusWord2 = statusWord2
+        self.payload = payload
+    }
+
+    /// Creates an answer.
+    ///
+    /// - Parameters:
+    ///   - statusWord1: the first byte of the status word.
+    ///   - statusWord2: the second byte of the status word.
+    ///   - payload: the data before the status word.
+    @available(*, deprecated, renamed: "init(statusWord1:statusWord2:payload:)")
+    public init(statusWord1: UInt8, statusWord2: UInt8, paylaod payload: Data?) {
+        self.init(statusWord1: statusWord1, statusWord2: statusWord2, payload: payload)
+    }
+
+    /// Splits an answer into data and status word.
+    package static func parse(_ bytes: [UInt8]) -> Result<NFCISO7816ResponseAPDU, NFCReaderError> {
+        guard bytes.count >= 2 else {
+            return .failure(.unexpectedLength("The card's answer has no status word."))
+        }
+        return .success(
+            NFCISO7816ResponseAPDU(
+                statusWord1: bytes[bytes.count - 2],
+                statusWord2: bytes[bytes.count - 1],
+                payload: Data(bytes.dropLast(2))
+            )
+        )
+    }
+}
+
+/// What follows the header of a command APDU (ISO/IEC 7816-4, 5.2): Lc, data and Le.
+package struct APDUBody: Sendable, Hashable {
+    /// The range of the data in the command.
+    package var data: Range<Int>
+    /// Le: -1 when it is absent.
+    package var expectedLength: Int
+
+    /// Parses the lengths of a command.
+    ///
+    /// - Parameter bytes: one whole command.
+    /// - Returns: nil when the command is shorter than its header, or when its length does not match Lc and Le.
+    package init?(parsing bytes: [UInt8]) {
+        let count = bytes.count
+        switch count {
+        case ..<4: return nil
+        case 4: self.init(data: 4..<4, expectedLength: -1)
+        case 5: self.init(data: 4..<4, expectedLength: Self.short(bytes[4]))
+        default:
+            let first = Int(bytes[4])
+            if first > 0 {
+                // Lc of one byte, then perhaps Le of one byte.
+                let end = 5 + first
+                if count == end {
+                    self.init(data: 5..<end, expectedLength: -1)
+                } else if count == end + 1 {
+                    self.init(data: 5..<end, expectedLength: Self.short(bytes[end]))
+                } else {
+                    return nil
+                }
+            } else {
+                guard count >= 7 else { return nil }
+                self.init(extended: bytes)
+            }
+        }
+    }
+
+    private init?(extended bytes: [UInt8]) {
+        let count = bytes.count
+        let length = Int(high: bytes[5], low: bytes[6])
+        if count == 7 {
+            self.init(data: 4..<4, expectedLength: length == 0 ? 65_536 : length)
+            return
+        }
+        let end = 7 + length
+        if length == 0 {
+            return nil
+        } else if count == end {
+            self.init(data: 7..<end, expectedLength: -1)
+        } else if count == end + 2 {
+            let expected = Int(high: bytes[end], low: bytes[end + 1])
+            self.init(data: 7..<end, expectedLength: expected == 0 ? 65_536 : expected)
+        } else {
+            return nil
+        }
+    }
+
+    private init(data: Range<Int>, expectedLength: Int) {
+        self.data = data
+        self.expectedLength = expectedLength
+    }
+
+    private static func short(_ byte: UInt8) -> Int { byte == 0 ? 256 : Int(byte) }
+}
+
+extension NFCISO7816APDU {
+    /// The command's bytes, in the short form if it is sufficient.
+    package func encoded() -> Result<[UInt8], NFCReaderError> {
+        let data = data ?? Data()
+        guard data.count <= 65_535 else {
+            return .failure(
+                NFCReaderError(.readerErrorInvalidParameterLength, reason: "An APDU has at most 65535 bytes of data.")
+            )
+        }
+        guard (-1...65_536).contains(expectedResponseLength) else {
+            return .failure(
+                NFCReaderError(
+                    .readerErrorParameterOutOfBound,
+                    reason: "expectedResponseLength is -1, or from 1 to 65536."
+                )
+            )
+        }
+        var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
+        bytes.reserveCapacity(data.count + 9)
+        // 0 means the same as 256 here: both are encoded as the byte 00.
+        let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
+        if data.count <= 255 && expected <= 256 {
+            if !data.isEmpty {
+                bytes.append(UInt8(data.count))
+                bytes += data
+            }
+            if expected >= 0 { bytes.append(UInt8(truncatingIfNeeded: expected)) }
+        } else {
+            bytes.append(0)
+            if !data.isEmpty {
+                bytes += UInt16(data.count).bigEndianBytes
+                bytes += data
+            }
+            if expected >= 0 {
+                bytes += UInt16(truncatingIfNeeded: expected).bigEndianBytes
+            }
+        }
+        return .success(bytes)
+    }
 }

@@ -4,6 +4,30 @@ public import Foundation
 import NFCReaders
 import NFCSessions
 import TagLink
+import TagProtocols
+
+/// What all reader sessions have in common.
+public protocol NFCReaderSessionProtocol: NSObjectProtocol {
+    /// Whether the session is active: its sheet is visible, and it has not ended.
+    var isReady: Bool { get }
+
+    /// The text on the scanning sheet. May be set before `begin()`, and at any time while the session is active, from
+    /// any thread.
+    var alertMessage: String { get set }
+
+    /// Begins the session, or queues it behind the active one. Does nothing when the session has ended: create another
+    /// one.
+    func begin()
+
+    /// Ends the session; the sheet shows that the work is done. The delegate receives
+    /// `readerSessionInvalidationErrorUserCanceled`.
+    func invalidate()
+
+    /// Ends the session; the sheet shows an error message.
+    ///
+    /// - Parameter errorMessage: the text on the sheet.
+    func invalidate(errorMessage: String)
+}
 
 /// The part that all reader sessions have in common. Use one of its subclasses.
 ///
@@ -195,6 +219,97 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         environment.call(on: sessionQueue) {
             session.value.noteEnd(error)
             session.value.didEnd(error)
+        }
+    }
+}
+
+/// Mistakes of an app that cause no error, neither here nor on a phone.
+extension NFCReaderSession {
+    /// Reports a delegate that can't receive an event. Called on ``sessionQueue``.
+    func reportDelegate(before event: ReaderSession.Event) {
+        guard delegate != nil else {
+            // An app that ended the session and released its delegate does not need the event.
+            if case .ended = event, isInvalidated { return }
+            return mistakes.add(.delegateReleased)
+        }
+        // When the main thread left the main queue to other threads, the runtime does not count work on it as the main
+        // actor's.
+        guard !MainQueue.isCurrent, !delegateConformsHere else { return }
+        mistakes.add(.delegateOfMainActor)
+        if configuration.isStrict { ConfigurationGate.endProcess(APIMisuse.delegateOfMainActor.explanation) }
+    }
+
+    /// Reports why the reader of a session was missing, was lost, or was in use by another program. Many apps show only
+    /// the error's text, which is the same for every reason.
+    func reportMissingReader(at end: SessionEnd) {
+        if case .terminatedUnexpectedly(let reason) = end { environment.noticeOnce(reason) }
+        if end == .timeout, let reason = runtime?.obstacle { environment.noticeOnce(reason) }
+    }
+
+    /// The error for a tag that this session can't connect to, because another session, or the app itself, created it.
+    func refusal(of tag: TagObject?) -> NFCReaderError {
+        if tag?.handle.session.hasEnded == true { mistakes.add(.tagOfOlderSession) }
+        return NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
+    }
+
+    /// Calls `work` after the work that a callback has put on the session's queue, and then after the work on the main
+    /// queue. So if the app sets the sheet's text there, it does that first.
+    ///
+    /// - Parameter work: called on any thread, perhaps twice.
+    func afterWorkOfCallback(_ work: @escaping @Sendable () -> Void) {
+        environment.call(on: sessionQueue) { [environment] in
+            MainQueue.afterPresentWork(clock: environment.clock, work)
+        }
+    }
+}
+
+extension Optional where Wrapped == AnyObject {
+    /// Whether an object conforms to a protocol in the current isolation. A conformance that is isolated to the main
+    /// actor exists only on the main actor.
+    ///
+    /// Generic, because for a cast to a known protocol the compiler emits a check that ignores isolation.
+    @inline(never) func conforms<Delegate>(to delegate: Delegate.Type) -> Bool { self is Delegate }
+}
+
+/// What a phone around the reader learns of a session, and what it withholds from the app.
+extension NFCReaderSession {
+    /// The configuration without what the phone withholds.
+    var effectiveConfiguration: AppConfiguration {
+        environment.host.map { configuration.without($0.withheld) } ?? configuration
+    }
+
+    /// Reports a call of the app's delegate, just before it.
+    ///
+    /// - Parameters:
+    ///   - name: the method.
+    ///   - detail: what the app gets with it.
+    func noteCallback(_ name: String, _ detail: @autoclosure () -> String = "") {
+        environment.host?.note(.callback(name: name, detail: detail()), of: number)
+    }
+
+    func noteBegin() { environment.host?.note(.began("\(type(of: self))"), of: number) }
+
+    /// Reports that the app looks for tags again. It does not when the session is not active.
+    func noteRestart() {
+        if runtime?.isActive == true { environment.host?.note(.restarted, of: number) }
+    }
+
+    func noteEnd(_ error: NFCReaderError) {
+        guard let host = environment.host else { return }
+        let reason = "\(error.errorCode): \(error.localizedDescription)"
+        host.note(.ended(reason), of: number)
+        noteCallback(callbackName + "(_:didInvalidateWithError:)", reason)
+    }
+}
+
+/// Numbers the sessions of a process, from 1.
+enum SessionNumber {
+    private static let last = Locked(0)
+
+    static func next() -> Int {
+        last.withLock { last in
+            last += 1
+            return last
         }
     }
 }

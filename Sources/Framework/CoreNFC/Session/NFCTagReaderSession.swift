@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
-import Foundation
+public import Foundation
 import NFCSessions
 import TagLink
 
@@ -187,4 +187,82 @@ open class NFCTagReaderSession: NFCReaderSession {
         found.withLock { $0 = UncheckedSendableBox([]) }
         tagDelegate?.tagReaderSession(self, didInvalidateWithError: error)
     }
+}
+
+extension NFCTagReaderSession {
+    /// What a session looks for: technologies, and perhaps only some of the applications and systems in the app's
+    /// property list.
+    ///
+    /// Not Sendable, as in Apple's SDK: a client may declare that conformance itself.
+    public struct Configuration {
+        /// The technologies to look for, at least one.
+        public var pollingOption: PollingOption
+
+        /// The applications to look for on ISO/IEC 14443 cards, in order, in hexadecimal digits. The session ignores
+        /// those that are not in the property list. If empty, it looks for all applications in the property list.
+        public var iso7816SelectIdentifiers: [String]
+
+        /// The FeliCa systems to look for, in order, in hexadecimal digits. The session ignores those that are not in
+        /// the property list. If empty, it looks for all systems in the property list.
+        public var feliCaSystemCodes: [String]
+
+        /// Creates a configuration.
+        ///
+        /// - Parameters:
+        ///   - pollingOption: the technologies to look for.
+        ///   - iso7816SelectIdentifiers: the applications to look for; empty for all in the property list.
+        ///   - feliCaSystemCodes: the FeliCa systems to look for; empty for all in the property list.
+        public init(
+            pollingOption: PollingOption,
+            iso7816SelectIdentifiers: [String] = [],
+            feliCaSystemCodes: [String] = []
+        ) {
+            self.pollingOption = pollingOption
+            self.iso7816SelectIdentifiers = iso7816SelectIdentifiers
+            self.feliCaSystemCodes = feliCaSystemCodes
+        }
+    }
+}
+
+/// Receives the events of a tag reader session. All methods are called on the session's queue.
+public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
+    /// The session is active: the sheet is visible and the reader looks for tags. Called before any detection.
+    ///
+    /// - Parameter session: the session.
+    func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession)
+
+    /// The session has ended. Called once, after all other methods.
+    ///
+    /// - Parameters:
+    ///   - session: the session. It can't begin again.
+    ///   - error: the reason, an ``NFCReaderError``.
+    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error)
+
+    /// The session has found tags. It waits until the app calls ``NFCTagReaderSession/restartPolling()``.
+    ///
+    /// - Parameters:
+    ///   - session: the session.
+    ///   - tags: the tags; connect to one before you send commands.
+    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag])
+}
+
+/// A reader session for payment cards: it looks for ISO/IEC 14443 cards and reports them to an
+/// ``NFCTagReaderSessionDelegate``.
+///
+/// On iOS, only eligible apps in some countries may use this session. Here every app with a reader may use it, so that
+/// you can test the code around it.
+open class NFCPaymentTagReaderSession: NFCTagReaderSession {
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
+    public init(delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil) {
+        super.init(configuration: Configuration(pollingOption: .iso14443), delegate: delegate, queue: queue)
+    }
+
+    override var acceptedOptions: PollingOption { .iso14443 }
+
+    override func request(for search: TagSearch) -> AppConfiguration.Request { .payment }
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Foundation
+import NFCSessions
+import TagProtocols
 
 /// A tag that an ``NFCTagReaderSession`` found, by its technology.
 ///
@@ -47,4 +50,100 @@ public enum NFCTag {
         case .miFare(let tag): tag
         }
     }
+}
+
+extension NFCTag {
+    /// Creates the object for a tag, by what the tag reported during detection.
+    ///
+    /// - Parameters:
+    ///   - surroundings: the tag's handle, and what its object needs.
+    ///   - hasApplicationList: whether the app lists applications. If not, every card that is not a MIFARE card counts
+    ///     as an ISO 7816 tag with no application selected.
+    /// - Returns: nil for a tag that phones don't detect, such as a MIFARE Classic.
+    package init?(_ surroundings: TagSurroundings, hasApplicationList: Bool) {
+        let handle = surroundings.handle
+        let hasApplication = handle.selectedApplication != nil || handle.supportsPACE
+        switch handle.target {
+        case .nfcA(let target) where target.isISODEP:
+            self =
+                hasApplication || !hasApplicationList && !target.isNXP
+                ? .iso7816(DetectedISO7816Tag(surroundings)) : .miFare(DetectedMiFareTag(surroundings))
+        case .nfcA(let target):
+            guard target.isType2 else { return nil }
+            self = .miFare(DetectedMiFareTag(surroundings))
+        case .nfcB:
+            guard hasApplication || !hasApplicationList else { return nil }
+            self = .iso7816(DetectedISO7816Tag(surroundings))
+        case .nfcF: self = .feliCa(DetectedFeliCaTag(surroundings))
+        case .nfcV: self = .iso15693(DetectedISO15693Tag(surroundings))
+        }
+    }
+
+    /// The polling options that find such a tag; each of them is sufficient.
+    var options: NFCTagReaderSession.PollingOption {
+        switch self {
+        case .iso7816: [.iso14443, .pace]
+        case .miFare: .iso14443
+        case .feliCa: .iso18092
+        case .iso15693: .iso15693
+        }
+    }
+}
+
+extension NFCReaderSession {
+    /// What the object of a tag that the session found needs.
+    func surroundings(of handle: ConnectableTag) -> TagSurroundings {
+        TagSurroundings(
+            handle: handle,
+            channel: RuntimeCommandChannel(handle),
+            session: self,
+            queue: sessionQueue,
+            configuration: configuration
+        )
+    }
+
+    /// The tag that a handle stands for; nil for a tag that phones don't detect.
+    func tag(for handle: ConnectableTag) -> NFCTag? {
+        NFCTag(surroundings(of: handle), hasApplicationList: hasApplicationList)
+    }
+}
+
+/// What the four kinds of tags have in common. Clients need it only for their own tag classes.
+public protocol __NFCTag: NSObjectProtocol, NSSecureCoding, NSCopying {
+    /// The technology of the tag.
+    var type: __NFCTagType { get }
+
+    /// The session that found the tag; nil when the session no longer exists.
+    var session: (any NFCReaderSessionProtocol)? { get }
+
+    /// Whether the tag is connected and has not left the field; false for a tag that is not connected.
+    ///
+    /// A reader that reports when a tag leaves, such as the virtual reader or a PC/SC reader, makes the property false
+    /// at once. With any other reader, reading the property also starts a check of the tag, and a later read returns
+    /// the result. Connecting to the tag again always checks that it is near.
+    var isAvailable: Bool { get }
+
+    /// The tag itself when it is an ISO/IEC 15693 tag.
+    func asNFCISO15693Tag() -> (any NFCISO15693Tag)?
+
+    /// The tag itself when it has an ISO/IEC 7816 application.
+    func asNFCISO7816Tag() -> (any NFCISO7816Tag)?
+
+    /// The tag itself when it is a FeliCa card.
+    func asNFCFeliCaTag() -> (any NFCFeliCaTag)?
+
+    /// The tag itself when it is a MIFARE card.
+    func asNFCMiFareTag() -> (any NFCMiFareTag)?
+}
+
+/// The technology of a tag. Clients need it only for their own tag classes.
+public enum __NFCTagType: UInt, Sendable {
+    /// An ISO/IEC 15693 tag.
+    case ISO15693 = 1
+    /// A FeliCa card.
+    case feliCa = 2
+    /// An ISO/IEC 14443 card with an application of the app's list.
+    case iso7816Compatible = 3
+    /// A MIFARE card.
+    case miFare = 4
 }

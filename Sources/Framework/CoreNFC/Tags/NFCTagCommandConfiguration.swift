@@ -42,3 +42,154 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
         return .success(RetryPolicy(retries: retries, interval: .seconds(interval)))
     }
 }
+
+/// A custom command of a manufacturer, and the number of retries.
+public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfiguration {
+    private struct Fields {
+        var manufacturerCode: Int
+        var customCommandCode: Int
+        var requestParameters: Data
+    }
+
+    private let storage: Locked<Fields>
+
+    /// Creates a configuration without retries.
+    ///
+    /// - Parameters:
+    ///   - manufacturerCode: the manufacturer's code (ISO/IEC 7816-6), 0 to 0xFF.
+    ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
+    ///   - requestParameters: what follows the manufacturer's code; nil for nothing.
+    public convenience init(manufacturerCode: Int, customCommandCode: Int, requestParameters: Data?) {
+        self.init(
+            manufacturerCode: manufacturerCode,
+            customCommandCode: customCommandCode,
+            requestParameters: requestParameters,
+            maximumRetries: 0,
+            retryInterval: 0
+        )
+    }
+
+    /// Creates a configuration.
+    ///
+    /// - Parameters:
+    ///   - manufacturerCode: the manufacturer's code (ISO/IEC 7816-6), 0 to 0xFF.
+    ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
+    ///   - requestParameters: what follows the manufacturer's code; nil for nothing.
+    ///   - maximumRetries: how many times the command is sent again when the tag does not answer.
+    ///   - retryInterval: how long to wait before each retry, in seconds.
+    public init(
+        manufacturerCode: Int,
+        customCommandCode: Int,
+        requestParameters: Data?,
+        maximumRetries: Int,
+        retryInterval: TimeInterval
+    ) {
+        storage = Locked(
+            Fields(
+                manufacturerCode: manufacturerCode,
+                customCommandCode: customCommandCode,
+                requestParameters: requestParameters ?? Data()
+            )
+        )
+        super.init(maximumRetries: maximumRetries, retryInterval: retryInterval)
+    }
+
+    /// The manufacturer's code (ISO/IEC 7816-6), 0 to 0xFF.
+    public var manufacturerCode: Int {
+        get { storage.withLock { $0.manufacturerCode } }
+        set { storage.withLock { $0.manufacturerCode = newValue } }
+    }
+
+    /// The command's code, 0xA0 to 0xDF.
+    public var customCommandCode: Int {
+        get { storage.withLock { $0.customCommandCode } }
+        set { storage.withLock { $0.customCommandCode = newValue } }
+    }
+
+    /// What follows the manufacturer's code; empty for nothing.
+    public var requestParameters: Data {
+        get { storage.withLock { $0.requestParameters } }
+        set { storage.withLock { $0.requestParameters = newValue } }
+    }
+
+    public override func copy(with zone: NSZone? = nil) -> Any {
+        NFCISO15693CustomCommandConfiguration(
+            manufacturerCode: manufacturerCode,
+            customCommandCode: customCommandCode,
+            requestParameters: requestParameters,
+            maximumRetries: maximumRetries,
+            retryInterval: retryInterval
+        )
+    }
+}
+
+/// A range of blocks to read, the number of blocks in each command, and the number of retries.
+public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConfiguration {
+    private let storage: Locked<(range: NSRange, chunkSize: Int)>
+
+    /// Creates a configuration without retries.
+    ///
+    /// - Parameters:
+    ///   - range: the blocks, from 0 to 255, at least one.
+    ///   - chunkSize: how many blocks one command reads.
+    public convenience init(range: NSRange, chunkSize: Int) {
+        self.init(range: range, chunkSize: chunkSize, maximumRetries: 0, retryInterval: 0)
+    }
+
+    /// Creates a configuration.
+    ///
+    /// - Parameters:
+    ///   - range: the blocks, from 0 to 255, at least one.
+    ///   - chunkSize: how many blocks one command reads.
+    ///   - maximumRetries: how many times a command is sent again when the tag does not answer.
+    ///   - retryInterval: how long to wait before each retry, in seconds.
+    public init(range: NSRange, chunkSize: Int, maximumRetries: Int, retryInterval: TimeInterval) {
+        storage = Locked((range, chunkSize))
+        super.init(maximumRetries: maximumRetries, retryInterval: retryInterval)
+    }
+
+    /// The blocks, from 0 to 255, at least one.
+    public var range: NSRange {
+        get { storage.withLock { $0.range } }
+        set { storage.withLock { $0.range = newValue } }
+    }
+
+    /// How many blocks one command reads.
+    public var chunkSize: Int {
+        get { storage.withLock { $0.chunkSize } }
+        set { storage.withLock { $0.chunkSize = newValue } }
+    }
+
+    public override func copy(with zone: NSZone? = nil) -> Any {
+        NFCISO15693ReadMultipleBlocksConfiguration(
+            range: range,
+            chunkSize: chunkSize,
+            maximumRetries: maximumRetries,
+            retryInterval: retryInterval
+        )
+    }
+}
+
+/// The number of retries and their interval, checked.
+package struct RetryPolicy: Sendable, Hashable {
+    static let maximumRetries = 256
+
+    package var retries: Int
+    package var interval: Duration
+
+    package init(retries: Int = 0, interval: Duration = .zero) {
+        self.retries = retries
+        self.interval = interval
+    }
+
+    package static let none = RetryPolicy()
+
+    /// Whether sending again may help: the tag did not answer, or its answer could not be read.
+    ///
+    /// An error that the tag reported is an answer, and so is an answer of the wrong length. Neither is retried.
+    static func isWorthRetrying(_ error: NFCReaderError) -> Bool {
+        error.code == .readerTransceiveErrorTagResponseError
+            && error.userInfo[NFCISO15693TagResponseErrorKey] == nil
+            && error.userInfo[NFCTagResponseUnexpectedLengthErrorKey] == nil
+    }
+}

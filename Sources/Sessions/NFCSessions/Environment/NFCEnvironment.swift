@@ -176,3 +176,43 @@ public final class NFCEnvironment: Sendable {
         companion?.sessionEnded()
     }
 }
+
+/// Something that belongs to an environment's reader and has work to do after each session, such as saving the files of
+/// its tags.
+package protocol SessionEndObserver: AnyObject, Sendable {
+    /// A session of the environment has ended.
+    func sessionEnded()
+}
+
+/// The test kit's object for one test.
+package protocol TestContext: AnyObject, Sendable {
+    /// The test's code has created an object or passed it to a session. The object should be freed when the test has
+    /// ended.
+    ///
+    /// - Parameters:
+    ///   - object: keep only a weak reference to it.
+    ///   - kind: the kind of object.
+    func made(_ object: AnyObject, as kind: MadeObject)
+
+    /// The test's code connects to a tag. Performs what is planned for this moment.
+    func willConnect()
+
+    /// Returns whether a line about the app is also printed, and not only stored in the test's trace.
+    ///
+    /// - Parameter notice: the line.
+    func prints(_ notice: String) -> Bool
+}
+
+/// An object that should be freed when a test has ended.
+package enum MadeObject: Sendable {
+    case session, delegate, tag
+}
+
+/// Finds the test of a caller, for a test kit.
+///
+/// A structure, because a plain function is wrapped again each time it leaves a generic type.
+package struct TestSearch: Sendable {
+    let find: @Sendable () -> NFCEnvironment?
+
+    package init(_ find: @escaping @Sendable () -> NFCEnvironment?) { self.find = find }
+}

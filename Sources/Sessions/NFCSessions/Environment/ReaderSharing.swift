@@ -10,3 +10,20 @@ public protocol ReaderSharing: Sendable {
     /// - Returns: keeps the reader while it exists; nil when there is no service.
     func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)?
 }
+
+/// Keeps the reader from the service while it exists.
+public protocol ReaderClaim: AnyObject, Sendable {
+    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
+    /// afterwards.
+    ///
+    /// - Parameter identifiers: the tags' identifiers.
+    func note(_ identifiers: [[UInt8]])
+}
+
+/// What an app needs the reader for.
+public enum ReaderPurpose: Sendable, Hashable {
+    /// A reader session.
+    case session
+    /// To act as a card.
+    case card
+}
