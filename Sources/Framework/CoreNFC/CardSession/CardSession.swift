@@ -33,7 +33,7 @@ open class CardSession {
     public init() async throws {
         guard let port = NFCEnvironment.current.cardPort else { throw Error.systemNotAvailable }
         let configuration = AppConfiguration.current
-        guard ConfigurationGate.error(for: .cardEmulation, in: configuration) == nil else {
+        guard configuration.error(for: .cardEmulation, in: .current) == nil else {
             throw Error.accessNotAccepted
         }
         core = CardSessionCore(port: port, configuration: configuration, environment: .current)

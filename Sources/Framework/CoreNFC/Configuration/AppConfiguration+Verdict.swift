@@ -164,11 +164,8 @@ extension AppConfiguration {
         let name = Data(aid).hex.uppercased()
         return entitlements[.cardIdentifierPrefixes].contains { name.hasPrefix($0.uppercased()) }
     }
-}
 
-/// Treats a session's request as iOS would.
-enum ConfigurationGate {
-    private static let hasNoted = Locked(false)
+    // MARK: What happens
 
     /// Checks whether a session may begin.
     ///
@@ -176,38 +173,31 @@ enum ConfigurationGate {
     /// app without a configuration it writes one line, once, about what iOS would have done.
     ///
     /// - Returns: the error that the session ends with; nil when it may begin.
-    static func error(for request: AppConfiguration.Request, in configuration: AppConfiguration) -> NFCReaderError? {
-        switch AppConfiguration.evaluate(configuration, request) {
+    func error(for request: Request, in environment: NFCEnvironment) -> NFCReaderError? {
+        switch Self.evaluate(self, request) {
         case .allowed(let notes):
-            note(notes)
+            // A test has a field of its own and no app around it.
+            guard !notes.isEmpty, NFCEnvironment.ofTest == nil else { return nil }
+            let messages = notes.map(\.message).joined(separator: " ")
+            let isFirst = Self.hasNoted.withLock { hasNoted in
+                defer { hasNoted = true }
+                return !hasNoted
+            }
+            if isFirst { environment.print("this runs here, and on iOS it would need more. \(messages)") }
             return nil
         case .refused(let violation):
-            write("CoreNFC: the session was refused. \(violation.message)")
+            environment.print("the session was refused. \(violation.message)")
             return violation.readerError
-        case .endsProcess(let violation):
-            endProcess(violation.message)
+        case .endsProcess(let violation): Self.endProcess(violation.message)
         }
     }
+
+    private static let hasNoted = Locked(false)
 
     /// Ends the process, where iOS would do so.
     static func endProcess(_ reason: String) -> Never {
-        write("CoreNFC: the process ends, as it would on iOS. \(reason)")
-        abort()
-    }
-
-    private static func note(_ violations: [AppConfiguration.Violation]) {
-        // A test has a field of its own and no app around it.
-        guard !violations.isEmpty, NFCEnvironment.ofTest == nil else { return }
-        let isFirst = hasNoted.withLock { hasNoted in
-            defer { hasNoted = true }
-            return !hasNoted
-        }
-        guard isFirst else { return }
-        let messages = violations.map(\.message).joined(separator: " ")
-        write("CoreNFC: this runs here, and on iOS it would need more. \(messages)")
-    }
-
-    private static func write(_ line: String) {
+        let line = "CoreNFC: the process ends, as it would on iOS. \(reason)"
         OutputDescriptor.standardError.write(VisibleText.escaped(line) + "\n")
+        abort()
     }
 }

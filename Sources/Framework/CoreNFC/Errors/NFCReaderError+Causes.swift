@@ -82,3 +82,11 @@ extension NFCReaderError {
         }
     }
 }
+
+extension Result where Failure == CommandError {
+    /// The failure as an app receives it.
+    var readerError: NFCReaderError? {
+        if case .failure(let error) = self { return NFCReaderError(error) }
+        return nil
+    }
+}

@@ -5,8 +5,16 @@ import TagProtocols
 
 /// An ISO/IEC 15693 tag as an app sees it.
 final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable {
+    typealias Flags = NFCISO15693RequestFlag
+    /// The completion handlers of a command, by what they get besides an error.
+    typealias Done = @Sendable ((any Error)?) -> Void
+    typealias DataHandler = @Sendable (Data, (any Error)?) -> Void
+    typealias BlocksHandler = @Sendable ([Data], (any Error)?) -> Void
+    typealias StatusHandler = @Sendable ([NSNumber], (any Error)?) -> Void
+    typealias FlagsHandler = @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
+
     /// The UID: 8 bytes, most significant first.
-    var uid: [UInt8] { handle.target.identifier }
+    private var uid: [UInt8] { handle.target.identifier }
 
     override var kind: String { "NFCISO15693Tag" }
     var type: __NFCTagType { .ISO15693 }
@@ -14,421 +22,369 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
     var icManufacturerCode: Int { uid.count == 8 ? Int(uid[1]) : 0 }
     var icSerialNumber: Data { Data(uid.dropFirst(2)) }
 
-    func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { self }
-    func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { nil }
-    func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { nil }
-    func asNFCMiFareTag() -> (any NFCMiFareTag)? { nil }
-
     // MARK: Exchanges
 
-    typealias Parameters = Result<[UInt8], NFCReaderError>
-
     /// Sends a command and decodes what follows the flags of the response.
-    func send<Value>(
+    private func send<Value>(
         _ command: ISO15693Packet.Command,
-        _ flags: NFCISO15693RequestFlag,
-        _ parameters: Parameters = .success([]),
-        answer: AnswerTime = .usual,
-        decode: @escaping @Sendable (ISO15693Answer) -> Result<Value, NFCReaderError>,
-        completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
+        _ flags: Flags,
+        _ parameters: @autoclosure () throws -> [UInt8] = [],
+        or other: @escaping @autoclosure @Sendable () -> Value,
+        decode: @escaping @Sendable (ISO15693Answer) throws -> Value,
+        completion: @escaping @Sendable (Value, (any Error)?) -> Void
     ) {
-        let frame = parameters.flatMap {
-            ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: $0)
-        }
-        exchange(frame, answer: answer) { bytes in
-            ISO15693Answer.parse(bytes).flatMap(decode)
-        } completion: {
-            completion($0)
-        }
+        exchange(
+            try ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: parameters()),
+            or: other(),
+            decode: { try decode(ISO15693Answer(parsing: $0)) },
+            completion: completion
+        )
     }
 
     /// Sends a command whose response has no data.
-    func send(
+    private func send(
         _ command: ISO15693Packet.Command,
-        _ flags: NFCISO15693RequestFlag,
-        _ parameters: Parameters = .success([]),
-        answer: AnswerTime = .write,
-        completion: @escaping @Sendable ((any Error)?) -> Void
+        _ flags: Flags,
+        _ parameters: @autoclosure () throws -> [UInt8] = [],
+        completion: @escaping Done
     ) {
-        send(command, flags, parameters, answer: answer, decode: { $0.nothing() }) { completion($0.error) }
+        send(command, flags, try parameters(), or: (), decode: { try $0.expectNoData() }) { completion($1) }
     }
 
     /// Sends a command that no tag answers.
-    func sendWithoutAnswer(
+    private func sendWithoutAnswer(
         _ command: ISO15693Packet.Command,
-        _ flags: NFCISO15693RequestFlag,
-        _ parameters: Parameters = .success([]),
-        completion: @escaping @Sendable ((any Error)?) -> Void
+        _ flags: Flags,
+        _ parameters: @autoclosure () throws -> [UInt8] = [],
+        completion: @escaping Done
     ) {
-        let frame = parameters.flatMap {
-            ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: $0)
-        }
-        exchange(frame, answer: .none, decode: { _ in .success(()) }) { completion($0.error) }
+        exchange(
+            try ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: parameters()),
+            answer: .none,
+            or: (),
+            decode: { _ in },
+            completion: { completion($1) }
+        )
+    }
+
+    /// Writes or locks a block.
+    private func change(
+        _ command: ISO15693Packet.Command,
+        _ flags: Flags,
+        _ number: Int,
+        _ data: Data?,
+        _ completion: @escaping Done
+    ) {
+        send(
+            command,
+            flags,
+            try ISO15693Packet.block(number, data: data, isExtended: command.isExtended),
+            completion: completion
+        )
+    }
+
+    /// Writes blocks.
+    private func write(
+        _ command: ISO15693Packet.Command,
+        _ flags: Flags,
+        _ range: NSRange,
+        _ data: [Data],
+        _ completion: @escaping Done
+    ) {
+        send(
+            command,
+            flags,
+            try ISO15693Packet.blocks(range, data: data, isExtended: command.isExtended),
+            completion: completion
+        )
+    }
+
+    /// Reads a block.
+    private func read(
+        _ command: ISO15693Packet.Command,
+        _ flags: Flags,
+        _ number: Int,
+        _ completion: @escaping DataHandler
+    ) {
+        let hasStatus = flags.contains(.option)
+        send(
+            command,
+            flags,
+            try ISO15693Packet.block(number, isExtended: command.isExtended),
+            or: Data(),
+            decode: { try $0.block(withStatus: hasStatus) },
+            completion: completion
+        )
     }
 
     /// Reads blocks.
-    func sendForBlocks(
+    private func read(
         _ command: ISO15693Packet.Command,
-        _ flags: NFCISO15693RequestFlag,
+        _ flags: Flags,
         _ range: NSRange,
-        isExtended: Bool,
-        completion: @escaping @Sendable ([Data], (any Error)?) -> Void
+        _ completion: @escaping BlocksHandler
     ) {
-        send(command, flags, ISO15693Packet.blocks(range, isExtended: isExtended)) { response in
-            response.blocks(count: range.length, withStatus: flags.contains(.option))
-        } completion: {
-            completion($0.value(or: []), $0.error)
-        }
+        let hasStatus = flags.contains(.option)
+        send(
+            command,
+            flags,
+            try ISO15693Packet.blocks(range, isExtended: command.isExtended),
+            or: [],
+            decode: { try $0.blocks(count: range.length, withStatus: hasStatus) },
+            completion: completion
+        )
     }
 
     /// Reads the security status of blocks.
-    func sendForStatuses(
+    private func readStatuses(
         _ command: ISO15693Packet.Command,
-        _ flags: NFCISO15693RequestFlag,
+        _ flags: Flags,
         _ range: NSRange,
-        isExtended: Bool,
-        completion: @escaping @Sendable ([NSNumber], (any Error)?) -> Void
+        _ completion: @escaping StatusHandler
     ) {
-        send(command, flags, ISO15693Packet.blocks(range, isExtended: isExtended)) { response in
-            response.statuses(count: range.length)
-        } completion: { result in
-            completion(result.value(or: []).map { NSNumber(value: $0) }, result.error)
-        }
+        send(
+            command,
+            flags,
+            try ISO15693Packet.blocks(range, isExtended: command.isExtended),
+            or: [],
+            decode: { try $0.statuses(count: range.length) },
+            completion: completion
+        )
     }
 
     /// Sends a cryptographic command. The result includes the response's flags.
-    func sendForFlags(
+    private func sendForFlags(
         _ command: ISO15693Packet.Command,
-        _ flags: NFCISO15693RequestFlag,
-        _ parameters: Parameters,
-        completion: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
+        _ flags: Flags,
+        _ parameters: @autoclosure () throws -> [UInt8],
+        _ completion: @escaping FlagsHandler
     ) {
-        send(command, flags, parameters, answer: .write, decode: { .success($0) }) { result in
-            let response = result.value(or: ISO15693Answer(flags: [], data: []))
-            completion(response.flags, Data(response.data), result.error)
-        }
+        send(command, flags, try parameters(), or: .empty, decode: { $0 }) { completion($0.flags, Data($0.data), $1) }
     }
-}
 
-// The commands of ISO/IEC 15693-3 with block numbers of one byte.
-extension DetectedISO15693Tag {
-    func stayQuiet(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+    // MARK: Commands with block numbers of one byte (ISO/IEC 15693-3)
+
+    func stayQuiet(completionHandler: @escaping Done) {
         sendWithoutAnswer(.stayQuiet, .highDataRate, completion: completionHandler)
     }
 
-    func readSingleBlock(
-        requestFlags flags: NFCISO15693RequestFlag,
-        blockNumber: UInt8,
-        completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
-    ) {
-        send(.readSingleBlock, flags, .success([blockNumber])) { response in
-            response.block(withStatus: flags.contains(.option))
-        } completion: {
-            completionHandler($0.value(or: Data()), $0.error)
-        }
+    func readSingleBlock(requestFlags flags: Flags, blockNumber: UInt8, completionHandler: @escaping DataHandler) {
+        read(.readSingleBlock, flags, Int(blockNumber), completionHandler)
     }
 
     func writeSingleBlock(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         blockNumber: UInt8,
         dataBlock: Data,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+        completionHandler: @escaping Done
     ) {
-        let parameters = Self.checked(dataBlock).map { [blockNumber] + $0 }
-        send(.writeSingleBlock, flags, parameters, completion: completionHandler)
+        change(.writeSingleBlock, flags, Int(blockNumber), dataBlock, completionHandler)
     }
 
-    func lockBlock(
-        requestFlags flags: NFCISO15693RequestFlag,
-        blockNumber: UInt8,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        send(.lockBlock, flags, .success([blockNumber]), completion: completionHandler)
+    func lockBlock(requestFlags flags: Flags, blockNumber: UInt8, completionHandler: @escaping Done) {
+        change(.lockBlock, flags, Int(blockNumber), nil, completionHandler)
     }
 
     func readMultipleBlocks(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         blockRange: NSRange,
-        completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
+        completionHandler: @escaping BlocksHandler
     ) {
-        sendForBlocks(.readMultipleBlocks, flags, blockRange, isExtended: false, completion: completionHandler)
+        read(.readMultipleBlocks, flags, blockRange, completionHandler)
     }
 
     func writeMultipleBlocks(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         blockRange: NSRange,
         dataBlocks: [Data],
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+        completionHandler: @escaping Done
     ) {
-        let parameters = ISO15693Packet.blocks(blockRange, data: dataBlocks, isExtended: false)
-        send(.writeMultipleBlocks, flags, parameters, completion: completionHandler)
+        write(.writeMultipleBlocks, flags, blockRange, dataBlocks, completionHandler)
     }
 
-    func select(
-        requestFlags flags: NFCISO15693RequestFlag,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        send(.select, flags, answer: .usual, completion: completionHandler)
+    func select(requestFlags flags: Flags, completionHandler: @escaping Done) {
+        send(.select, flags, completion: completionHandler)
     }
 
-    func resetToReady(
-        requestFlags flags: NFCISO15693RequestFlag,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        send(.resetToReady, flags, answer: .usual, completion: completionHandler)
+    func resetToReady(requestFlags flags: Flags, completionHandler: @escaping Done) {
+        send(.resetToReady, flags, completion: completionHandler)
     }
 
-    func writeAFI(
-        requestFlags flags: NFCISO15693RequestFlag,
-        afi: UInt8,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        send(.writeAFI, flags, .success([afi]), completion: completionHandler)
+    func writeAFI(requestFlags flags: Flags, afi: UInt8, completionHandler: @escaping Done) {
+        send(.writeAFI, flags, [afi], completion: completionHandler)
     }
 
-    func lockAFI(
-        requestFlags flags: NFCISO15693RequestFlag,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
+    func lockAFI(requestFlags flags: Flags, completionHandler: @escaping Done) {
         send(.lockAFI, flags, completion: completionHandler)
     }
 
-    func writeDSFID(
-        requestFlags flags: NFCISO15693RequestFlag,
-        dsfid: UInt8,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        send(.writeDSFID, flags, .success([dsfid]), completion: completionHandler)
+    func writeDSFID(requestFlags flags: Flags, dsfid: UInt8, completionHandler: @escaping Done) {
+        send(.writeDSFID, flags, [dsfid], completion: completionHandler)
     }
 
-    func lockDFSID(
-        requestFlags flags: NFCISO15693RequestFlag,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        send(.lockDSFID, flags, completion: completionHandler)
+    func lockDFSID(requestFlags flags: Flags, completionHandler: @escaping Done) {
+        lockDSFID(requestFlags: flags, completionHandler: completionHandler)
     }
 
-    func lockDSFID(
-        requestFlags flags: NFCISO15693RequestFlag,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
+    func lockDSFID(requestFlags flags: Flags, completionHandler: @escaping Done) {
         send(.lockDSFID, flags, completion: completionHandler)
     }
 
     func getSystemInfo(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         completionHandler: @escaping @Sendable (Int, Int, Int, Int, Int, (any Error)?) -> Void
     ) {
-        __getSystemInfoAndUID(with: flags) { _, dsfid, afi, blockSize, blockCount, icReference, error in
-            completionHandler(dsfid, afi, blockSize, blockCount, icReference, error)
-        }
+        __getSystemInfoAndUID(with: flags) { completionHandler($1, $2, $3, $4, $5, $6) }
     }
 
     func __getSystemInfoAndUID(
-        with flags: NFCISO15693RequestFlag,
+        with flags: Flags,
         completionHandler: @escaping @Sendable (Data?, Int, Int, Int, Int, Int, (any Error)?) -> Void
     ) {
-        send(.getSystemInformation, flags) {
-            $0.systemInfo()
-        } completion: { result in
-            switch result {
-            case .success(let info):
-                completionHandler(
-                    info.uniqueIdentifier,
-                    info.dataStorageFormatIdentifier,
-                    info.applicationFamilyIdentifier,
-                    info.blockSize,
-                    info.totalBlocks,
-                    info.icReference,
-                    nil
-                )
-            case .failure(let error): completionHandler(nil, -1, -1, -1, -1, -1, error)
-            }
+        send(.getSystemInformation, flags, or: .empty, decode: { try $0.systemInfo() }) { info, error in
+            completionHandler(
+                error == nil ? info.uniqueIdentifier : nil,
+                info.dataStorageFormatIdentifier,
+                info.applicationFamilyIdentifier,
+                info.blockSize,
+                info.totalBlocks,
+                info.icReference,
+                error
+            )
         }
     }
 
     func getMultipleBlockSecurityStatus(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         blockRange: NSRange,
-        completionHandler: @escaping @Sendable ([NSNumber], (any Error)?) -> Void
+        completionHandler: @escaping StatusHandler
     ) {
-        sendForStatuses(
-            .getMultipleBlockSecurityStatus,
-            flags,
-            blockRange,
-            isExtended: false,
-            completion: completionHandler
-        )
+        readStatuses(.getMultipleBlockSecurityStatus, flags, blockRange, completionHandler)
     }
 
     func __fastReadMultipleBlocks(
-        with flags: NFCISO15693RequestFlag,
+        with flags: Flags,
         blockRange: NSRange,
-        completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
+        completionHandler: @escaping BlocksHandler
     ) {
-        sendForBlocks(.fastReadMultipleBlocks, flags, blockRange, isExtended: false, completion: completionHandler)
+        read(.fastReadMultipleBlocks, flags, blockRange, completionHandler)
     }
 
-    /// A block to write has from 1 to 32 bytes.
-    static func checked(_ block: Data) -> Parameters {
-        guard (1...32).contains(block.count) else {
-            return .failure(
-                NFCReaderError(.readerErrorInvalidParameterLength, reason: "A block has from 1 to 32 bytes.")
-            )
-        }
-        return .success([UInt8](block))
-    }
-}
+    // MARK: Commands with block numbers of two bytes
 
-// The commands of ISO/IEC 15693-3 with block numbers of two bytes, the cryptographic commands, and custom commands.
-extension DetectedISO15693Tag {
-    func extendedReadSingleBlock(
-        requestFlags flags: NFCISO15693RequestFlag,
-        blockNumber: Int,
-        completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
-    ) {
-        send(.extendedReadSingleBlock, flags, ISO15693Packet.block(blockNumber, isExtended: true)) { response in
-            response.block(withStatus: flags.contains(.option))
-        } completion: {
-            completionHandler($0.value(or: Data()), $0.error)
-        }
+    func extendedReadSingleBlock(requestFlags flags: Flags, blockNumber: Int, completionHandler: @escaping DataHandler)
+    {
+        read(.extendedReadSingleBlock, flags, blockNumber, completionHandler)
     }
 
     func extendedWriteSingleBlock(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         blockNumber: Int,
         dataBlock: Data,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+        completionHandler: @escaping Done
     ) {
-        let parameters = ISO15693Packet.block(blockNumber, isExtended: true).flatMap { number in
-            Self.checked(dataBlock).map { number + $0 }
-        }
-        send(.extendedWriteSingleBlock, flags, parameters, completion: completionHandler)
+        change(.extendedWriteSingleBlock, flags, blockNumber, dataBlock, completionHandler)
     }
 
-    func extendedLockBlock(
-        requestFlags flags: NFCISO15693RequestFlag,
-        blockNumber: Int,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        send(
-            .extendedLockBlock,
-            flags,
-            ISO15693Packet.block(blockNumber, isExtended: true),
-            completion: completionHandler
-        )
+    func extendedLockBlock(requestFlags flags: Flags, blockNumber: Int, completionHandler: @escaping Done) {
+        change(.extendedLockBlock, flags, blockNumber, nil, completionHandler)
     }
 
     func extendedReadMultipleBlocks(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         blockRange: NSRange,
-        completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
+        completionHandler: @escaping BlocksHandler
     ) {
-        sendForBlocks(.extendedReadMultipleBlocks, flags, blockRange, isExtended: true, completion: completionHandler)
+        read(.extendedReadMultipleBlocks, flags, blockRange, completionHandler)
     }
 
     func __extendedWriteMultipleBlocks(
-        withRequestFlags flags: NFCISO15693RequestFlag,
+        withRequestFlags flags: Flags,
         blockRange: NSRange,
         dataBlocks: [Data],
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+        completionHandler: @escaping Done
     ) {
-        let parameters = ISO15693Packet.blocks(blockRange, data: dataBlocks, isExtended: true)
-        send(.extendedWriteMultipleBlocks, flags, parameters, completion: completionHandler)
+        write(.extendedWriteMultipleBlocks, flags, blockRange, dataBlocks, completionHandler)
     }
 
     func __extendedGetMultipleBlockSecurityStatus(
-        with flags: NFCISO15693RequestFlag,
+        with flags: Flags,
         blockRange: NSRange,
-        completionHandler: @escaping @Sendable ([NSNumber], (any Error)?) -> Void
+        completionHandler: @escaping StatusHandler
     ) {
-        sendForStatuses(
-            .extendedGetMultipleBlockSecurityStatus,
-            flags,
-            blockRange,
-            isExtended: true,
-            completion: completionHandler
-        )
+        readStatuses(.extendedGetMultipleBlockSecurityStatus, flags, blockRange, completionHandler)
     }
 
     func __extendedFastReadMultipleBlocks(
-        with flags: NFCISO15693RequestFlag,
+        with flags: Flags,
         blockRange: NSRange,
-        completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
+        completionHandler: @escaping BlocksHandler
     ) {
-        sendForBlocks(
-            .extendedFastReadMultipleBlocks,
-            flags,
-            blockRange,
-            isExtended: true,
-            completion: completionHandler
-        )
+        read(.extendedFastReadMultipleBlocks, flags, blockRange, completionHandler)
     }
 
     // MARK: Cryptographic suites
 
     func __authenticate(
-        withRequestFlags flags: NFCISO15693RequestFlag,
+        withRequestFlags flags: Flags,
         cryptoSuiteIdentifier: Int,
         message: Data,
-        completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
+        completionHandler: @escaping FlagsHandler
     ) {
-        let parameters = Self.byte(cryptoSuiteIdentifier).map { $0 + message }
-        sendForFlags(.authenticate, flags, parameters, completion: completionHandler)
+        sendForFlags(
+            .authenticate,
+            flags,
+            try ISO15693Packet.message(cryptoSuiteIdentifier, message),
+            completionHandler
+        )
     }
 
     func __keyUpdate(
-        withRequestFlags flags: NFCISO15693RequestFlag,
+        withRequestFlags flags: Flags,
         keyIdentifier: Int,
         message: Data,
-        completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
+        completionHandler: @escaping FlagsHandler
     ) {
-        sendForFlags(.keyUpdate, flags, Self.byte(keyIdentifier).map { $0 + message }, completion: completionHandler)
+        sendForFlags(.keyUpdate, flags, try ISO15693Packet.message(keyIdentifier, message), completionHandler)
     }
 
     func __challenge(
-        withRequestFlags flags: NFCISO15693RequestFlag,
+        withRequestFlags flags: Flags,
         cryptoSuiteIdentifier: Int,
         message: Data,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
+        completionHandler: @escaping Done
     ) {
-        let parameters = Self.byte(cryptoSuiteIdentifier).map { $0 + message }
-        sendWithoutAnswer(.challenge, flags, parameters, completion: completionHandler)
+        sendWithoutAnswer(
+            .challenge,
+            flags,
+            try ISO15693Packet.message(cryptoSuiteIdentifier, message),
+            completion: completionHandler
+        )
     }
 
-    func __readBuffer(
-        withRequestFlags flags: NFCISO15693RequestFlag,
-        completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data, (any Error)?) -> Void
-    ) {
-        sendForFlags(.readBuffer, flags, .success([]), completion: completionHandler)
-    }
-
-    private static func byte(_ value: Int) -> Parameters {
-        guard let byte = UInt8(exactly: value) else {
-            return .failure(NFCReaderError(.readerErrorParameterOutOfBound, reason: "An identifier is one byte."))
-        }
-        return .success([byte])
+    func __readBuffer(withRequestFlags flags: Flags, completionHandler: @escaping FlagsHandler) {
+        sendForFlags(.readBuffer, flags, [], completionHandler)
     }
 
     // MARK: Free commands
 
     func customCommand(
-        requestFlags flags: NFCISO15693RequestFlag,
+        requestFlags flags: Flags,
         customCommandCode: Int,
         customRequestParameters: Data,
-        completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+        completionHandler: @escaping DataHandler
     ) {
-        let frame = ISO15693Packet.custom(
-            code: customCommandCode,
-            flags: flags,
-            manufacturer: icManufacturerCode,
-            parameters: [UInt8](customRequestParameters)
+        exchange(
+            try ISO15693Packet.custom(
+                code: customCommandCode,
+                flags: flags,
+                manufacturer: icManufacturerCode,
+                parameters: customRequestParameters
+            ),
+            or: Data(),
+            decode: { Data(try ISO15693Answer(parsing: $0).data) },
+            completion: completionHandler
         )
-        exchange(frame, answer: .write) { bytes in
-            ISO15693Answer.parse(bytes).map { Data($0.data) }
-        } completion: {
-            completionHandler($0.value(or: Data()), $0.error)
-        }
     }
 
     func __sendRequest(
@@ -437,61 +393,60 @@ extension DetectedISO15693Tag {
         data: Data?,
         completionHandler: @escaping @Sendable (NFCISO15693ResponseFlag, Data?, (any Error)?) -> Void
     ) {
-        let frame = ISO15693Packet.raw(flags: flags, code: commandCode, data: [UInt8](data ?? Data()))
-        exchange(frame, answer: .write) { bytes in
-            ISO15693Answer.parse(bytes)
-        } completion: { result in
-            switch result {
-            case .success(let response): completionHandler(response.flags, Data(response.data), nil)
-            case .failure(let error): completionHandler([], nil, error)
-            }
+        exchange(
+            try ISO15693Packet.raw(flags: flags, code: commandCode, data: data ?? Data()),
+            or: .empty,
+            decode: { try ISO15693Answer(parsing: $0) }
+        ) { response, error in
+            completionHandler(response.flags, error == nil ? Data(response.data) : nil, error)
         }
     }
-}
 
-// The commands with a configuration. They are sent again when the tag does not answer.
-extension DetectedISO15693Tag {
+    // MARK: Commands with a configuration, which are sent again when the tag does not answer
+
     func sendCustomCommand(
         commandConfiguration: NFCISO15693CustomCommandConfiguration,
-        completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+        completionHandler: @escaping DataHandler
     ) {
-        let frame = ISO15693Packet.custom(
-            code: commandConfiguration.customCommandCode,
-            flags: .highDataRate,
-            manufacturer: commandConfiguration.manufacturerCode,
-            parameters: [UInt8](commandConfiguration.requestParameters)
-        )
-        let checked = commandConfiguration.policy.flatMap { policy in
-            frame.mapError { $0.ofConfiguration }.map { (policy, $0) }
-        }
-        exchange(
-            checked.map(\.1),
-            answer: .write,
-            retrying: checked.map(\.0).value(or: .none)
-        ) { bytes in
-            ISO15693Answer.parse(bytes).map { Data($0.data) }
-        } completion: {
-            completionHandler($0.value(or: Data()), $0.error)
+        do {
+            let policy = try commandConfiguration.policy
+            let frame = try ofConfiguration {
+                try ISO15693Packet.custom(
+                    code: commandConfiguration.customCommandCode,
+                    flags: .highDataRate,
+                    manufacturer: commandConfiguration.manufacturerCode,
+                    parameters: commandConfiguration.requestParameters
+                )
+            }
+            exchange(
+                frame,
+                retrying: policy,
+                or: Data(),
+                decode: { Data(try ISO15693Answer(parsing: $0).data) },
+                completion: completionHandler
+            )
+        } catch {
+            call { completionHandler(Data(), error) }
         }
     }
 
     func readMultipleBlock(
         readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration,
-        completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
+        completionHandler: @escaping DataHandler
     ) {
-        let range = readConfiguration.range
-        let chunkSize = readConfiguration.chunkSize
-        let finish: @Sendable (Result<Data, NFCReaderError>) -> Void = { result in
-            completionHandler(result.value(or: Data()), result.error)
-        }
-        let checked = readConfiguration.policy.flatMap { policy in
-            ISO15693Packet.blocks(range, isExtended: false).mapError { $0.ofConfiguration }.map { _ in policy }
-        }
-        switch checked {
-        case .failure(let error): complete(.failure(error), finish)
-        case .success where chunkSize < 1: complete(.failure(.badChunkSize), finish)
-        case .success(let policy):
-            readChunks(of: chunkSize, range, retrying: policy, after: Data(), finish)
+        let (range, chunkSize) = (readConfiguration.range, readConfiguration.chunkSize)
+        do {
+            let policy = try readConfiguration.policy
+            _ = try ofConfiguration { try ISO15693Packet.blocks(range, isExtended: false) }
+            guard chunkSize >= 1 else {
+                throw NFCReaderError(
+                    .tagCommandConfigurationErrorInvalidParameters,
+                    reason: "chunkSize is at least 1."
+                )
+            }
+            readChunks(of: chunkSize, range, retrying: policy, after: Data(), completionHandler)
+        } catch {
+            call { completionHandler(Data(), error) }
         }
     }
 
@@ -501,41 +456,35 @@ extension DetectedISO15693Tag {
         _ range: NSRange,
         retrying policy: RetryPolicy,
         after read: Data,
-        _ finish: @escaping @Sendable (Result<Data, NFCReaderError>) -> Void
+        _ completion: @escaping DataHandler
     ) {
-        let count = min(size, range.length)
-        let frame = ISO15693Packet.blocks(
-            NSRange(location: range.location, length: count),
-            isExtended: false
-        ).flatMap { parameters in
-            ISO15693Packet.frame(.readMultipleBlocks, flags: .highDataRate, uid: uid, parameters: parameters)
-        }
-        exchange(frame, retrying: policy) { bytes in
-            ISO15693Answer.parse(bytes).flatMap { $0.blocks(count: count, withStatus: false) }
-        } completion: { [self] result in
-            switch result {
-            case .failure(let error): finish(.failure(error))
-            case .success(let blocks):
-                let joined = blocks.reduce(into: read) { $0 += $1 }
-                let rest = NSRange(location: range.location + count, length: range.length - count)
-                if rest.length == 0 {
-                    finish(.success(joined))
-                } else {
-                    readChunks(of: size, rest, retrying: policy, after: joined, finish)
-                }
-            }
+        let chunk = NSRange(location: range.location, length: min(size, range.length))
+        let rest = NSRange(location: range.location + chunk.length, length: range.length - chunk.length)
+        exchange(
+            try ISO15693Packet.frame(
+                .readMultipleBlocks,
+                flags: .highDataRate,
+                uid: uid,
+                parameters: ISO15693Packet.blocks(chunk, isExtended: false)
+            ),
+            retrying: policy,
+            or: [],
+            decode: { try ISO15693Answer(parsing: $0).blocks(count: chunk.length, withStatus: false) }
+        ) { [self] blocks, error in
+            if let error { return completion(Data(), error) }
+            let joined = blocks.reduce(into: read) { $0 += $1 }
+            if rest.length == 0 { return completion(joined, nil) }
+            readChunks(of: size, rest, retrying: policy, after: joined, completion)
         }
     }
-}
 
-extension NFCReaderError {
-    /// The same error as an error of a configuration.
-    fileprivate var ofConfiguration: NFCReaderError {
-        let reason = userInfo[NSLocalizedFailureReasonErrorKey] as? String ?? ""
-        return NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: reason)
-    }
-
-    fileprivate static var badChunkSize: NFCReaderError {
-        NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: "chunkSize is at least 1.")
+    /// Turns an error of parameters into one of the configuration that they come from.
+    private func ofConfiguration<Value>(_ parameters: () throws -> Value) throws -> Value {
+        do {
+            return try parameters()
+        } catch {
+            let reason = (error as? NFCReaderError)?.userInfo[NSLocalizedFailureReasonErrorKey] as? String ?? ""
+            throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: reason)
+        }
     }
 }

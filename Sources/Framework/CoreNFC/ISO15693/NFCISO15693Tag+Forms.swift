@@ -1,606 +1,342 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-// These forms are extensions, not requirements, because clients write their own tag classes.
+// These forms are extensions, not requirements, because clients write their own tag classes. The asynchronous forms
+// throw the error of the completion handler; result handlers are called on the session's queue.
 extension NFCISO15693Tag {
-    /// Sends a custom command of a manufacturer, and sends it again when the tag does not answer. A configuration out
-    /// of bounds fails with `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
-    /// `readerTransceiveErrorRetryExceeded`.
-    ///
-    /// - Parameter commandConfiguration: the command, and the number of retries.
-    /// - Returns: what follows the flags of the response.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``sendCustomCommand(commandConfiguration:completionHandler:)``.
     public func sendCustomCommand(commandConfiguration: NFCISO15693CustomCommandConfiguration) async throws -> Data {
-        try await withCompletion { continuation in
-            sendCustomCommand(commandConfiguration: commandConfiguration) { value, error in
-                continuation.resume(with: value, error)
-            }
+        try await withCompletion {
+            sendCustomCommand(commandConfiguration: commandConfiguration, completionHandler: $0)
         }
     }
 
-    /// Reads a range of blocks in chunks (0x23). A configuration out of bounds fails with
-    /// `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
-    /// `readerTransceiveErrorRetryExceeded`.
-    ///
-    /// - Parameter readConfiguration: the blocks, the number of blocks in each command, and the number of retries.
-    /// - Returns: the concatenated blocks.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``readMultipleBlock(readConfiguration:completionHandler:)``.
     public func readMultipleBlock(readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration) async throws -> Data {
-        try await withCompletion { continuation in
-            readMultipleBlock(readConfiguration: readConfiguration) { value, error in
-                continuation.resume(with: value, error)
-            }
-        }
+        try await withCompletion { readMultipleBlock(readConfiguration: readConfiguration, completionHandler: $0) }
     }
 
-    /// Makes the tag quiet (0x02): until it is reset or loses power, it answers only addressed requests. The tag does
-    /// not answer this command.
-    ///
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``stayQuiet(completionHandler:)``.
     public func stayQuiet() async throws {
-        try await withCompletion { continuation in
-            stayQuiet { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { stayQuiet(completionHandler: $0) }
     }
 
-    /// Reads a block (0x20).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 255.
-    /// - Returns: the block, after its security status if the option flag is set.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``readSingleBlock(requestFlags:blockNumber:completionHandler:)``.
     public func readSingleBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws -> Data {
-        try await withCompletion { continuation in
-            readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
-                continuation.resume(with: data, error)
-            }
+        try await withCompletion {
+            readSingleBlock(requestFlags: flags, blockNumber: blockNumber, completionHandler: $0)
         }
     }
 
-    /// Writes a block (0x21).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 255.
-    ///   - dataBlock: the bytes of the block.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``writeSingleBlock(requestFlags:blockNumber:dataBlock:completionHandler:)``.
     public func writeSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: UInt8,
         dataBlock: Data
     ) async throws {
-        try await withCompletion { continuation in
-            writeSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock) { error in
-                continuation.resume(with: error)
-            }
+        try await withCompletion {
+            writeSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock, completionHandler: $0)
         }
     }
 
-    /// Locks a block permanently (0x22).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 255.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``lockBlock(requestFlags:blockNumber:completionHandler:)``.
     public func lockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: UInt8) async throws {
-        try await withCompletion { continuation in
-            lockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { lockBlock(requestFlags: flags, blockNumber: blockNumber, completionHandler: $0) }
     }
 
-    /// Reads blocks with one command (0x23).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    /// - Returns: the blocks, each after its security status if the option flag is set.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``readMultipleBlocks(requestFlags:blockRange:completionHandler:)``.
     public func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await withCompletion { continuation in
-            readMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
-                continuation.resume(with: blocks, error)
-            }
+        try await withCompletion {
+            readMultipleBlocks(requestFlags: flags, blockRange: blockRange, completionHandler: $0)
         }
     }
 
-    /// Writes blocks with one command (0x24).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - dataBlocks: the bytes of each block, all of one size.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``writeMultipleBlocks(requestFlags:blockRange:dataBlocks:completionHandler:)``.
     public func writeMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
         dataBlocks: [Data]
     ) async throws {
-        try await withCompletion { continuation in
-            writeMultipleBlocks(requestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) { error in
-                continuation.resume(with: error)
-            }
+        try await withCompletion {
+            writeMultipleBlocks(
+                requestFlags: flags,
+                blockRange: blockRange,
+                dataBlocks: dataBlocks,
+                completionHandler: $0
+            )
         }
     }
 
-    /// Selects the tag (0x25). The request is always addressed, regardless of the flags.
-    ///
-    /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``select(requestFlags:completionHandler:)``.
     public func select(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCompletion { continuation in
-            select(requestFlags: flags) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { select(requestFlags: flags, completionHandler: $0) }
     }
 
-    /// Returns the tag to the ready state, in which it entered the field (0x26).
-    ///
-    /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``resetToReady(requestFlags:completionHandler:)``.
     public func resetToReady(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCompletion { continuation in
-            resetToReady(requestFlags: flags) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { resetToReady(requestFlags: flags, completionHandler: $0) }
     }
 
-    /// Writes the application family identifier (0x27).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - afi: the application family identifier.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``writeAFI(requestFlags:afi:completionHandler:)``.
     public func writeAFI(requestFlags flags: NFCISO15693RequestFlag, afi: UInt8) async throws {
-        try await withCompletion { continuation in
-            writeAFI(requestFlags: flags, afi: afi) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { writeAFI(requestFlags: flags, afi: afi, completionHandler: $0) }
     }
 
-    /// Locks the application family identifier permanently (0x28).
-    ///
-    /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``lockAFI(requestFlags:completionHandler:)``.
     public func lockAFI(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCompletion { continuation in
-            lockAFI(requestFlags: flags) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { lockAFI(requestFlags: flags, completionHandler: $0) }
     }
 
-    /// Writes the data storage format identifier (0x29).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - dsfid: the data storage format identifier.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``writeDSFID(requestFlags:dsfid:completionHandler:)``.
     public func writeDSFID(requestFlags flags: NFCISO15693RequestFlag, dsfid: UInt8) async throws {
-        try await withCompletion { continuation in
-            writeDSFID(requestFlags: flags, dsfid: dsfid) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { writeDSFID(requestFlags: flags, dsfid: dsfid, completionHandler: $0) }
     }
 
-    /// Locks the data storage format identifier permanently (0x2A).
-    ///
-    /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``lockDFSID(requestFlags:completionHandler:)``.
     @available(*, deprecated)
     public func lockDFSID(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCompletion { continuation in
-            lockDFSID(requestFlags: flags) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { lockDFSID(requestFlags: flags, completionHandler: $0) }
     }
 
-    /// Locks the data storage format identifier permanently (0x2A).
-    ///
-    /// - Parameter flags: the flags of the request.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``lockDSFID(requestFlags:completionHandler:)``.
     public func lockDSFID(requestFlags flags: NFCISO15693RequestFlag) async throws {
-        try await withCompletion { continuation in
-            lockDSFID(requestFlags: flags) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { lockDSFID(requestFlags: flags, completionHandler: $0) }
     }
 
-    /// Asks the tag for its system information (0x2B).
+    /// The asynchronous form of ``getSystemInfo(requestFlags:completionHandler:)``.
     ///
-    /// - Parameter flags: the flags of the request.
-    /// - Returns: DSFID, AFI, block size, number of blocks and IC reference, each -1 when the tag does not report it.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// - Returns: DSFID, AFI, block size, number of blocks and IC reference, each -1 when the tag does not
+    ///   report it.
     @available(*, deprecated)
     public func getSystemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> (Int, Int, Int, Int, Int) {
-        try await withCompletion { continuation in
-            getSystemInfo(requestFlags: flags) { dsfid, afi, blockSize, blockCount, icReference, error in
-                continuation.resume(with: (dsfid, afi, blockSize, blockCount, icReference), error)
-            }
-        }
+        try await withCompletion { getSystemInfo(requestFlags: flags, completionHandler: $0) }
     }
 
-    /// Asks the tag for its system information and its UID (0x2B).
-    ///
-    /// - Parameter flags: the flags of the request.
-    /// - Returns: the system information.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``getSystemInfo(requestFlags:resultHandler:)``.
     public func systemInfo(requestFlags flags: NFCISO15693RequestFlag) async throws -> NFCISO15693SystemInfo {
-        try await withCompletion { continuation in
-            __getSystemInfoAndUID(with: flags) { uid, dsfid, afi, blockSize, blockCount, icReference, error in
-                continuation.resume(
-                    with: NFCISO15693SystemInfo(uid, dsfid, afi, blockSize, blockCount, icReference),
-                    error
-                )
-            }
-        }
+        try await withResult { getSystemInfo(requestFlags: flags, resultHandler: $0) }
     }
 
-    /// Asks for the security status of blocks (0x2C).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    /// - Returns: the status of each block.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``getMultipleBlockSecurityStatus(requestFlags:blockRange:completionHandler:)``.
     public func getMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [NSNumber] {
-        try await withCompletion { continuation in
-            getMultipleBlockSecurityStatus(requestFlags: flags, blockRange: blockRange) { statuses, error in
-                continuation.resume(with: statuses, error)
-            }
+        try await withCompletion {
+            getMultipleBlockSecurityStatus(requestFlags: flags, blockRange: blockRange, completionHandler: $0)
         }
     }
 
-    /// Reads blocks with one command, at twice the data rate (0x2D).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    /// - Returns: the blocks, each after its security status if the option flag is set.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``fastReadMultipleBlocks(requestFlags:blockRange:resultHandler:)``.
     public func fastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await withCompletion { continuation in
-            __fastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
-                continuation.resume(with: blocks, error)
-            }
+        try await withCompletion {
+            __fastReadMultipleBlocks(with: flags, blockRange: blockRange, completionHandler: $0)
         }
     }
-}
 
-// These forms are extensions, not requirements, because clients write their own tag classes.
-extension NFCISO15693Tag {
-    /// Sends a custom command of the tag's manufacturer. The framework adds the manufacturer's code after the command,
-    /// but not the UID.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
-    ///   - customRequestParameters: what follows the manufacturer's code.
-    /// - Returns: what follows the flags of the response.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of
+    /// ``customCommand(requestFlags:customCommandCode:customRequestParameters:completionHandler:)``.
     public func customCommand(
         requestFlags flags: NFCISO15693RequestFlag,
         customCommandCode: Int,
         customRequestParameters: Data
     ) async throws -> Data {
-        try await withCompletion { continuation in
+        try await withCompletion {
             customCommand(
                 requestFlags: flags,
                 customCommandCode: customCommandCode,
-                customRequestParameters: customRequestParameters
-            ) { data, error in
-                continuation.resume(with: data, error)
-            }
+                customRequestParameters: customRequestParameters,
+                completionHandler: $0
+            )
         }
     }
 
-    /// Reads a block by a number of two bytes (0x30).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 65 535.
-    /// - Returns: the block, after its security status if the option flag is set.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``extendedReadSingleBlock(requestFlags:blockNumber:completionHandler:)``.
     public func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: Int
     ) async throws -> Data {
-        try await withCompletion { continuation in
-            extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
-                continuation.resume(with: data, error)
-            }
+        try await withCompletion {
+            extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber, completionHandler: $0)
         }
     }
 
-    /// Writes a block by a number of two bytes (0x31).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 65 535.
-    ///   - dataBlock: the bytes of the block.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``extendedWriteSingleBlock(requestFlags:blockNumber:dataBlock:completionHandler:)``.
     public func extendedWriteSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: Int,
         dataBlock: Data
     ) async throws {
-        try await withCompletion { continuation in
-            extendedWriteSingleBlock(requestFlags: flags, blockNumber: blockNumber, dataBlock: dataBlock) { error in
-                continuation.resume(with: error)
-            }
+        try await withCompletion {
+            extendedWriteSingleBlock(
+                requestFlags: flags,
+                blockNumber: blockNumber,
+                dataBlock: dataBlock,
+                completionHandler: $0
+            )
         }
     }
 
-    /// Locks a block permanently, by a number of two bytes (0x32).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 65 535.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``extendedLockBlock(requestFlags:blockNumber:completionHandler:)``.
     public func extendedLockBlock(requestFlags flags: NFCISO15693RequestFlag, blockNumber: Int) async throws {
-        try await withCompletion { continuation in
-            extendedLockBlock(requestFlags: flags, blockNumber: blockNumber) { error in continuation.resume(with: error)
-            }
+        try await withCompletion {
+            extendedLockBlock(requestFlags: flags, blockNumber: blockNumber, completionHandler: $0)
         }
     }
 
-    /// Reads blocks by numbers of two bytes (0x33).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    /// - Returns: the blocks, each after its security status if the option flag is set.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``extendedReadMultipleBlocks(requestFlags:blockRange:completionHandler:)``.
     public func extendedReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await withCompletion { continuation in
-            extendedReadMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
-                continuation.resume(with: blocks, error)
-            }
+        try await withCompletion {
+            extendedReadMultipleBlocks(requestFlags: flags, blockRange: blockRange, completionHandler: $0)
         }
     }
 
-    /// Writes blocks by numbers of two bytes (0x34).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - dataBlocks: the bytes of each block, all of one size.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``extendedWriteMultipleBlocks(requestFlags:blockRange:dataBlocks:completionHandler:)``.
     public func extendedWriteMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
         dataBlocks: [Data]
     ) async throws {
-        try await withCompletion { continuation in
-            __extendedWriteMultipleBlocks(withRequestFlags: flags, blockRange: blockRange, dataBlocks: dataBlocks) {
-                error in continuation.resume(with: error)
-            }
+        try await withCompletion {
+            __extendedWriteMultipleBlocks(
+                withRequestFlags: flags,
+                blockRange: blockRange,
+                dataBlocks: dataBlocks,
+                completionHandler: $0
+            )
         }
     }
 
-    /// Authenticates (0x35). An in-process reply is returned unchanged.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: the message that the cryptographic suite defines.
-    /// - Returns: the flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``authenticate(requestFlags:cryptoSuiteIdentifier:message:resultHandler:)``.
     public func authenticate(
         requestFlags flags: NFCISO15693RequestFlag,
         cryptoSuiteIdentifier: Int,
         message: Data
     ) async throws -> (NFCISO15693ResponseFlag, Data) {
-        try await withCompletion { continuation in
-            __authenticate(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
-                responseFlags,
-                data,
-                error in
-                continuation.resume(with: (responseFlags, data), error)
-            }
+        try await withCompletion {
+            __authenticate(
+                withRequestFlags: flags,
+                cryptoSuiteIdentifier: cryptoSuiteIdentifier,
+                message: message,
+                completionHandler: $0
+            )
         }
     }
 
-    /// Updates a key (0x36). An in-process reply is returned unchanged.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - keyIdentifier: the key, 0 to 255.
-    ///   - message: the message that the cryptographic suite defines.
-    /// - Returns: the flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``keyUpdate(requestFlags:keyIdentifier:message:resultHandler:)``.
     public func keyUpdate(
         requestFlags flags: NFCISO15693RequestFlag,
         keyIdentifier: Int,
         message: Data
     ) async throws -> (NFCISO15693ResponseFlag, Data) {
-        try await withCompletion { continuation in
-            __keyUpdate(withRequestFlags: flags, keyIdentifier: keyIdentifier, message: message) {
-                responseFlags,
-                data,
-                error in
-                continuation.resume(with: (responseFlags, data), error)
-            }
+        try await withCompletion {
+            __keyUpdate(withRequestFlags: flags, keyIdentifier: keyIdentifier, message: message, completionHandler: $0)
         }
     }
 
-    /// Sends a challenge to all tags near (0x39). Tags do not answer: read the response buffer afterwards.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: the message that the cryptographic suite defines.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``challenge(requestFlags:cryptoSuiteIdentifier:message:completionHandler:)``.
     public func challenge(
         requestFlags flags: NFCISO15693RequestFlag,
         cryptoSuiteIdentifier: Int,
         message: Data
     ) async throws {
-        try await withCompletion { continuation in
-            __challenge(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
-                error in continuation.resume(with: error)
-            }
+        try await withCompletion {
+            __challenge(
+                withRequestFlags: flags,
+                cryptoSuiteIdentifier: cryptoSuiteIdentifier,
+                message: message,
+                completionHandler: $0
+            )
         }
     }
 
-    /// Reads the tag's response buffer (0x3A).
-    ///
-    /// - Parameter flags: the flags of the request.
-    /// - Returns: the flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``readBuffer(requestFlags:resultHandler:)``.
     public func readBuffer(requestFlags flags: NFCISO15693RequestFlag) async throws -> (NFCISO15693ResponseFlag, Data) {
-        try await withCompletion { continuation in
-            __readBuffer(withRequestFlags: flags) { responseFlags, data, error in
-                continuation.resume(with: (responseFlags, data), error)
-            }
-        }
+        try await withCompletion { __readBuffer(withRequestFlags: flags, completionHandler: $0) }
     }
 
-    /// Asks for the security status of blocks by numbers of two bytes (0x3C).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    /// - Returns: the status of each block.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``extendedGetMultipleBlockSecurityStatus(requestFlags:blockRange:resultHandler:)``.
     public func extendedGetMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> NFCISO15693MultipleBlockSecurityStatus {
-        try await withCompletion { continuation in
-            __extendedGetMultipleBlockSecurityStatus(with: flags, blockRange: blockRange) { statuses, error in
-                continuation.resume(with: NFCISO15693MultipleBlockSecurityStatus(statuses), error)
-            }
+        try await withResult {
+            extendedGetMultipleBlockSecurityStatus(requestFlags: flags, blockRange: blockRange, resultHandler: $0)
         }
     }
 
-    /// Reads blocks by numbers of two bytes, at twice the data rate (0x3D).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    /// - Returns: the blocks, each after its security status if the option flag is set.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``extendedFastReadMultipleBlocks(requestFlags:blockRange:resultHandler:)``.
     public func extendedFastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange
     ) async throws -> [Data] {
-        try await withCompletion { continuation in
-            __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
-                continuation.resume(with: blocks, error)
-            }
+        try await withCompletion {
+            __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange, completionHandler: $0)
         }
     }
 
-    /// Sends a request that the caller builds from flags, command and data. The framework adds nothing to it.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags, one byte.
-    ///   - commandCode: the command, one byte.
-    ///   - data: what follows the command. It has to contain the UID when the address flag is set.
-    /// - Returns: the flags and data of the response.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``sendRequest(requestFlags:commandCode:data:resultHandler:)``.
     public func sendRequest(
         requestFlags flags: Int,
         commandCode: Int,
         data: Data?
     ) async throws -> (NFCISO15693ResponseFlag, Data?) {
-        try await withCompletion { continuation in
-            __sendRequest(withFlag: flags, commandCode: commandCode, data: data) { responseFlags, response, error in
-                continuation.resume(with: (responseFlags, response), error)
-            }
+        try await withCompletion {
+            __sendRequest(withFlag: flags, commandCode: commandCode, data: data, completionHandler: $0)
         }
     }
-}
 
-// These forms are extensions, not requirements, because clients write their own tag classes.
-extension NFCISO15693Tag {
-    /// Reads a block (0x20).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 255.
-    ///   - resultHandler: called on the session's queue with the block (after its security status if the option flag is
-    ///     set), or with an ``NFCReaderError``.
+    // MARK: With a Result
+
+    /// ``readSingleBlock(requestFlags:blockNumber:completionHandler:)`` with a `Result`.
     @preconcurrency
     public func readSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: UInt8,
         resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
-            handler.call(data, error)
-        }
+        readSingleBlock(requestFlags: flags, blockNumber: blockNumber) { resultHandler(Result($0, $1)) }
     }
 
-    /// Reads blocks with one command (0x23).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - resultHandler: called on the session's queue with the blocks (each after its security status if the option
-    ///     flag is set), or with an ``NFCReaderError``.
+    /// ``readMultipleBlocks(requestFlags:blockRange:completionHandler:)`` with a `Result`.
     @preconcurrency
     public func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
         resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        readMultipleBlocks(requestFlags: flags, blockRange: blockRange) { blocks, error in
-            handler.call(blocks, error)
-        }
+        readMultipleBlocks(requestFlags: flags, blockRange: blockRange) { resultHandler(Result($0, $1)) }
     }
 
     /// Asks the tag for its system information and its UID (0x2B).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - resultHandler: called on the session's queue with the system information, or with an ``NFCReaderError``.
     @preconcurrency
     public func getSystemInfo(
         requestFlags flags: NFCISO15693RequestFlag,
         resultHandler: @escaping @Sendable (Result<NFCISO15693SystemInfo, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        __getSystemInfoAndUID(with: flags) { uid, dsfid, afi, blockSize, blockCount, icReference, error in
-            handler.call(NFCISO15693SystemInfo(uid, dsfid, afi, blockSize, blockCount, icReference), error)
-        }
+        __getSystemInfoAndUID(with: flags) { resultHandler(Result(NFCISO15693SystemInfo($0, $1, $2, $3, $4, $5), $6)) }
     }
 
-    /// Reads blocks with one command, at twice the data rate (0x2D).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - resultHandler: called on the session's queue with the blocks (each after its security status if the option
-    ///     flag is set), or with an ``NFCReaderError``.
+    /// ``readMultipleBlocks(requestFlags:blockRange:completionHandler:)`` at twice the data rate (0x2D).
     @preconcurrency
     public func fastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
         resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        __fastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
-            handler.call(blocks, error)
-        }
+        __fastReadMultipleBlocks(with: flags, blockRange: blockRange) { resultHandler(Result($0, $1)) }
     }
 
-    /// Sends a custom command of the tag's manufacturer. The framework adds the manufacturer's code after the command,
-    /// but not the UID.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
-    ///   - customRequestParameters: what follows the manufacturer's code.
-    ///   - resultHandler: called on the session's queue with what follows the flags of the response, or with an
-    ///     ``NFCReaderError``.
+    /// ``customCommand(requestFlags:customCommandCode:customRequestParameters:completionHandler:)`` with a `Result`.
     @preconcurrency
     public func customCommand(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -608,42 +344,26 @@ extension NFCISO15693Tag {
         customRequestParameters: Data,
         resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
         customCommand(
             requestFlags: flags,
             customCommandCode: customCommandCode,
             customRequestParameters: customRequestParameters
-        ) { data, error in
-            handler.call(data, error)
+        ) {
+            resultHandler(Result($0, $1))
         }
     }
 
-    /// Reads a block by a number of two bytes (0x30).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 65 535.
-    ///   - resultHandler: called on the session's queue with the block (after its security status if the option flag is
-    ///     set), or with an ``NFCReaderError``.
+    /// ``extendedReadSingleBlock(requestFlags:blockNumber:completionHandler:)`` with a `Result`.
     @preconcurrency
     public func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
         blockNumber: Int,
         resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber) { data, error in
-            handler.call(data, error)
-        }
+        extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber) { resultHandler(Result($0, $1)) }
     }
 
-    /// Writes blocks by numbers of two bytes (0x34).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - dataBlocks: the bytes of each block, all of one size.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
+    /// Writes blocks by numbers of two bytes (0x34): 0 to 65 535, at least one, all of one size.
     @preconcurrency
     public func extendedWriteMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -659,14 +379,8 @@ extension NFCISO15693Tag {
         )
     }
 
-    /// Authenticates (0x35). An in-process reply is returned unchanged.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: the message that the cryptographic suite defines.
-    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
-    ///     ``NFCReaderError``.
+    /// Authenticates (0x35) with a message that the cryptographic suite (ISO/IEC 29167, 0 to 255) defines. The result
+    /// is the flags and data of the response. An in-process reply is returned unchanged.
     @preconcurrency
     public func authenticate(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -674,23 +388,13 @@ extension NFCISO15693Tag {
         message: Data,
         resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
         __authenticate(withRequestFlags: flags, cryptoSuiteIdentifier: cryptoSuiteIdentifier, message: message) {
-            responseFlags,
-            data,
-            error in
-            handler.call((responseFlags, data), error)
+            resultHandler(Result(($0, $1), $2))
         }
     }
 
-    /// Updates a key (0x36). An in-process reply is returned unchanged.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - keyIdentifier: the key, 0 to 255.
-    ///   - message: the message that the cryptographic suite defines.
-    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
-    ///     ``NFCReaderError``.
+    /// Updates a key (0x36), from 0 to 255, with a message that the cryptographic suite defines. The result is the
+    /// flags and data of the response. An in-process reply is returned unchanged.
     @preconcurrency
     public func keyUpdate(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -698,22 +402,13 @@ extension NFCISO15693Tag {
         message: Data,
         resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
         __keyUpdate(withRequestFlags: flags, keyIdentifier: keyIdentifier, message: message) {
-            responseFlags,
-            data,
-            error in
-            handler.call((responseFlags, data), error)
+            resultHandler(Result(($0, $1), $2))
         }
     }
 
-    /// Sends a challenge to all tags near (0x39). Tags do not answer: read the response buffer afterwards.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - cryptoSuiteIdentifier: the cryptographic suite (ISO/IEC 29167), 0 to 255.
-    ///   - message: the message that the cryptographic suite defines.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
+    /// Sends a challenge to all tags near (0x39), with a message that the cryptographic suite (ISO/IEC 29167, 0 to 255)
+    /// defines. Tags do not answer: read the response buffer afterwards.
     @preconcurrency
     public func challenge(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -729,68 +424,39 @@ extension NFCISO15693Tag {
         )
     }
 
-    /// Reads the tag's response buffer (0x3A).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
-    ///     ``NFCReaderError``.
+    /// Reads the tag's response buffer (0x3A): the flags and data of a response.
     @preconcurrency
     public func readBuffer(
         requestFlags flags: NFCISO15693RequestFlag,
         resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data), any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        __readBuffer(withRequestFlags: flags) { responseFlags, data, error in
-            handler.call((responseFlags, data), error)
-        }
+        __readBuffer(withRequestFlags: flags) { resultHandler(Result(($0, $1), $2)) }
     }
 
-    /// Asks for the security status of blocks by numbers of two bytes (0x3C).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - resultHandler: called on the session's queue with the status of each block, or with an ``NFCReaderError``.
+    /// Asks for the security status of blocks by numbers of two bytes (0x3C): 0 to 65 535, at least one.
     @preconcurrency
     public func extendedGetMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
         resultHandler: @escaping @Sendable (Result<NFCISO15693MultipleBlockSecurityStatus, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        __extendedGetMultipleBlockSecurityStatus(with: flags, blockRange: blockRange) { statuses, error in
-            handler.call(NFCISO15693MultipleBlockSecurityStatus(statuses), error)
+        __extendedGetMultipleBlockSecurityStatus(with: flags, blockRange: blockRange) {
+            resultHandler(Result(NFCISO15693MultipleBlockSecurityStatus($0), $1))
         }
     }
 
-    /// Reads blocks by numbers of two bytes, at twice the data rate (0x3D).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - resultHandler: called on the session's queue with the blocks (each after its security status if the option
-    ///     flag is set), or with an ``NFCReaderError``.
+    /// ``extendedReadMultipleBlocks(requestFlags:blockRange:completionHandler:)`` at twice the data rate (0x3D).
     @preconcurrency
     public func extendedFastReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
         blockRange: NSRange,
         resultHandler: @escaping @Sendable (Result<[Data], any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange) { blocks, error in
-            handler.call(blocks, error)
-        }
+        __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange) { resultHandler(Result($0, $1)) }
     }
 
-    /// Sends a request that the caller builds from flags, command and data. The framework adds nothing to it.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags, one byte.
-    ///   - commandCode: the command, one byte.
-    ///   - data: what follows the command. It has to contain the UID when the address flag is set.
-    ///   - resultHandler: called on the session's queue with the flags and data of the response, or with an
-    ///     ``NFCReaderError``.
+    /// Sends a request of flags and command (a byte each) and data, to which the framework adds nothing. The data have
+    /// to contain the UID when the address flag is set. The result is the flags and data of the response.
     @preconcurrency
     public func sendRequest(
         requestFlags flags: Int,
@@ -798,9 +464,6 @@ extension NFCISO15693Tag {
         data: Data?,
         resultHandler: @escaping @Sendable (Result<(NFCISO15693ResponseFlag, Data?), any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        __sendRequest(withFlag: flags, commandCode: commandCode, data: data) { responseFlags, response, error in
-            handler.call((responseFlags, response), error)
-        }
+        __sendRequest(withFlag: flags, commandCode: commandCode, data: data) { resultHandler(Result(($0, $1), $2)) }
     }
 }

@@ -112,121 +112,83 @@ public struct NFCISO7816ResponseAPDU {
     }
 
     /// Splits an answer into data and status word.
-    package static func parse(_ bytes: [UInt8]) -> Result<NFCISO7816ResponseAPDU, NFCReaderError> {
-        guard bytes.count >= 2 else {
-            return .failure(.unexpectedLength("The card's answer has no status word."))
-        }
-        return .success(
-            NFCISO7816ResponseAPDU(
-                statusWord1: bytes[bytes.count - 2],
-                statusWord2: bytes[bytes.count - 1],
-                payload: Data(bytes.dropLast(2))
-            )
+    init(parsing bytes: [UInt8]) throws {
+        guard bytes.count >= 2 else { throw NFCReaderError.unexpectedLength("The card's answer has no status word.") }
+        self.init(
+            statusWord1: bytes[bytes.count - 2],
+            statusWord2: bytes[bytes.count - 1],
+            payload: Data(bytes.dropLast(2))
         )
     }
 }
 
 /// What follows the header of a command APDU (ISO/IEC 7816-4, 5.2): Lc, data and Le.
-package struct APDUBody: Sendable, Hashable {
+struct APDUBody {
     /// The range of the data in the command.
-    package var data: Range<Int>
+    private(set) var data = 4..<4
     /// Le: -1 when it is absent.
-    package var expectedLength: Int
+    private(set) var expectedLength = -1
 
     /// Parses the lengths of a command.
     ///
     /// - Parameter bytes: one whole command.
     /// - Returns: nil when the command is shorter than its header, or when its length does not match Lc and Le.
-    package init?(parsing bytes: [UInt8]) {
-        let count = bytes.count
-        switch count {
-        case ..<4: return nil
-        case 4: self.init(data: 4..<4, expectedLength: -1)
-        case 5: self.init(data: 4..<4, expectedLength: Self.short(bytes[4]))
-        default:
-            let first = Int(bytes[4])
-            if first > 0 {
-                // Lc of one byte, then perhaps Le of one byte.
-                let end = 5 + first
-                if count == end {
-                    self.init(data: 5..<end, expectedLength: -1)
-                } else if count == end + 1 {
-                    self.init(data: 5..<end, expectedLength: Self.short(bytes[end]))
-                } else {
-                    return nil
-                }
-            } else {
-                guard count >= 7 else { return nil }
-                self.init(extended: bytes)
-            }
+    init?(parsing bytes: [UInt8]) {
+        guard bytes.count >= 4 else { return nil }
+        // Lc and Le have one byte each, or two after a byte of 0.
+        let isExtended = bytes.count > 5 && bytes[4] == 0
+        guard !isExtended || bytes.count >= 7 else { return nil }
+        let (first, width) = isExtended ? (5, 2) : (4, 1)
+        func length(at index: Int) -> Int {
+            isExtended ? Int(high: bytes[index], low: bytes[index + 1]) : Int(bytes[index])
+        }
+        func expectedLength(at index: Int) -> Int {
+            let length = length(at: index)
+            return length > 0 ? length : isExtended ? 65_536 : 256
+        }
+        let start = first + width
+        if bytes.count == start {
+            expectedLength = expectedLength(at: first)
+        } else if bytes.count > start {
+            let end = start + length(at: first)
+            guard end > start, bytes.count == end || bytes.count == end + width else { return nil }
+            data = start..<end
+            if bytes.count > end { expectedLength = expectedLength(at: end) }
         }
     }
-
-    private init?(extended bytes: [UInt8]) {
-        let count = bytes.count
-        let length = Int(high: bytes[5], low: bytes[6])
-        if count == 7 {
-            self.init(data: 4..<4, expectedLength: length == 0 ? 65_536 : length)
-            return
-        }
-        let end = 7 + length
-        if length == 0 {
-            return nil
-        } else if count == end {
-            self.init(data: 7..<end, expectedLength: -1)
-        } else if count == end + 2 {
-            let expected = Int(high: bytes[end], low: bytes[end + 1])
-            self.init(data: 7..<end, expectedLength: expected == 0 ? 65_536 : expected)
-        } else {
-            return nil
-        }
-    }
-
-    private init(data: Range<Int>, expectedLength: Int) {
-        self.data = data
-        self.expectedLength = expectedLength
-    }
-
-    private static func short(_ byte: UInt8) -> Int { byte == 0 ? 256 : Int(byte) }
 }
 
 extension NFCISO7816APDU {
     /// The command's bytes, in the short form if it is sufficient.
-    package func encoded() -> Result<[UInt8], NFCReaderError> {
+    func encoded() throws -> [UInt8] {
         let data = data ?? Data()
         guard data.count <= 65_535 else {
-            return .failure(
-                NFCReaderError(.readerErrorInvalidParameterLength, reason: "An APDU has at most 65535 bytes of data.")
+            throw NFCReaderError(
+                .readerErrorInvalidParameterLength,
+                reason: "An APDU has at most 65535 bytes of data."
             )
         }
         guard (-1...65_536).contains(expectedResponseLength) else {
-            return .failure(
-                NFCReaderError(
-                    .readerErrorParameterOutOfBound,
-                    reason: "expectedResponseLength is -1, or from 1 to 65536."
-                )
+            throw NFCReaderError(
+                .readerErrorParameterOutOfBound,
+                reason: "expectedResponseLength is -1, or from 1 to 65536."
             )
         }
         var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
         bytes.reserveCapacity(data.count + 9)
         // 0 means the same as 256 here: both are encoded as the byte 00.
         let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
-        if data.count <= 255 && expected <= 256 {
-            if !data.isEmpty {
-                bytes.append(UInt8(data.count))
-                bytes += data
-            }
-            if expected >= 0 { bytes.append(UInt8(truncatingIfNeeded: expected)) }
-        } else {
-            bytes.append(0)
-            if !data.isEmpty {
-                bytes += UInt16(data.count).bigEndianBytes
-                bytes += data
-            }
-            if expected >= 0 {
-                bytes += UInt16(truncatingIfNeeded: expected).bigEndianBytes
-            }
+        let isExtended = data.count > 255 || expected > 256
+        func append(_ length: Int) {
+            if isExtended { bytes.append(UInt8(truncatingIfNeeded: length >> 8)) }
+            bytes.append(UInt8(truncatingIfNeeded: length))
         }
-        return .success(bytes)
+        if isExtended { bytes.append(0) }
+        if !data.isEmpty {
+            append(data.count)
+            bytes += data
+        }
+        if expected >= 0 { append(expected) }
+        return bytes
     }
 }

@@ -7,9 +7,8 @@ public import Foundation
 /// Connect the session to the tag before a command. While the session is connected to no tag, the first APDU connects
 /// it. Completion handlers are called once, on the session's queue.
 public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
-    /// The identifier of the application that was selected when the card was found, in upper-case hexadecimal digits.
-    ///
-    /// It is the first application in the app's list that the card has.
+    /// The application that was selected when the card was found, in upper-case hexadecimal digits: the first in the app's
+    /// list that the card has.
     var initialSelectedAID: String { get }
 
     /// The UID of an NFC-A card, or the PUPI of an NFC-B card. Empty if the reader does not report it.
@@ -47,48 +46,28 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
 extension NFCISO7816Tag {
     /// False, for clients' tag classes that do not implement the property.
     public var supportsPACE: Bool { false }
-}
 
-// The other forms are extensions, not requirements, because clients write their own tag classes.
-extension NFCISO7816Tag {
-    /// Sends a command.
-    ///
-    /// - Parameters:
-    ///   - apdu: the command.
-    ///   - resultHandler: called on the session's queue with the answer, or the error of the form with a completion
-    ///     handler.
+    // The other forms are extensions, not requirements, because clients write their own tag classes.
+
+    /// ``sendCommand(apdu:completionHandler:)`` with a `Result`.
     @preconcurrency
     public func sendCommand(
         apdu: NFCISO7816APDU,
         resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        sendCommand(apdu: apdu) { data, sw1, sw2, error in
-            handler.call(
-                NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data),
-                error
-            )
+        sendCommand(apdu: apdu) {
+            resultHandler(Result(NFCISO7816ResponseAPDU(statusWord1: $1, statusWord2: $2, payload: $0), $3))
         }
     }
 
-    /// Sends a command.
+    /// The asynchronous form of ``sendCommand(apdu:completionHandler:)``.
     ///
-    /// - Parameter apdu: the command.
     /// - Returns: the data and the status word of the answer.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendCommand(apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
-        try await withCompletion { continuation in
-            sendCommand(apdu: apdu) { data, sw1, sw2, error in
-                continuation.resume(with: (data, sw1, sw2), error)
-            }
-        }
+        try await withCompletion { sendCommand(apdu: apdu, completionHandler: $0) }
     }
 
-    /// Sends a command.
-    ///
-    /// - Parameter apdu: the command.
-    /// - Returns: the answer.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``sendCommand(apdu:completionHandler:)``.
     @_disfavoredOverload
     public func sendCommand(apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
         let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendCommand(apdu: apdu)

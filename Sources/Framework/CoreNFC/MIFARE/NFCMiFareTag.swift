@@ -58,70 +58,39 @@ public enum NFCMiFareFamily: UInt, Sendable {
 
 // The other forms are extensions, not requirements, because clients write their own tag classes.
 extension NFCMiFareTag {
-    /// Sends a native command of the card.
-    ///
-    /// - Parameters:
-    ///   - command: the command, without its checksum.
-    ///   - resultHandler: called on the session's queue with the answer, or the error of the form with a completion
-    ///     handler.
+    /// ``sendMiFareCommand(commandPacket:completionHandler:)`` with a `Result`.
     @preconcurrency
     public func sendMiFareCommand(
         commandPacket command: Data,
         resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        sendMiFareCommand(commandPacket: command) { data, error in handler.call(data, error) }
+        sendMiFareCommand(commandPacket: command) { resultHandler(Result($0, $1)) }
     }
 
-    /// Sends a native command of the card.
-    ///
-    /// - Parameter command: the command, without its checksum.
-    /// - Returns: the answer.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``sendMiFareCommand(commandPacket:completionHandler:)``.
     public func sendMiFareCommand(commandPacket command: Data) async throws -> Data {
-        try await withCompletion { continuation in
-            sendMiFareCommand(commandPacket: command) { data, error in continuation.resume(with: data, error) }
-        }
+        try await withCompletion { sendMiFareCommand(commandPacket: command, completionHandler: $0) }
     }
 
-    /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
-    ///
-    /// - Parameters:
-    ///   - apdu: the command.
-    ///   - resultHandler: called on the session's queue with the answer, or the error of the form with a completion
-    ///     handler.
+    /// ``sendMiFareISO7816Command(_:completionHandler:)`` with a `Result`.
     @preconcurrency
     public func sendMiFareISO7816Command(
         _ apdu: NFCISO7816APDU,
         resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
     ) {
-        let handler = ResultHandler(resultHandler)
-        sendMiFareISO7816Command(apdu) { data, sw1, sw2, error in
-            handler.call(
-                NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data),
-                error
-            )
+        sendMiFareISO7816Command(apdu) {
+            resultHandler(Result(NFCISO7816ResponseAPDU(statusWord1: $1, statusWord2: $2, payload: $0), $3))
         }
     }
 
-    /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
+    /// The asynchronous form of ``sendMiFareISO7816Command(_:completionHandler:)``.
     ///
-    /// - Parameter apdu: the command.
     /// - Returns: the data and the status word of the answer.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
     public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
-        try await withCompletion { continuation in
-            sendMiFareISO7816Command(apdu) { data, sw1, sw2, error in
-                continuation.resume(with: (data, sw1, sw2), error)
-            }
-        }
+        try await withCompletion { sendMiFareISO7816Command(apdu, completionHandler: $0) }
     }
 
-    /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
-    ///
-    /// - Parameter apdu: the command.
-    /// - Returns: the answer.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``sendMiFareISO7816Command(_:completionHandler:)``.
     @_disfavoredOverload
     public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
         let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendMiFareISO7816Command(apdu)

@@ -121,15 +121,3 @@ extension NDEFRecord {
         )
     }
 }
-
-extension NFCReaderError {
-    /// The tag's bytes are not an NDEF message.
-    init(damagedMessage error: NDEFError) {
-        self.init(.readerTransceiveErrorTagResponseError, reason: error.reason)
-    }
-
-    /// The app's message can't be encoded.
-    init(unwritableMessage error: NDEFError) {
-        self.init(.readerErrorInvalidParameter, reason: error.reason)
-    }
-}

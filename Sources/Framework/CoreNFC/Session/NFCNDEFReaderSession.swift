@@ -28,7 +28,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         invalidateAfterFirstRead: Bool
     ) {
         invalidatesAfterFirstRead = invalidateAfterFirstRead
-        super.init(delegate: delegate, queue: queue) { _ in .ndef }
+        super.init(delegate: delegate, queue: queue, plan: .ndef)
     }
 
     private var ndefDelegate: (any NFCNDEFReaderSessionDelegate)? {
@@ -59,23 +59,12 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         to tag: any NFCNDEFTag,
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        guard let runtime, let tag = tag as? TagObject, tag.handle.session === runtime else {
-            let error = refusal(of: tag as? TagObject)
-            return environment.call(on: sessionQueue) { completionHandler(error) }
-        }
-        runtime.connect(to: tag.handle) { [environment, sessionQueue] result in
-            environment.call(on: sessionQueue) { completionHandler(result.readerError) }
-        }
+        connect(object: tag as? TagObject, completionHandler)
     }
 
-    /// Connects the session to a tag. A connection lasts 20 seconds at most.
-    ///
-    /// - Parameter tag: one of the tags that this session found last.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``connect(to:completionHandler:)``.
     public func connect(to tag: any NFCNDEFTag) async throws {
-        try await withCompletion { continuation in
-            connect(to: tag) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { connect(to: tag, completionHandler: $0) }
     }
 
     // MARK: Events
@@ -97,7 +86,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     /// The object for a tag: the one of its technology if that is known, which is an NDEF tag too.
     private func ndefTag(for handle: ConnectableTag) -> any NFCNDEFTag {
-        tag(for: handle)?.ndefTag ?? TagObject(surroundings(of: handle))
+        tag(for: handle)?.ndefTag ?? TagObject(context(of: handle))
     }
 
     override func didEnd(_ error: NFCReaderError) {
@@ -130,14 +119,6 @@ open class NFCNDEFReaderSession: NFCReaderSession {
             if invalidatesAfterFirstRead { return afterWorkOfCallback { runtime.endAfterFirstMessage() } }
         }
         runtime.restartPolling(skippingReported: true)
-    }
-}
-
-extension Result where Failure == CommandError {
-    /// The failure as an app receives it.
-    var readerError: NFCReaderError? {
-        if case .failure(let error) = self { return NFCReaderError(error) }
-        return nil
     }
 }
 

@@ -54,7 +54,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     let environment: NFCEnvironment
     let configuration: AppConfiguration
     /// The session's number in this process.
-    let number = SessionNumber.next()
+    let number: Int
+    private static let count = Locked(0)
     private let delegateBox: WeakBox
     private let locals = Locked(Locals())
     let mistakes: MisuseReporter
@@ -71,17 +72,19 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         var error: NFCReaderError?
     }
 
-    /// Creates a session that looks for what `plan` returns for the app's configuration.
-    init(delegate: AnyObject, queue: DispatchQueue?, plan: (AppConfiguration) -> PollingPlan) {
+    init(delegate: AnyObject, queue: DispatchQueue?, plan: PollingPlan) {
         let queue = queue ?? DispatchQueue(label: "org.opencorenfc.readersession.delegate")
         let environment = NFCEnvironment.current
         sessionQueue = queue
         self.environment = environment
-        let configuration = AppConfiguration.current
-        self.configuration = configuration
+        configuration = .current
         delegateBox = WeakBox(delegate)
-        runtime = ReaderSession(environment: environment, plan: plan(configuration), queue: queue)
+        runtime = ReaderSession(environment: environment, plan: plan, queue: queue)
         mistakes = runtime?.mistakes ?? MisuseReporter(environment: environment)
+        number = Self.count.withLock { count in
+            count += 1
+            return count
+        }
         super.init()
         environment.place?.made(self, as: .session)
         environment.place?.made(delegate, as: .delegate)
@@ -121,7 +124,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         MainQueue.ask()
         noteBegin()
         if let refusal { return endLocally(refusal) }
-        if let request, let error = ConfigurationGate.error(for: request, in: effectiveConfiguration) {
+        if let request, let error = effectiveConfiguration.error(for: request, in: environment) {
             return endLocally(error)
         }
         guard let runtime else { return endWithoutReader() }
@@ -174,8 +177,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         let box = WeakBox(self)
         runtime.observe { [environment, sessionQueue] event in
             guard let session = box.object as? NFCReaderSession else { return }
-            let withCompletion = UncheckedSendableBox(session)
-            environment.call(on: sessionQueue) { withCompletion.value.deliver(event) }
+            let kept = UncheckedSendableBox(session)
+            environment.call(on: sessionQueue) { kept.value.deliver(event) }
         }
     }
 
@@ -236,7 +239,7 @@ extension NFCReaderSession {
         // actor's.
         guard !MainQueue.isCurrent, !delegateConformsHere else { return }
         mistakes.add(.delegateOfMainActor)
-        if configuration.isStrict { ConfigurationGate.endProcess(APIMisuse.delegateOfMainActor.explanation) }
+        if configuration.isStrict { AppConfiguration.endProcess(APIMisuse.delegateOfMainActor.explanation) }
     }
 
     /// Reports why the reader of a session was missing, was lost, or was in use by another program. Many apps show only
@@ -246,10 +249,16 @@ extension NFCReaderSession {
         if end == .timeout, let reason = runtime?.obstacle { environment.noticeOnce(reason) }
     }
 
-    /// The error for a tag that this session can't connect to, because another session, or the app itself, created it.
-    func refusal(of tag: TagObject?) -> NFCReaderError {
+    /// Connects to the tag of an object, if this session found it.
+    func connect(object tag: TagObject?, _ completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        let complete: @Sendable ((any Error)?) -> Void = { [environment, sessionQueue] error in
+            environment.call(on: sessionQueue) { completionHandler(error) }
+        }
+        if let runtime, let tag, tag.handle.session === runtime {
+            return runtime.connect(to: tag.handle) { complete($0.readerError) }
+        }
         if tag?.handle.session.hasEnded == true { mistakes.add(.tagOfOlderSession) }
-        return NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session.")
+        complete(NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session."))
     }
 
     /// Calls `work` after the work that a callback has put on the session's queue, and then after the work on the main
@@ -299,17 +308,5 @@ extension NFCReaderSession {
         let reason = "\(error.errorCode): \(error.localizedDescription)"
         host.note(.ended(reason), of: number)
         noteCallback(callbackName + "(_:didInvalidateWithError:)", reason)
-    }
-}
-
-/// Numbers the sessions of a process, from 1.
-enum SessionNumber {
-    private static let last = Locked(0)
-
-    static func next() -> Int {
-        last.withLock { last in
-            last += 1
-            return last
-        }
     }
 }

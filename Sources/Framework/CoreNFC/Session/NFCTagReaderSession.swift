@@ -58,7 +58,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         guard !search.options.isEmpty else { return nil }
         self.search = search
         current = Locked(search)
-        super.init(delegate: delegate, queue: queue) { _ in search.plan }
+        super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
     /// Creates a session that may look for only some of the app's applications and systems.
@@ -77,7 +77,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         let search = TagSearch(configuration, in: .current)
         self.search = search
         current = Locked(search)
-        super.init(delegate: delegate, queue: queue) { _ in search.plan }
+        super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
     override var request: AppConfiguration.Request? { request(for: search) }
@@ -116,7 +116,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         var configuration = configuration
         configuration.pollingOption.formIntersection(acceptedOptions)
         let search = TagSearch(configuration, in: self.configuration)
-        if let error = search.refusal ?? ConfigurationGate.error(for: request(for: search), in: self.configuration) {
+        if let error = search.refusal ?? self.configuration.error(for: request(for: search), in: environment) {
             return end(with: error)
         }
         current.withLock { $0 = search }
@@ -140,23 +140,12 @@ open class NFCTagReaderSession: NFCReaderSession {
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
     public func connect(to tag: NFCTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        guard let runtime, let handle = tag.object?.handle, handle.session === runtime else {
-            let error = refusal(of: tag.object)
-            return environment.call(on: sessionQueue) { completionHandler(error) }
-        }
-        runtime.connect(to: handle) { [environment, sessionQueue] result in
-            environment.call(on: sessionQueue) { completionHandler(result.readerError) }
-        }
+        connect(object: tag.object, completionHandler)
     }
 
-    /// Connects the session to a tag, and disconnects it from any other. A connection lasts 20 seconds at most.
-    ///
-    /// - Parameter tag: one of the tags that this session found last. The object inside counts, not the enum value.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``connect(to:completionHandler:)``.
     public func connect(to tag: NFCTag) async throws {
-        try await withCompletion { continuation in
-            connect(to: tag) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { connect(to: tag, completionHandler: $0) }
     }
 
     // MARK: Events

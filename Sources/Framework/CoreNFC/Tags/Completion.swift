@@ -9,66 +9,7 @@ import TagLink
 struct UncheckedSendableBox<Value>: @unchecked Sendable {
     let value: Value
 
-    init(_ value: Value) {
-        self.value = value
-    }
-}
-
-/// Passes a completion handler's arguments to the task that waits for them.
-struct Handover<Value>: Sendable {
-    fileprivate let complete: @Sendable (UncheckedSendableBox<Result<Value, any Error>>) -> Void
-
-    func resume(returning value: Value) {
-        complete(UncheckedSendableBox(.success(value)))
-    }
-
-    func resume(throwing error: any Error) {
-        complete(UncheckedSendableBox(.failure(error)))
-    }
-
-    /// Resumes like a completion handler that receives a value and an optional error.
-    func resume(with value: Value, _ error: (any Error)?) {
-        if let error {
-            resume(throwing: error)
-        } else {
-            resume(returning: value)
-        }
-    }
-
-    /// Resumes like a completion handler that receives an optional error.
-    func resume(with error: (any Error)?) where Value == Void {
-        resume(with: (), error)
-    }
-}
-
-/// Waits for a completion handler.
-///
-/// - Parameter start: starts the operation; its completion handler resumes the handover exactly once.
-/// - Returns: what the handover was resumed with.
-/// - Throws: the error that the handover was resumed with.
-func withCompletion<Value>(_ start: (Handover<Value>) -> Void) async throws -> Value {
-    let result: UncheckedSendableBox<Result<Value, any Error>> = await TagLink.withCompletion {
-        start(Handover(complete: $0))
-    }
-    return try result.value.get()
-}
-
-/// A client's handler of a `Result`.
-struct ResultHandler<Value>: Sendable {
-    private let handler: @Sendable (Result<Value, any Error>) -> Void
-
-    init(_ handler: @escaping @Sendable (Result<Value, any Error>) -> Void) {
-        self.handler = handler
-    }
-
-    /// Calls the handler with the arguments of a completion handler: a value and an optional error.
-    func call(_ value: @autoclosure () -> Value, _ error: (any Error)?) {
-        if let error {
-            handler(.failure(error))
-        } else {
-            handler(.success(value()))
-        }
-    }
+    init(_ value: Value) { self.value = value }
 }
 
 /// A weak reference that can be kept in a Sendable class.
@@ -78,7 +19,55 @@ struct ResultHandler<Value>: Sendable {
 final class WeakBox: @unchecked Sendable {
     weak let object: AnyObject?
 
-    init(_ object: AnyObject?) {
-        self.object = object
+    init(_ object: AnyObject?) { self.object = object }
+}
+
+extension Result where Failure == any Error {
+    /// The arguments of a completion handler: a value and an optional error.
+    init(_ value: Success, _ error: (any Error)?) {
+        self = error.map { .failure($0) } ?? .success(value)
     }
+}
+
+// MARK: The asynchronous form of a command
+
+/// Waits for a command that ends with a result.
+///
+/// - Parameter start: starts the command, and passes it the handler, which it calls exactly once.
+func withResult<Value>(
+    _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+) async throws -> Value {
+    let box = await TagLink.withCompletion { done in start { done(UncheckedSendableBox($0)) } }
+    return try box.value.get()
+}
+
+/// Waits for a command that ends with an optional error. The next functions wait for one that also ends with values.
+func withCompletion(_ start: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
+    try await withResult { done in start { done(Result((), $0)) } }
+}
+
+func withCompletion<A>(_ start: (@escaping @Sendable (A, (any Error)?) -> Void) -> Void) async throws -> A {
+    try await withResult { done in start { done(Result($0, $1)) } }
+}
+
+func withCompletion<A, B>(_ start: (@escaping @Sendable (A, B, (any Error)?) -> Void) -> Void) async throws -> (A, B) {
+    try await withResult { done in start { done(Result(($0, $1), $2)) } }
+}
+
+func withCompletion<A, B, C>(
+    _ start: (@escaping @Sendable (A, B, C, (any Error)?) -> Void) -> Void
+) async throws -> (A, B, C) {
+    try await withResult { done in start { done(Result(($0, $1, $2), $3)) } }
+}
+
+func withCompletion<A, B, C, D>(
+    _ start: (@escaping @Sendable (A, B, C, D, (any Error)?) -> Void) -> Void
+) async throws -> (A, B, C, D) {
+    try await withResult { done in start { done(Result(($0, $1, $2, $3), $4)) } }
+}
+
+func withCompletion<A, B, C, D, E>(
+    _ start: (@escaping @Sendable (A, B, C, D, E, (any Error)?) -> Void) -> Void
+) async throws -> (A, B, C, D, E) {
+    try await withResult { done in start { done(Result(($0, $1, $2, $3, $4), $5)) } }
 }

@@ -22,24 +22,7 @@ public enum NFCTag {
     /// A reader that reports when a tag leaves, such as the virtual reader or a PC/SC reader, makes the property false
     /// at once. With any other reader, reading the property also starts a check of the tag, and a later read returns
     /// the result. Connecting to the tag again always checks that it is near.
-    public var isAvailable: Bool {
-        switch self {
-        case .feliCa(let tag): tag.isAvailable
-        case .iso7816(let tag): tag.isAvailable
-        case .iso15693(let tag): tag.isAvailable
-        case .miFare(let tag): tag.isAvailable
-        }
-    }
-
-    /// The object that stands for the tag, if a session of this framework created it.
-    var object: TagObject? {
-        switch self {
-        case .feliCa(let tag): tag as? TagObject
-        case .iso7816(let tag): tag as? TagObject
-        case .iso15693(let tag): tag as? TagObject
-        case .miFare(let tag): tag as? TagObject
-        }
-    }
+    public var isAvailable: Bool { ndefTag.isAvailable }
 
     /// The tag as sessions that only look for NDEF report it.
     var ndefTag: any NFCNDEFTag {
@@ -50,32 +33,35 @@ public enum NFCTag {
         case .miFare(let tag): tag
         }
     }
-}
 
-extension NFCTag {
+    /// The object that stands for the tag, if a session of this framework created it.
+    var object: TagObject? { ndefTag as? TagObject }
+
+    // MARK: Detection
+
     /// Creates the object for a tag, by what the tag reported during detection.
     ///
     /// - Parameters:
-    ///   - surroundings: the tag's handle, and what its object needs.
+    ///   - context: the tag's handle, and what its object knows of its session.
     ///   - hasApplicationList: whether the app lists applications. If not, every card that is not a MIFARE card counts
     ///     as an ISO 7816 tag with no application selected.
     /// - Returns: nil for a tag that phones don't detect, such as a MIFARE Classic.
-    package init?(_ surroundings: TagSurroundings, hasApplicationList: Bool) {
-        let handle = surroundings.handle
+    package init?(_ context: TagContext, hasApplicationList: Bool) {
+        let handle = context.handle
         let hasApplication = handle.selectedApplication != nil || handle.supportsPACE
         switch handle.target {
         case .nfcA(let target) where target.isISODEP:
             self =
                 hasApplication || !hasApplicationList && !target.isNXP
-                ? .iso7816(DetectedISO7816Tag(surroundings)) : .miFare(DetectedMiFareTag(surroundings))
+                ? .iso7816(DetectedISO7816Tag(context)) : .miFare(DetectedMiFareTag(context))
         case .nfcA(let target):
             guard target.isType2 else { return nil }
-            self = .miFare(DetectedMiFareTag(surroundings))
+            self = .miFare(DetectedMiFareTag(context))
         case .nfcB:
             guard hasApplication || !hasApplicationList else { return nil }
-            self = .iso7816(DetectedISO7816Tag(surroundings))
-        case .nfcF: self = .feliCa(DetectedFeliCaTag(surroundings))
-        case .nfcV: self = .iso15693(DetectedISO15693Tag(surroundings))
+            self = .iso7816(DetectedISO7816Tag(context))
+        case .nfcF: self = .feliCa(DetectedFeliCaTag(context))
+        case .nfcV: self = .iso15693(DetectedISO15693Tag(context))
         }
     }
 
@@ -91,11 +77,10 @@ extension NFCTag {
 }
 
 extension NFCReaderSession {
-    /// What the object of a tag that the session found needs.
-    func surroundings(of handle: ConnectableTag) -> TagSurroundings {
-        TagSurroundings(
-            handle: handle,
-            channel: RuntimeCommandChannel(handle),
+    func context(of handle: ConnectableTag) -> TagContext {
+        TagContext(
+            handle,
+            sender: handle.session,
             session: self,
             queue: sessionQueue,
             configuration: configuration
@@ -104,7 +89,7 @@ extension NFCReaderSession {
 
     /// The tag that a handle stands for; nil for a tag that phones don't detect.
     func tag(for handle: ConnectableTag) -> NFCTag? {
-        NFCTag(surroundings(of: handle), hasApplicationList: hasApplicationList)
+        NFCTag(context(of: handle), hasApplicationList: hasApplicationList)
     }
 }
 

@@ -28,19 +28,25 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
         NFCTagCommandConfiguration(maximumRetries: maximumRetries, retryInterval: retryInterval)
     }
 
-    /// The retries, or an error when they are out of bounds.
-    var policy: Result<RetryPolicy, NFCReaderError> {
-        let (retries, interval) = storage.withLock { $0 }
-        guard (0...RetryPolicy.maximumRetries).contains(retries), interval >= 0, interval <= 60 else {
-            return .failure(
-                NFCReaderError(
+    /// The retries; throws when they are out of bounds.
+    var policy: RetryPolicy {
+        get throws {
+            let (retries, interval) = storage.withLock { $0 }
+            guard (0...256).contains(retries), interval >= 0, interval <= 60 else {
+                throw NFCReaderError(
                     .tagCommandConfigurationErrorInvalidParameters,
                     reason: "maximumRetries is from 0 to 256 and retryInterval from 0 to 60 seconds."
                 )
-            )
+            }
+            return RetryPolicy(retries: retries, interval: .seconds(interval))
         }
-        return .success(RetryPolicy(retries: retries, interval: .seconds(interval)))
     }
+}
+
+/// How often a command is sent again when the tag does not answer, and how soon.
+struct RetryPolicy: Sendable {
+    var retries = 0
+    var interval = Duration.zero
 }
 
 /// A custom command of a manufacturer, and the number of retries.
@@ -167,29 +173,5 @@ public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConf
             maximumRetries: maximumRetries,
             retryInterval: retryInterval
         )
-    }
-}
-
-/// The number of retries and their interval, checked.
-package struct RetryPolicy: Sendable, Hashable {
-    static let maximumRetries = 256
-
-    package var retries: Int
-    package var interval: Duration
-
-    package init(retries: Int = 0, interval: Duration = .zero) {
-        self.retries = retries
-        self.interval = interval
-    }
-
-    package static let none = RetryPolicy()
-
-    /// Whether sending again may help: the tag did not answer, or its answer could not be read.
-    ///
-    /// An error that the tag reported is an answer, and so is an answer of the wrong length. Neither is retried.
-    static func isWorthRetrying(_ error: NFCReaderError) -> Bool {
-        error.code == .readerTransceiveErrorTagResponseError
-            && error.userInfo[NFCISO15693TagResponseErrorKey] == nil
-            && error.userInfo[NFCTagResponseUnexpectedLengthErrorKey] == nil
     }
 }

@@ -25,7 +25,7 @@ open class NFCVASReaderSession: NFCReaderSession {
     ) {
         configurations = commandConfigurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
         // The session would ask phones, so there are no tags to look for.
-        super.init(delegate: delegate, queue: queue) { _ in PollingPlan(technologies: []) }
+        super.init(delegate: delegate, queue: queue, plan: PollingPlan(technologies: []))
     }
 
     /// Creates a session.

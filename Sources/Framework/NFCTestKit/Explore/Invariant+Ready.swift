@@ -28,7 +28,7 @@ extension Invariant {
                     }
                 } catch {
                     let copy = after.makeTag()
-                    let isMended: Void? = try? await TagDesk.with(copy) { tag throws(TagError) in
+                    let isMended: Void? = try? await withActivatedTag(in: copy) { tag throws(TagError) in
                         try await tag.writeNDEF(TagMessage.uri("a").octets)
                     }
                     if isMended == nil {

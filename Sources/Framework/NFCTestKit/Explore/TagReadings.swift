@@ -37,7 +37,7 @@ final class TagReadings: Sendable {
         if let result = known.withLock({ $0[key] }) { return try result.get() }
         let result: Result<Reading, TagError>
         do throws(TagError) {
-            result = .success(try await TagDesk.read(contents))
+            result = .success(try await contents.readNDEF())
         } catch {
             result = .failure(error)
         }

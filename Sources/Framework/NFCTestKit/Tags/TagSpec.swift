@@ -120,7 +120,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         let tag = product.blank(uid: uid).makeTag()
         guard let message else { return tag }
         do throws(TagError) {
-            try await TagDesk.with(tag) { tag throws(TagError) in try await tag.writeNDEF(message.octets) }
+            try await withActivatedTag(in: tag) { tag throws(TagError) in try await tag.writeNDEF(message.octets) }
         } catch {
             throw FieldError(.badTag, "A \(product) can't hold \(message): \(error.reason)")
         }

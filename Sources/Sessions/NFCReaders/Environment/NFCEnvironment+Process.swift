@@ -49,7 +49,7 @@ extension NFCEnvironment {
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
             isOfTest: false,
             gate: made.gate ?? (made.isThere && made.isShared ? ReaderGate.ofUser : nil),
-            companion: ReaderFiles(
+            sessionEndObserver: ReaderFiles(
                 recorder: recorder,
                 recordingError: failure,
                 tagFileError: made.tagFileError,
@@ -108,7 +108,7 @@ extension NFCEnvironment {
             reader: made.reader,
             clock: SystemClock.shared,
             isOfTest: false,
-            companion: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
+            sessionEndObserver: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
             place: nil
         )
     }
@@ -142,7 +142,7 @@ final class ReaderFiles: SessionEndObserver {
 }
 
 extension NFCEnvironment {
-    private var files: ReaderFiles? { companion as? ReaderFiles }
+    private var files: ReaderFiles? { sessionEndObserver as? ReaderFiles }
 
     /// Records everything at the reader; nil when nothing is recorded.
     public var recorder: Recorder? { files?.recorder }

@@ -36,15 +36,15 @@ public final class SessionArbiter: Sendable {
     private struct LeavingSheet: Sendable {
         let owner: ObjectIdentifier
         /// Removes it.
-        let takeAway: @Sendable () -> Void
+        let remove: @Sendable () -> Void
         /// Whether a thread is removing it now.
-        var isGoing = false
+        var isBeingRemoved = false
     }
 
-    /// A session that has become the holder, and what removes the last session's sheet before it is told.
-    private struct Handover: Sendable {
+    /// A session that has become the holder, and what first removes the last session's sheet.
+    private struct Grant: Sendable {
         let request: Request
-        let takeAway: (@Sendable () -> Void)?
+        let remove: (@Sendable () -> Void)?
     }
 
     private struct State {
@@ -63,19 +63,19 @@ public final class SessionArbiter: Sendable {
         var refusalsLeft = 16
 
         /// Makes the next session the holder, unless none waits or a sheet is being removed.
-        mutating func next() -> Handover? {
-            guard holder == nil, leaving?.isGoing != true, !waiting.isEmpty else { return nil }
+        mutating func next() -> Grant? {
+            guard holder == nil, leaving?.isBeingRemoved != true, !waiting.isEmpty else { return nil }
             let next = waiting.removeFirst()
             holder = next.id
             endHolder = next.end
-            leaving?.isGoing = true
-            return Handover(request: next, takeAway: leaving?.takeAway)
+            leaving?.isBeingRemoved = true
+            return Grant(request: next, remove: leaving?.remove)
         }
 
-        /// Goes on when the last session's sheet was removed for a new holder. It may have withdrawn meanwhile.
-        mutating func sheetHasGone(for handover: Handover) -> Handover? {
+        /// The last session's sheet was removed for a new holder. It may have withdrawn meanwhile.
+        mutating func sheetHasGone(for grant: Grant) -> Grant? {
             leaving = nil
-            return holder == handover.request.id ? Handover(request: handover.request, takeAway: nil) : next()
+            return holder == grant.request.id ? Grant(request: grant.request, remove: nil) : next()
         }
     }
 
@@ -109,7 +109,7 @@ public final class SessionArbiter: Sendable {
             refusal()
             return .refused
         }
-        let (answer, handover) = state.withLock { state -> (Answer, Handover?) in
+        let (answer, granted) = state.withLock { state -> (Answer, Grant?) in
             if state.isClosed {
                 // A client that always begins again at once would otherwise never stop.
                 state.refusalsLeft -= 1
@@ -124,7 +124,7 @@ public final class SessionArbiter: Sendable {
             guard let next = state.next() else { return (.waits(forActiveSession: !isEnding), nil) }
             return (.granted, next)
         }
-        finish(handover)
+        finish(granted)
         return answer
     }
 
@@ -155,26 +155,26 @@ public final class SessionArbiter: Sendable {
     ///
     /// - Parameters:
     ///   - id: the holder.
-    ///   - takeAway: removes the sheet. Called once, before the next session's sheet is shown.
-    func sheetBeginsToLeave(_ id: ObjectIdentifier, takeAway: @escaping @Sendable () -> Void) {
-        state.withLock { if !$0.isClosed { $0.leaving = LeavingSheet(owner: id, takeAway: takeAway) } }
+    ///   - remove: removes the sheet. Called once, before the next session's sheet is shown.
+    func sheetShowsResult(of id: ObjectIdentifier, remove: @escaping @Sendable () -> Void) {
+        state.withLock { if !$0.isClosed { $0.leaving = LeavingSheet(owner: id, remove: remove) } }
     }
 
     /// Removes a session's sheet, unless the next one has replaced it.
-    func takeSheetAway(of id: ObjectIdentifier) {
-        let takeAway = state.withLock { state -> (@Sendable () -> Void)? in
-            guard state.leaving?.owner == id, state.leaving?.isGoing == false else { return nil }
-            state.leaving?.isGoing = true
-            return state.leaving?.takeAway
+    func removeSheet(of id: ObjectIdentifier) {
+        let remove = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.leaving?.owner == id, state.leaving?.isBeingRemoved == false else { return nil }
+            state.leaving?.isBeingRemoved = true
+            return state.leaving?.remove
         }
-        guard let takeAway else { return }
-        takeAway()
+        guard let remove else { return }
+        remove()
         // A session that asked meanwhile is waiting.
         handOn { $0.leaving = nil }
     }
 
     /// Changes the state, and gives a free reader to the next session.
-    private func handOn(after change: (inout State) -> Void) {
+    private func passOn(after change: (inout State) -> Void) {
         finish(
             state.withLock { state in
                 change(&state)
@@ -183,14 +183,14 @@ public final class SessionArbiter: Sendable {
         )
     }
 
-    /// Removes the last session's sheet, and tells the new holder. Until the sheet has gone, no other session gets the
+    /// Removes the last session's sheet, and informs the new holder. Until the sheet has gone, no other session gets the
     /// reader, also when the new holder withdraws.
-    private func finish(_ handover: Handover?) {
-        var handover = handover
-        while let current = handover {
-            guard let takeAway = current.takeAway else { return current.request.grant() }
-            takeAway()
-            handover = state.withLock { $0.sheetHasGone(for: current) }
+    private func finish(_ grant: Grant?) {
+        var grant = grant
+        while let current = grant {
+            guard let remove = current.remove else { return current.request.grant() }
+            remove()
+            grant = state.withLock { $0.sheetHasGone(for: current) }
         }
     }
 
@@ -260,7 +260,7 @@ final class RecursiveLock: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    func take() { unsafe pthread_mutex_lock(mutex) }
+    func lock() { unsafe pthread_mutex_lock(mutex) }
 
-    func giveBack() { unsafe pthread_mutex_unlock(mutex) }
+    func unlock() { unsafe pthread_mutex_unlock(mutex) }
 }

@@ -51,9 +51,11 @@ package struct SessionStateMachine: Sendable {
         case showSuccess
         case showFailure(String)
         case dismissSheet
-        /// Stop timers and polling. When the running commands have finished, report the end and pass the reader on.
+        /// Stop timers and polling. When the running commands have finished: `notifyEnded` and `releaseReader`.
         case shutDown(SessionEnd)
         case notifyEnded(SessionEnd)
+        /// Pass the reader on. The next session becomes active after the end of this one was reported.
+        case releaseReader
     }
 
     package private(set) var phase: Phase = .created
@@ -126,13 +128,6 @@ package struct SessionStateMachine: Sendable {
         default: return [.dropTags, sheet, .shutDown(end)]
         }
     }
-}
-
-/// An action of the session's state machine, or the last one of a session that had the reader.
-enum SessionAction: Sendable {
-    case session(SessionStateMachine.Action)
-    /// Passes the reader on. The next session becomes active after the end of this one was reported.
-    case handOnReader
 }
 
 /// Why a session ended.

@@ -169,8 +169,8 @@ extension ActivatedTag {
             switch error.code {
             case .timeout, .transmission, .collision:
                 if packet.answer == .none { return [] }
-                throw await source.isStillThere(self)
-                    ? TagError(.badAnswer, "The tag is there and did not answer the command.", link: error)
+                throw await source.recover(self)
+                    ? TagError(.badAnswer, "The tag is near and did not answer the command.", link: error)
                     : TagError(.tagLost, "The tag does not answer any more.", link: error)
             case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)
             case .frameTooLong, .unsupported: throw TagError(.unsupported, error.reason, link: error)

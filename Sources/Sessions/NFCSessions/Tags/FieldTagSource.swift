@@ -38,7 +38,7 @@ final class FieldTagSource: TagSource {
         await tag.wasActivated()
     }
 
-    func letGo(of tag: ActivatedTag) async throws(TagError) {
+    func deselect(_ tag: ActivatedTag) async throws(TagError) {
         if let card = tag.card as? ISODEP {
             // If the card does not answer the deselection, the activation of the other tag has to be enough.
             try? await card.deselect()
@@ -47,7 +47,7 @@ final class FieldTagSource: TagSource {
         if case .nfcA = tag.target, let link = tag.link { try await NFCAActivation(link: link).halt() }
     }
 
-    func isStillThere(_ tag: ActivatedTag) async -> Bool {
+    func recover(_ tag: ActivatedTag) async -> Bool {
         switch tag.target {
         case .nfcA(let target) where !target.isISODEP && !target.isType1:
             // The tag went to sleep when it refused the command. Activating it wakes it again.
@@ -207,27 +207,24 @@ struct FieldTagFinder {
     }
 }
 
-/// Uses the tag in a field without a session.
-package enum TagDesk {
-    /// Activates the tag in a field, and runs a procedure on it.
-    ///
-    /// - Parameters:
-    ///   - driver: the field.
-    ///   - procedure: works with the tag.
-    /// - Returns: the result of the procedure.
-    /// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it has no NDEF, or an error of the
-    ///   procedure.
-    package static func with<Value>(
-        _ driver: any FieldDriver,
-        _ procedure: (any ForumTag) async throws(TagError) -> Value
-    ) async throws(TagError) -> Value {
-        let source = FieldTagSource(driver: driver)
-        let (tags, selected) = try await source.find(.ndef)
-        guard let tag = tags.last else { throw TagError(.tagLost, "The tag does not answer.") }
-        guard let forumTag = tag.forumTag else {
-            throw TagError(.unsupported, "The tag is of a kind that holds no NDEF.")
-        }
-        if selected == nil { try await source.wake(tag) }
-        return try await procedure(forumTag)
+/// Activates the tag in a field without a session, and runs a procedure on it.
+///
+/// - Parameters:
+///   - driver: the field.
+///   - procedure: works with the tag.
+/// - Returns: the result of the procedure.
+/// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it has no NDEF, or an error of the
+///   procedure.
+package func withActivatedTag<Value>(
+    in driver: any FieldDriver,
+    _ procedure: (any ForumTag) async throws(TagError) -> Value
+) async throws(TagError) -> Value {
+    let source = FieldTagSource(driver: driver)
+    let (tags, selected) = try await source.find(.ndef)
+    guard let tag = tags.last else { throw TagError(.tagLost, "The tag does not answer.") }
+    guard let forumTag = tag.forumTag else {
+        throw TagError(.unsupported, "A tag of this kind can't hold NDEF.")
     }
+    if selected == nil { try await source.wake(tag) }
+    return try await procedure(forumTag)
 }

@@ -15,11 +15,11 @@ protocol TagSource: Sendable {
     func wake(_ tag: ActivatedTag) async throws(TagError)
 
     /// Deselects the selected tag, so that another one can be used.
-    func letGo(of tag: ActivatedTag) async throws(TagError)
+    func deselect(_ tag: ActivatedTag) async throws(TagError)
 
     /// Returns whether the selected tag is still near, after it did not answer a command. Then it accepts commands
     /// again.
-    func isStillThere(_ tag: ActivatedTag) async -> Bool
+    func recover(_ tag: ActivatedTag) async -> Bool
 
     /// Asks the selected tag whether it is near, with the cheapest exchange of its technology that changes nothing.
     /// Then it accepts commands again.
@@ -30,6 +30,17 @@ protocol TagSource: Sendable {
 
     /// Turns the field off, if possible.
     func shutDown() async
+}
+
+extension AttachedReader {
+    /// The driver of a reader, and the source of tags on it; nil when there is no reader.
+    var driverAndSource: (driver: any ReaderDriver, source: any TagSource)? {
+        switch self {
+        case .field(let driver): (driver, FieldTagSource(driver: driver))
+        case .discovering(let driver): (driver, DiscoveringTagSource(driver: driver))
+        case .none: nil
+        }
+    }
 }
 
 /// What a session looks for.
@@ -46,14 +57,7 @@ public struct PollingPlan: Sendable, Hashable {
     /// application is selected.
     public var findsPACE: Bool
 
-    /// Creates a plan.
-    ///
-    /// - Parameters:
-    ///   - technologies: the technologies to look for.
-    ///   - systemCodes: the FeliCa systems to look for.
-    ///   - opensCards: whether to start the transport protocol of cards when they are found.
-    ///   - applications: the applications to look for on each card, in order.
-    ///   - findsPACE: whether to ask each card for PACE.
+    /// Creates a plan. Each argument sets the property of the same name.
     public init(
         technologies: Set<Technology>,
         systemCodes: [UInt16] = [],
@@ -118,9 +122,9 @@ struct DiscoveringTagSource: TagSource {
     }
 
     /// The reader releases a tag by itself when it selects another one.
-    func letGo(of tag: ActivatedTag) async throws(TagError) {}
+    func deselect(_ tag: ActivatedTag) async throws(TagError) {}
 
-    func isStillThere(_ tag: ActivatedTag) async -> Bool {
+    func recover(_ tag: ActivatedTag) async -> Bool {
         guard case .frames(let link)? = tag.discovered?.port, tag.card == nil else { return false }
         guard (try? await link.reactivate()) != nil else { return false }
         tag.forumTag?.wasActivated()
@@ -129,7 +133,7 @@ struct DiscoveringTagSource: TagSource {
 
     func isPresent(_ tag: ActivatedTag) async -> Bool {
         if let isPresent = await tag.isPresent() { return isPresent }
-        return await isStillThere(tag)
+        return await recover(tag)
     }
 
     func interrupt() {

@@ -98,15 +98,10 @@ public final class TagWatcher: Sendable {
         attendant: Attendant? = nil,
         observer: @escaping @Sendable (Event) -> Void
     ) {
-        switch environment.reader {
-        case .field(let driver):
-            (self.driver, source) = (driver, FieldTagSource(driver: driver))
-            self.executor = executor ?? QueueExecutor(target: nil)
-        case .discovering(let driver):
-            (self.driver, source) = (driver, DiscoveringTagSource(driver: driver))
-            self.executor = executor ?? driver.executor ?? QueueExecutor(target: nil)
-        case .none: return nil
-        }
+        guard let (driver, source) = environment.reader.driverAndSource else { return nil }
+        self.driver = driver
+        self.source = source
+        self.executor = executor ?? driver.executor ?? QueueExecutor(target: nil)
         self.isolation = isolation
         self.environment = environment
         self.observer = observer
@@ -236,7 +231,7 @@ public final class TagWatcher: Sendable {
         let counted = driver.statistics.airtime
         var (tags, selected) = try await source.find(.ndef)
         let isFirst = found()
-        let present = tags.map { driver.stay(of: $0.target.identifier) }
+        let present = tags.map { TagPresenceID(of: $0.target.identifier, on: driver) }
         if isFirst || near.contains(where: { !present.contains($0) }) {
             known.removeAll { !present.contains($0) }
             observer(.near(present.map(\.identifier)))
@@ -249,7 +244,7 @@ public final class TagWatcher: Sendable {
             do throws(TagError) {
                 if let last = selected, last !== tag {
                     selected = nil
-                    try await source.letGo(of: last)
+                    try await source.deselect(last)
                 }
                 if selected !== tag { try await source.wake(tag) }
                 selected = tag

@@ -244,7 +244,7 @@ import VirtualTags
         let (end, log) = Self.services[index]
         let reader = ScriptedReader([.tags(ntag())])
         let service = Service(reader, isEmpty: end == "no reader")
-        let scene = Scene(.discovering(reader), gate: service, companion: Files(reader))
+        let scene = Scene(.discovering(reader), gate: service, sessionEndObserver: Files(reader))
         scene.onEvent.withLock {
             $0 = { session, event in
                 switch event {

@@ -43,7 +43,7 @@ struct Scene {
         _ reader: NFCEnvironment.Reader,
         policy: SessionArbiter.BusyPolicy = .queue,
         gate: (any ReaderSharing)? = nil,
-        companion: (any SessionEndObserver)? = nil,
+        sessionEndObserver: (any SessionEndObserver)? = nil,
         host: (any SessionHost)? = nil
     ) {
         (stream, continuation) = AsyncStream.makeStream()
@@ -54,7 +54,7 @@ struct Scene {
             arbiter: SessionArbiter(policy: policy),
             isOfTest: false,
             gate: gate,
-            companion: companion,
+            sessionEndObserver: sessionEndObserver,
             host: host,
             onNotice: { [notices] text in notices.withLock { $0.append(text) } },
             place: QuietPlace()

@@ -42,7 +42,7 @@ import VirtualTags
             #expect(findings.product?.isEmpty == false && findings.survey.error?.code == .unsupported)
             return
         }
-        try await TagDesk.with(tag) { tag throws(TagError) in try await tag.writeNDEF(Self.message) }
+        try await withActivatedTag(in: tag) { tag throws(TagError) in try await tag.writeNDEF(Self.message) }
         let (findings, plain) = try await Self.work(with: tag) { tag throws(TagError) in
             (try await tag.inspect().findings, try await tag.read())
         }
@@ -61,7 +61,9 @@ import VirtualTags
     @Test func `reader that activates tags itself: what it derived counts as unknown`() async throws {
         let (session, tags) = try await Scene(.discovering(ConcludingReader(field(ntag())))).finding()
         let inspection = try await session.work(with: tags[0]) { tag throws(TagError) in try await tag.inspect() }
-        #expect(!inspection.reportsActivationData && inspection.unknown == [.failedAuthentications, .answers, .counters])
+        #expect(
+            !inspection.reportsActivationData && inspection.unknown == [.failedAuthentications, .answers, .counters]
+        )
         #expect(inspection.findings.activation == nil && inspection.findings.cost != nil)
     }
 
@@ -106,7 +108,7 @@ import VirtualTags
         #expect(outcome.findings.survey.message == Self.message && outcome.findings.survey.error == nil)
         #expect(outcome.findings.survey.detection?.access == access)
         #expect(outcome.findings.survey.detection?.capacity == 137)
-        let left = try await TagDesk.read(.type2(tag.contents))
+        let left = try await TagContents.type2(tag.contents).readNDEF()
         #expect(left.message == Self.message && left.access == access)
         let alone = try await Self.work(with: ntag()) { tag throws(TagError) in
             await tag.write(Self.message, checks: false, locks: false).findings.cost
@@ -188,7 +190,7 @@ import VirtualTags
             for name in names { reader.virtual.bring(try #require(TagProduct(named: name)).blank().makeTag()) }
             let result: Result<ForumTagType, TagError>
             do throws(TagError) {
-                let type = try await TagDesk.with(reader) { tag throws(TagError) in
+                let type = try await withActivatedTag(in: reader) { tag throws(TagError) in
                     _ = try await tag.detectNDEF()
                     return tag.type
                 }
