@@ -50,10 +50,7 @@ public final class Application {
 
     /// Passes an activity to a delegate.
     ///
-    /// - Parameters:
-    ///   - activity: the activity; nil when it could not be created.
-    ///   - type: its type.
-    ///   - delegate: the receiver.
+    /// - Parameter activity: the activity; nil when it could not be created.
     /// - Returns: whether the delegate handled it.
     package func hand(
         _ activity: NSUserActivity?,
@@ -162,7 +159,6 @@ public protocol ApplicationDelegate: AnyObject {
     /// Continues an activity: for example, opens the link of a tag.
     ///
     /// - Parameters:
-    ///   - application: the app.
     ///   - userActivity: the activity. `webpageURL` has the link, and `ndefMessagePayload` the whole message.
     ///   - restorationHandler: call it with the objects that show the activity; each of them receives the activity.
     func application(

@@ -51,9 +51,7 @@ extension AppConfiguration {
 
     /// Decides what iOS would do with a request.
     ///
-    /// - Parameters:
-    ///   - configuration: what the app declares.
-    ///   - request: what the app asks for.
+    /// - Parameter configuration: what the app declares.
     package static func evaluate(_ configuration: AppConfiguration, _ request: Request) -> Verdict {
         var notes: [Violation] = []
         for need in needs(of: request) {

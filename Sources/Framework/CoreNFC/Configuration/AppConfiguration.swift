@@ -79,8 +79,6 @@ package struct AppConfiguration: Sendable, Hashable {
 
 extension AppConfiguration {
     /// The configuration of an app that lacks what a phone withholds.
-    ///
-    /// - Parameter needs: what is withheld.
     func without(_ needs: SessionNeeds) -> AppConfiguration {
         var configuration = self
         if needs.contains(.entitlement) {

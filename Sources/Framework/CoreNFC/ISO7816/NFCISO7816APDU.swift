@@ -28,10 +28,6 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     /// Creates a command.
     ///
     /// - Parameters:
-    ///   - instructionClass: the class (CLA).
-    ///   - instructionCode: the instruction (INS).
-    ///   - p1Parameter: the first parameter (P1).
-    ///   - p2Parameter: the second parameter (P2).
     ///   - data: the data, at most 65 535 bytes; empty for none. A command with longer data fails when it is sent.
     ///   - expectedResponseLength: the expected length of the answer's data (Le): -1 for none, 256 for the short form
     ///     `00`, 65 536 for the extended form `0000`. 0 counts as `00`.
@@ -101,11 +97,6 @@ public struct NFCISO7816ResponseAPDU {
     }
 
     /// Creates an answer.
-    ///
-    /// - Parameters:
-    ///   - statusWord1: the first byte of the status word.
-    ///   - statusWord2: the second byte of the status word.
-    ///   - payload: the data before the status word.
     @available(*, deprecated, renamed: "init(statusWord1:statusWord2:payload:)")
     public init(statusWord1: UInt8, statusWord2: UInt8, paylaod payload: Data?) {
         self.init(statusWord1: statusWord1, statusWord2: statusWord2, payload: payload)
@@ -142,25 +133,25 @@ struct APDUBody {
         func length(at index: Int) -> Int {
             isExtended ? Int(high: bytes[index], low: bytes[index + 1]) : Int(bytes[index])
         }
-        func expectedLength(at index: Int) -> Int {
+        func expected(at index: Int) -> Int {
             let length = length(at: index)
             return length > 0 ? length : isExtended ? 65_536 : 256
         }
         let start = first + width
         if bytes.count == start {
-            expectedLength = expectedLength(at: first)
+            expectedLength = expected(at: first)
         } else if bytes.count > start {
             let end = start + length(at: first)
             guard end > start, bytes.count == end || bytes.count == end + width else { return nil }
             data = start..<end
-            if bytes.count > end { expectedLength = expectedLength(at: end) }
+            if bytes.count > end { expectedLength = expected(at: end) }
         }
     }
 }
 
 extension NFCISO7816APDU {
     /// The command's bytes, in the short form if it is sufficient.
-    func encoded() throws -> [UInt8] {
+    package func encoded() throws -> [UInt8] {
         let data = data ?? Data()
         guard data.count <= 65_535 else {
             throw NFCReaderError(

@@ -22,9 +22,7 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     /// For a Plus or DESFire, it is a native command. The answer begins with its status. When the status is `AF`, the
     /// app has to request the frames that follow.
     ///
-    /// - Parameters:
-    ///   - command: the command, without its checksum.
-    ///   - completionHandler: called with the answer, or an ``NFCReaderError`` as for an APDU.
+    /// - Parameter completionHandler: called with the answer, or an ``NFCReaderError`` as for an APDU.
     @preconcurrency
     func sendMiFareCommand(
         commandPacket command: Data,
@@ -33,10 +31,8 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
 
     /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
     ///
-    /// - Parameters:
-    ///   - apdu: the command.
-    ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError`` as
-    ///     ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
+    /// - Parameter completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError``
+    ///   as ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
     @preconcurrency
     func sendMiFareISO7816Command(
         _ apdu: NFCISO7816APDU,

@@ -10,15 +10,11 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
     private let storage: Locked<UncheckedSendableBox<[NFCNDEFPayload]>>
 
     /// Creates a message from its records.
-    ///
-    /// - Parameter records: the records, in order.
     public init(records: [NFCNDEFPayload]) {
         storage = Locked(UncheckedSendableBox(records))
     }
 
     /// Creates a message from its records.
-    ///
-    /// - Parameter records: the records, in order.
     @available(*, deprecated, renamed: "init(records:)")
     public convenience init(NDEFRecords records: [NFCNDEFPayload]) {
         self.init(records: records)

@@ -21,10 +21,8 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     /// Creates a record.
     ///
     /// - Parameters:
-    ///   - format: how to interpret the type.
     ///   - type: the type, at most 255 bytes.
     ///   - identifier: the identifier, at most 255 bytes; empty for none.
-    ///   - payload: the payload.
     public convenience init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data) {
         self.init(Fields(format: format, type: type, identifier: identifier, payload: payload))
     }
@@ -32,10 +30,8 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     /// Creates a record that is written in chunks.
     ///
     /// - Parameters:
-    ///   - format: how to interpret the type.
     ///   - type: the type, at most 255 bytes.
     ///   - identifier: the identifier, at most 255 bytes; empty for none.
-    ///   - payload: the payload.
     ///   - chunkSize: the maximum number of payload bytes in a chunk; 0 for one piece.
     public convenience init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data, chunkSize: Int) {
         self.init(
@@ -140,7 +136,6 @@ public enum NFCTypeNameFormat: UInt8, Sendable {
 extension NFCNDEFPayload {
     /// Makes a URI record (NFC Forum URI RTD 1.0) with the longest abbreviation that fits.
     ///
-    /// - Parameter uri: the URI.
     /// - Returns: the record, or nil when the text is not a URI.
     public static func wellKnownTypeURIPayload(string uri: String) -> NFCNDEFPayload? {
         guard !uri.isEmpty, URL(string: uri) != nil else { return nil }
@@ -149,7 +144,6 @@ extension NFCNDEFPayload {
 
     /// Makes a URI record (NFC Forum URI RTD 1.0) with the longest abbreviation that fits.
     ///
-    /// - Parameter url: the URL.
     /// - Returns: the record, or nil when the URL has no text.
     public static func wellKnownTypeURIPayload(url: URL) -> NFCNDEFPayload? {
         wellKnownTypeURIPayload(string: url.absoluteString)
@@ -157,9 +151,7 @@ extension NFCNDEFPayload {
 
     /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
     ///
-    /// - Parameters:
-    ///   - text: the text.
-    ///   - locale: its language, which is written as a BCP 47 tag.
+    /// - Parameter locale: its language, which is written as a BCP 47 tag.
     /// - Returns: the record, or nil when the locale has no language.
     public static func wellKnownTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {
         (try? TextRecord(text, language: locale.identifier(.bcp47)).makeRecord()).map { NFCNDEFPayload($0) }
@@ -167,9 +159,6 @@ extension NFCNDEFPayload {
 
     /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
     ///
-    /// - Parameters:
-    ///   - text: the text.
-    ///   - locale: its language.
     /// - Returns: the record, or nil when the locale has no language.
     @available(*, deprecated, renamed: "wellKnownTypeTextPayload(string:locale:)")
     public static func wellKnowTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {

@@ -19,20 +19,17 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
 
     /// Reads the message.
     ///
-    /// - Parameter completionHandler: called with the message, or an error:
-    ///   `ndefReaderSessionErrorZeroLengthMessage` when the tag is empty, `readerTransceiveErrorTagResponseError` when
-    ///   it is not formatted or the message is damaged.
+    /// - Parameter completionHandler: called with the message, or an error: `ndefReaderSessionErrorZeroLengthMessage`
+    ///   when the tag is empty, `readerTransceiveErrorTagResponseError` when it is not formatted or the message is
+    ///   damaged.
     @preconcurrency
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void)
 
     /// Writes a message. If the tag is lost meanwhile, it holds the old message, no message, or the new one.
     ///
-    /// - Parameters:
-    ///   - ndefMessage: the message.
-    ///   - completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
-    ///     `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
-    ///     `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be
-    ///     encoded.
+    /// - Parameter completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
+    ///   `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
+    ///   `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be encoded.
     @preconcurrency
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 

@@ -133,23 +133,17 @@ public protocol NFCNDEFReaderSessionDelegate: NSObjectProtocol {
 
     /// The session has read messages. Not called when the delegate implements ``readerSession(_:didDetect:)``.
     ///
-    /// - Parameters:
-    ///   - session: the session.
-    ///   - messages: one message for each tag.
+    /// - Parameter messages: one message for each tag.
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage])
 
     /// The session has found tags. It waits until the app calls ``NFCNDEFReaderSession/restartPolling()``.
     ///
     /// If the delegate does not implement this method, the session reads the tags and reports their messages.
     ///
-    /// - Parameters:
-    ///   - session: the session.
-    ///   - tags: the tags; connect to one before you send commands.
+    /// - Parameter tags: the tags; connect to one before you send commands.
     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag])
 
     /// The session is active: the sheet is visible and the reader looks for tags. Called before any detection.
-    ///
-    /// - Parameter session: the session.
     func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession)
 }
 

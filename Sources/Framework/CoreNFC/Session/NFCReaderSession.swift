@@ -289,9 +289,7 @@ extension NFCReaderSession {
 
     /// Reports a call of the app's delegate, just before it.
     ///
-    /// - Parameters:
-    ///   - name: the method.
-    ///   - detail: what the app gets with it.
+    /// - Parameter detail: what the app gets with it.
     func noteCallback(_ name: String, _ detail: @autoclosure () -> String = "") {
         environment.host?.note(.callback(name: name, detail: detail()), of: number)
     }

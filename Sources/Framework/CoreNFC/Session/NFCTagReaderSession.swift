@@ -198,7 +198,6 @@ extension NFCTagReaderSession {
         /// Creates a configuration.
         ///
         /// - Parameters:
-        ///   - pollingOption: the technologies to look for.
         ///   - iso7816SelectIdentifiers: the applications to look for; empty for all in the property list.
         ///   - feliCaSystemCodes: the FeliCa systems to look for; empty for all in the property list.
         public init(
@@ -216,8 +215,6 @@ extension NFCTagReaderSession {
 /// Receives the events of a tag reader session. All methods are called on the session's queue.
 public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
     /// The session is active: the sheet is visible and the reader looks for tags. Called before any detection.
-    ///
-    /// - Parameter session: the session.
     func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession)
 
     /// The session has ended. Called once, after all other methods.
@@ -229,9 +226,7 @@ public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
 
     /// The session has found tags. It waits until the app calls ``NFCTagReaderSession/restartPolling()``.
     ///
-    /// - Parameters:
-    ///   - session: the session.
-    ///   - tags: the tags; connect to one before you send commands.
+    /// - Parameter tags: the tags; connect to one before you send commands.
     func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag])
 }
 

@@ -17,9 +17,7 @@ struct TagSearch: Sendable {
 
     /// Works out what to look for.
     ///
-    /// - Parameters:
-    ///   - configuration: what the session asks for.
-    ///   - app: the app's lists. Without a property list, everything that the session asks for is allowed.
+    /// - Parameter app: the app's lists. Without a property list, everything that the session asks for is allowed.
     init(_ configuration: NFCTagReaderSession.Configuration, in app: AppConfiguration) {
         let isListed = app.infoPlist != nil || app.isStrict
         let options = configuration.pollingOption.intersection(.known)

@@ -19,8 +19,6 @@ open class NSUserActivity: NSObject {
     public let activityType: String
 
     /// Creates an activity without an NDEF message.
-    ///
-    /// - Parameter activityType: the type.
     public init(activityType: String) {
         self.activityType = activityType
         storage = Locked(Fields())

@@ -82,8 +82,6 @@ open class NFCVASReaderSession: NFCReaderSession {
 /// Receives the events of a value added service (VAS) session. All methods are called on the session's queue.
 public protocol NFCVASReaderSessionDelegate: NSObjectProtocol {
     /// The session is active. Optional to implement.
-    ///
-    /// - Parameter session: the session.
     func readerSessionDidBecomeActive(_ session: NFCVASReaderSession)
 
     /// The session has ended. Called once, after all other methods.
@@ -95,9 +93,7 @@ public protocol NFCVASReaderSessionDelegate: NSObjectProtocol {
 
     /// A phone has answered.
     ///
-    /// - Parameters:
-    ///   - session: the session.
-    ///   - responses: one answer for each configuration, in the order of the configurations.
+    /// - Parameter responses: one answer for each configuration, in the order of the configurations.
     func readerSession(_ session: NFCVASReaderSession, didReceive responses: [NFCVASResponse])
 }
 
@@ -133,20 +129,12 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
 
     /// Creates a configuration.
     ///
-    /// - Parameters:
-    ///   - mode: what to request from the phone.
-    ///   - passTypeIdentifier: the identifier of the pass, such as `pass.com.example.loyalty`.
-    ///   - url: the URL that the phone may open; nil for none.
+    /// - Parameter passTypeIdentifier: the identifier of the pass, such as `pass.com.example.loyalty`.
     public init(vasMode mode: Mode, passTypeIdentifier: String, url: URL?) {
         storage = Locked(Fields(mode: mode, passTypeIdentifier: passTypeIdentifier, url: url))
     }
 
     /// Creates a configuration.
-    ///
-    /// - Parameters:
-    ///   - mode: what to request from the phone.
-    ///   - passTypeIdentifier: the identifier of the pass.
-    ///   - url: the URL that the phone may open; nil for none.
     @available(*, deprecated, renamed: "init(vasMode:passTypeIdentifier:url:)")
     public convenience init(VASMode mode: Mode, passTypeIdentifier: String, url: URL?) {
         self.init(vasMode: mode, passTypeIdentifier: passTypeIdentifier, url: url)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import NFCSessions
+import NFCSessions
 import TagLink
 package import TagProtocols
 package import VirtualTags

@@ -11,8 +11,7 @@ package final class FacingCardSlot: CardSlot {
 
     /// Creates a place.
     ///
-    /// - Parameters:
-    ///   - seconds: how long the card's host may take to answer. Readers wait 5 seconds at most.
+    /// - Parameter seconds: how long the card's host may take to answer. Readers wait 5 seconds at most.
     package init(_ field: VirtualField, answersWithin seconds: Int = 5) {
         self.field = field
         self.seconds = seconds

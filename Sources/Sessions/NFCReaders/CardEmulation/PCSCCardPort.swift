@@ -26,9 +26,7 @@ final class PCSCCardPort: CardReaderPort {
 
     /// Creates a port.
     ///
-    /// - Parameters:
-    ///   - path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
-    ///   - makeServer: creates the socket.
+    /// - Parameter path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
     init(
         path: String?,
         makeServer: @escaping @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer = {
@@ -153,10 +151,8 @@ struct AppCardReader: ReaderFirmware {
 
     /// Creates a reader.
     ///
-    /// - Parameters:
-    ///   - port: has the card.
-    ///   - answerLimit: how long an app may take to answer. The usual time is shorter than the driver's own limit, so that this
-    ///     answer is the one that is used.
+    /// - Parameter answerLimit: how long an app may take to answer. The usual time is shorter than the driver's own
+    ///   limit, so that this answer is the one that is used.
     init(port: PCSCCardPort, answerLimit: Duration = .seconds(25)) {
         self.port = port
         self.answerLimit = answerLimit

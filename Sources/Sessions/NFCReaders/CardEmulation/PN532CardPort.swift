@@ -25,7 +25,6 @@ package final class PN532CardPort: CardReaderPort {
     /// Creates a port.
     ///
     /// - Parameters:
-    ///   - device: the chip.
     ///   - identity: the data that readers see for every card of this port.
     ///   - onFailure: called with the reason when the chip can't be used any more; on any thread.
     package init(

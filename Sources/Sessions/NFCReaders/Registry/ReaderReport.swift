@@ -69,7 +69,6 @@ package struct ReaderInventory: Sendable {
     /// Looks for readers.
     ///
     /// - Parameters:
-    ///   - driver: the reader that is used.
     ///   - kinds: the kinds of readers that there are.
     ///   - isAlone: whether that reader was named, so that no other is of interest.
     ///   - asksReaders: whether each reader is asked for what it can do, which opens the tag on it.

@@ -26,8 +26,6 @@ public struct ReaderGate: ReaderSharing, Hashable {
     public let path: String
 
     /// Creates a gate.
-    ///
-    /// - Parameter path: the socket's path.
     public init(path: String) {
         self.path = path
     }

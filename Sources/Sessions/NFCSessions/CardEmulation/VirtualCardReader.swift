@@ -24,10 +24,8 @@ public protocol EmulatedCard: AnyObject, Sendable {
 
     /// A reader sends a command.
     ///
-    /// - Parameters:
-    ///   - apdu: the command.
-    ///   - respond: call it with the answer and its status word; once at most, on any thread. When the card is gone,
-    ///     the answer is ignored.
+    /// - Parameter respond: call it with the answer and its status word; once at most, on any thread. When the card is
+    ///   gone, the answer is ignored.
     func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void)
 
     /// The reader's field is gone, or the reader has deselected the card.
@@ -97,7 +95,6 @@ public final class VirtualCardReader: CardReaderPort {
 
     /// Sends a command, and waits for the answer.
     ///
-    /// - Parameter apdu: the command.
     /// - Returns: the answer with its status word.
     /// - Throws: ``Failure``.
     public func transmit(_ apdu: [UInt8]) async throws -> [UInt8] {

@@ -136,10 +136,6 @@ public final class NFCEnvironment: Sendable {
 
     /// Reports something to the app's author: in a test's trace, and as a line on standard error. A test without a test
     /// kit has no such line.
-    ///
-    /// - Parameters:
-    ///   - text: the text.
-    ///   - source: the prefix of the line.
     package func notice(_ text: String, from source: String = "CoreNFC") {
         print(text, from: source)
         onNotice?(VisibleText.escaped(text))
@@ -169,17 +165,13 @@ package protocol TestContext: AnyObject, Sendable {
     /// The test's code has created an object or passed it to a session. The object should be freed when the test has
     /// ended.
     ///
-    /// - Parameters:
-    ///   - object: keep only a weak reference to it.
-    ///   - kind: the kind of object.
+    /// - Parameter object: keep only a weak reference to it.
     func made(_ object: AnyObject, as kind: MadeObject)
 
     /// The test's code connects to a tag. Performs what is planned for this moment.
     func willConnect()
 
     /// Returns whether a line about the app is also printed, and not only stored in the test's trace.
-    ///
-    /// - Parameter notice: the line.
     func prints(_ notice: String) -> Bool
 }
 

@@ -4,9 +4,6 @@
 public protocol ReaderSharing: Sendable {
     /// Asks for the reader, and waits until the service has released it.
     ///
-    /// - Parameters:
-    ///   - purpose: what the reader is needed for.
-    ///   - clock: the clock for the time limit.
     /// - Returns: keeps the reader while it exists; nil when there is no service.
     func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)?
 }
@@ -15,8 +12,6 @@ public protocol ReaderSharing: Sendable {
 public protocol ReaderClaim: AnyObject, Sendable {
     /// Reports tags that the app's session has found. The service does not offer them again if they are still near
     /// afterwards.
-    ///
-    /// - Parameter identifiers: the tags' identifiers.
     func note(_ identifiers: [[UInt8]])
 }
 

@@ -7,9 +7,7 @@ package protocol SessionHost: AnyObject, Sendable {
 
     /// Something has happened in an app's session. Returns at once.
     ///
-    /// - Parameters:
-    ///   - event: what happened.
-    ///   - session: the number of the session in this process.
+    /// - Parameter session: the number of the session in this process.
     func note(_ event: SessionEvent, of session: Int)
 }
 

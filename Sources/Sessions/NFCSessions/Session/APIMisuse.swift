@@ -54,8 +54,6 @@ package final class MisuseReporter: Sendable {
     private let reported = Locked<Set<APIMisuse>>([])
 
     /// Creates a report without mistakes.
-    ///
-    /// - Parameter environment: receives the lines.
     package init(environment: NFCEnvironment) {
         self.environment = environment
     }

@@ -54,7 +54,6 @@ public final class ConnectableTag: Sendable {
 
     /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag.
     ///
-    /// - Parameter driver: the session's reader.
     /// - Returns: nil if the reader can't distinguish stays.
     func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
         guard let arrival = presence.arrival else { return nil }

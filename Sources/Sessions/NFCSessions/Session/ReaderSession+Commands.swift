@@ -70,8 +70,8 @@ extension ReaderSession {
     ///   - packet: the bytes, see ``TagPacket``.
     ///   - tag: the connected tag.
     ///   - connects: whether to connect the tag first if no tag is connected.
-    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The `TagError`
-    ///     is `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
+    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The `TagError` is
+    ///     `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
     public nonisolated func send(
         _ packet: TagPacket,
         to tag: ConnectableTag,
@@ -90,9 +90,7 @@ extension ReaderSession {
 
     /// Reads the NDEF messages of tags that were found, one tag after the other. Tags without a message are left out.
     ///
-    /// - Parameters:
-    ///   - tags: the tags found last.
-    ///   - completion: called once, on any thread, with the bytes of each message.
+    /// - Parameter completion: called once, on any thread, with the bytes of each message.
     public nonisolated func readMessages(
         from tags: [ConnectableTag],
         completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void

@@ -97,7 +97,6 @@ public actor ReaderSession {
     ///
     /// - Parameters:
     ///   - environment: the reader, the clock, the sheet and the rest.
-    ///   - plan: what to look for.
     ///   - queue: the queue for the work with the reader, unless its driver has its own thread; nil for any queue.
     ///   - limits: the time limits of the session; nil for the environment's.
     /// - Returns: nil when the environment has no reader.
@@ -149,8 +148,6 @@ public actor ReaderSession {
     }
 
     /// Ends the session because the reader can't continue.
-    ///
-    /// - Parameter end: the reason.
     public nonisolated func fail(_ end: SessionEnd) {
         handle(.readerFailed(end))
     }
@@ -166,8 +163,6 @@ public actor ReaderSession {
 
     /// Looks for tags again with another plan, until the next restart. Tags that were found before become unavailable.
     /// Does nothing if the session is already looking with that plan, or is not active.
-    ///
-    /// - Parameter plan: what to look for.
     public nonisolated func restartPolling(with plan: PollingPlan) {
         restart(plan, skippingReported: false)
     }

@@ -92,7 +92,6 @@ public final class SessionArbiter: Sendable {
     /// Requests the reader.
     ///
     /// - Parameters:
-    ///   - id: the caller.
     ///   - grant: called when the caller gets the reader, at once or later, never under the arbiter's lock.
     ///   - end: ends the caller's session when the system takes the reader away.
     /// - Returns: the result of the request.
@@ -144,7 +143,7 @@ public final class SessionArbiter: Sendable {
 
     /// Passes the reader on to the next session.
     func release(_ id: ObjectIdentifier) {
-        handOn { state in
+        passOn { state in
             guard state.holder == id else { return }
             state.holder = nil
             state.endHolder = nil
@@ -170,7 +169,7 @@ public final class SessionArbiter: Sendable {
         guard let remove else { return }
         remove()
         // A session that asked meanwhile is waiting.
-        handOn { $0.leaving = nil }
+        passOn { $0.leaving = nil }
     }
 
     /// Changes the state, and gives a free reader to the next session.
@@ -199,16 +198,13 @@ public final class SessionArbiter: Sendable {
 
     /// Refuses a future request, as if the system were busy.
     ///
-    /// - Parameters:
-    ///   - number: the number of the request, starting at 1.
-    ///   - onRefusal: called when it is refused.
+    /// - Parameter number: the number of the request, starting at 1.
     package func refuse(request number: Int, onRefusal: @escaping @Sendable () -> Void) {
         state.withLock { $0.refusals[number] = onRefusal }
     }
 
     /// Ends the session that has the reader, for example when its app goes to the background.
     ///
-    /// - Parameter end: the reason.
     /// - Returns: false when no session has the reader.
     @discardableResult
     package func endSession(with end: SessionEnd) -> Bool {
@@ -219,8 +215,6 @@ public final class SessionArbiter: Sendable {
 
     /// Ends all sessions and refuses further ones, for example when their test is over. This also breaks reference
     /// cycles between the arbiter and the sessions.
-    ///
-    /// - Parameter end: the reason.
     package func close(with end: SessionEnd) {
         let (held, ends) = state.withLock { state -> (State, [@Sendable (SessionEnd) -> Void]) in
             let held = state

@@ -9,7 +9,6 @@ package enum SheetCard {
     /// Draws the sheet.
     ///
     /// - Parameters:
-    ///   - content: the content of the sheet.
     ///   - width: the columns of the terminal. Below 20, the card has no frame.
     ///   - height: the lines of the terminal. A message that does not fit is cut.
     ///   - usesColor: whether the symbol and the hint are coloured.

@@ -139,9 +139,7 @@ public struct TagPacket: Sendable, Hashable {
 
     /// Creates a packet.
     ///
-    /// - Parameters:
-    ///   - bytes: the bytes.
-    ///   - answer: whether and when the tag answers.
+    /// - Parameter answer: whether and when the tag answers.
     public init(_ bytes: [UInt8], answer: Answer) {
         self.bytes = bytes
         self.answer = answer

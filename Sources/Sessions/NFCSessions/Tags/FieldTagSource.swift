@@ -209,9 +209,6 @@ struct FieldTagFinder {
 
 /// Activates the tag in a field without a session, and runs a procedure on it.
 ///
-/// - Parameters:
-///   - driver: the field.
-///   - procedure: works with the tag.
 /// - Returns: the result of the procedure.
 /// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it has no NDEF, or an error of the
 ///   procedure.

@@ -103,7 +103,6 @@ extension ActivatedTag {
     /// a key for that, nothing is written.
     ///
     /// - Parameters:
-    ///   - message: the bytes of the message.
     ///   - checks: whether to read the message again and compare it.
     ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
     /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed. After a
@@ -148,7 +147,6 @@ extension ActivatedTag {
     /// is still near.
     ///
     /// - Parameters:
-    ///   - message: the bytes of the message.
     ///   - checks: whether to read the message again and compare it.
     ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
     ///   - asksProduct: whether to ask for the product, which needs further exchanges.

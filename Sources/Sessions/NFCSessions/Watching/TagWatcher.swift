@@ -69,7 +69,6 @@ public final class TagWatcher: Sendable {
     /// Creates a watcher.
     ///
     /// - Parameters:
-    ///   - environment: the reader and the clock.
     ///   - attendant: works with each tag that arrives, while the reader has it. Then no message is read, and
     ///     ``Event/read(_:)`` is not reported. Nil to read messages.
     ///   - observer: called with the events in order, on any thread.
@@ -85,9 +84,9 @@ public final class TagWatcher: Sendable {
     /// Creates a watcher that works on a thread of the caller's, for many readers that never wait, such as those in memory.
     ///
     /// - Parameters:
-    ///   - environment: the reader and the clock.
     ///   - executor: where it works; nil for the reader's own thread.
-    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for none. It is kept.
+    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for
+    ///     none. It is kept.
     ///   - attendant: works with each tag that arrives; nil to read messages.
     ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.
@@ -157,6 +156,7 @@ public final class TagWatcher: Sendable {
         case unavailable(reason: String)
     }
 
+    ///
     /// - Parameters:
     ///   - last: the run before, which uses the reader until it ends.
     ///   - isolation: where it works. All that it calls belongs to no actor, and stays there.
@@ -215,10 +215,7 @@ public final class TagWatcher: Sendable {
     /// Looks once, and reads the new tags.
     ///
     /// - Parameters:
-    ///   - run: the run that looks.
-    ///   - near: the tags that were near at the last look.
     ///   - known: those of them that were read.
-    ///   - noticed: when a change was noticed.
     ///   - found: called when the reader has answered; returns whether it did not answer the last time.
     /// - Returns: false when a tag was near and could not be read.
     private func look(
