@@ -45,7 +45,7 @@ import VirtualTags
     @Test(.ownThreads) func `process's environment: used outside of tests`() async {
         await #expect(processExitsWith: .success) {
             Self.set(["NFC_READER": "none"])
-            #expect(reason(NFCEnvironment.process) == "NFC_READER is none, so there is no reader.")
+            #expect(reason(NFCEnvironment.process) == #"NFC_READER is "none", so no reader is used."#)
             #expect(NFCEnvironment.current === NFCEnvironment.process)
             let test = NFCEnvironment(ReaderConfiguration(reader: "none"))
             NFCEnvironment.$scoped.withValue(test) { #expect(NFCEnvironment.current === test) }

@@ -42,9 +42,7 @@ open class CardSession {
         await core.claimReader()
     }
 
-    deinit {
-        core.end(.invalidated)
-    }
+    deinit { core.end(.invalidated) }
 
     /// Whether the app can be a card here: there is a virtual reader, or a link to one.
     public class var isSupported: Bool { NFCEnvironment.current.cardPort != nil }
@@ -79,14 +77,10 @@ open class CardSession {
     /// Stops answering readers; the session goes on. A command that has no answer yet stays unanswered.
     ///
     /// - Parameter status: what the user sees.
-    public func stopEmulation(status: EmulationUIStatus) async {
-        core.stopEmulation(status)
-    }
+    public func stopEmulation(status: EmulationUIStatus) async { core.stopEmulation(status) }
 
     /// Ends the session. Its stream ends after ``CardSession/Event/sessionInvalidated(reason:)``.
-    public func invalidate() {
-        core.end(.invalidated)
-    }
+    public func invalidate() { core.end(.invalidated) }
 }
 
 extension CardSession {
@@ -111,13 +105,9 @@ extension CardSession {
 
         let events: AsyncStream<Event>
 
-        init(_ events: AsyncStream<Event>) {
-            self.events = events
-        }
+        init(_ events: AsyncStream<Event>) { self.events = events }
 
-        public func makeAsyncIterator() -> Iterator {
-            Iterator(events.makeAsyncIterator())
-        }
+        public func makeAsyncIterator() -> Iterator { Iterator(events.makeAsyncIterator()) }
 
         /// Waits for the events, one after the other.
         public class Iterator: AsyncIteratorProtocol {
@@ -125,14 +115,10 @@ extension CardSession {
 
             private var base: AsyncStream<Event>.Iterator
 
-            init(_ base: AsyncStream<Event>.Iterator) {
-                self.base = base
-            }
+            init(_ base: AsyncStream<Event>.Iterator) { self.base = base }
 
             /// The next event; nil when the session ended.
-            public func next() async throws -> Event? {
-                await base.next(isolation: nil)
-            }
+            public func next() async throws -> Event? { await base.next(isolation: nil) }
         }
     }
 }
@@ -155,9 +141,7 @@ extension CardSession {
         /// - Parameter response: the data and the status word, at least 2 bytes.
         /// - Throws: ``CardSession/Error``: `transmissionError` when the reader is gone, the command was answered
         ///   before, or the response has no status word; `emulationStopped`; `invalidated`.
-        public func respond(response: Data) async throws {
-            try onRespond(response)
-        }
+        public func respond(response: Data) async throws { try onRespond(response) }
 
         public static func == (lhs: APDU, rhs: APDU) -> Bool { lhs === rhs }
 

@@ -28,13 +28,13 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
     private func send<Value>(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
-        _ parameters: @autoclosure () throws -> [UInt8] = [],
+        _ parameters: ISO15693Packet.Parameters = .none,
         or other: @escaping @autoclosure @Sendable () -> Value,
         decode: @escaping @Sendable (ISO15693Answer) throws -> Value,
         completion: @escaping @Sendable (Value, (any Error)?) -> Void
     ) {
         exchange(
-            try ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: parameters()),
+            try ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: parameters),
             or: other(),
             decode: { try decode(ISO15693Answer(parsing: $0)) },
             completion: completion
@@ -45,61 +45,23 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
     private func send(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
-        _ parameters: @autoclosure () throws -> [UInt8] = [],
+        _ parameters: ISO15693Packet.Parameters = .none,
         completion: @escaping Done
     ) {
-        send(command, flags, try parameters(), or: (), decode: { try $0.expectNoData() }) { completion($1) }
+        send(command, flags, parameters, or: (), decode: { try $0.expectNoData() }) { completion($1) }
     }
 
     /// Sends a command that no tag answers.
     private func sendWithoutAnswer(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
-        _ parameters: @autoclosure () throws -> [UInt8] = [],
+        _ parameters: ISO15693Packet.Parameters = .none,
         completion: @escaping Done
     ) {
-        exchange(
-            try ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: parameters()),
-            answer: .none,
-            or: (),
-            decode: { _ in },
-            completion: { completion($1) }
-        )
+        let frame = Result { try ISO15693Packet.frame(command, flags: flags, uid: uid, parameters: parameters) }
+        exchange(try frame.get(), answer: .none, or: (), decode: { _ in }, completion: { completion($1) })
     }
 
-    /// Writes or locks a block.
-    private func change(
-        _ command: ISO15693Packet.Command,
-        _ flags: Flags,
-        _ number: Int,
-        _ data: Data?,
-        _ completion: @escaping Done
-    ) {
-        send(
-            command,
-            flags,
-            try ISO15693Packet.block(number, data: data, isExtended: command.isExtended),
-            completion: completion
-        )
-    }
-
-    /// Writes blocks.
-    private func write(
-        _ command: ISO15693Packet.Command,
-        _ flags: Flags,
-        _ range: NSRange,
-        _ data: [Data],
-        _ completion: @escaping Done
-    ) {
-        send(
-            command,
-            flags,
-            try ISO15693Packet.blocks(range, data: data, isExtended: command.isExtended),
-            completion: completion
-        )
-    }
-
-    /// Reads a block.
     private func read(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
@@ -110,14 +72,13 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         send(
             command,
             flags,
-            try ISO15693Packet.block(number, isExtended: command.isExtended),
+            .block(number),
             or: Data(),
             decode: { try $0.block(withStatus: hasStatus) },
             completion: completion
         )
     }
 
-    /// Reads blocks.
     private func read(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
@@ -128,38 +89,31 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         send(
             command,
             flags,
-            try ISO15693Packet.blocks(range, isExtended: command.isExtended),
+            .blocks(range),
             or: [],
             decode: { try $0.blocks(count: range.length, withStatus: hasStatus) },
             completion: completion
         )
     }
 
-    /// Reads the security status of blocks.
     private func readStatuses(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
         _ range: NSRange,
         _ completion: @escaping StatusHandler
     ) {
-        send(
-            command,
-            flags,
-            try ISO15693Packet.blocks(range, isExtended: command.isExtended),
-            or: [],
-            decode: { try $0.statuses(count: range.length) },
-            completion: completion
-        )
+        let count = range.length
+        send(command, flags, .blocks(range), or: [], decode: { try $0.statuses(count: count) }, completion: completion)
     }
 
     /// Sends a cryptographic command. The result includes the response's flags.
     private func sendForFlags(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
-        _ parameters: @autoclosure () throws -> [UInt8],
+        _ parameters: ISO15693Packet.Parameters,
         _ completion: @escaping FlagsHandler
     ) {
-        send(command, flags, try parameters(), or: .empty, decode: { $0 }) { completion($0.flags, Data($0.data), $1) }
+        send(command, flags, parameters, or: .empty, decode: { $0 }) { completion($0.flags, Data($0.data), $1) }
     }
 
     // MARK: Commands with block numbers of one byte (ISO/IEC 15693-3)
@@ -178,11 +132,11 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         dataBlock: Data,
         completionHandler: @escaping Done
     ) {
-        change(.writeSingleBlock, flags, Int(blockNumber), dataBlock, completionHandler)
+        send(.writeSingleBlock, flags, .block(Int(blockNumber), data: dataBlock), completion: completionHandler)
     }
 
     func lockBlock(requestFlags flags: Flags, blockNumber: UInt8, completionHandler: @escaping Done) {
-        change(.lockBlock, flags, Int(blockNumber), nil, completionHandler)
+        send(.lockBlock, flags, .block(Int(blockNumber)), completion: completionHandler)
     }
 
     func readMultipleBlocks(
@@ -199,7 +153,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         dataBlocks: [Data],
         completionHandler: @escaping Done
     ) {
-        write(.writeMultipleBlocks, flags, blockRange, dataBlocks, completionHandler)
+        send(.writeMultipleBlocks, flags, .blocks(blockRange, data: dataBlocks), completion: completionHandler)
     }
 
     func select(requestFlags flags: Flags, completionHandler: @escaping Done) {
@@ -211,7 +165,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
     }
 
     func writeAFI(requestFlags flags: Flags, afi: UInt8, completionHandler: @escaping Done) {
-        send(.writeAFI, flags, [afi], completion: completionHandler)
+        send(.writeAFI, flags, .byte(afi), completion: completionHandler)
     }
 
     func lockAFI(requestFlags flags: Flags, completionHandler: @escaping Done) {
@@ -219,7 +173,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
     }
 
     func writeDSFID(requestFlags flags: Flags, dsfid: UInt8, completionHandler: @escaping Done) {
-        send(.writeDSFID, flags, [dsfid], completion: completionHandler)
+        send(.writeDSFID, flags, .byte(dsfid), completion: completionHandler)
     }
 
     func lockDFSID(requestFlags flags: Flags, completionHandler: @escaping Done) {
@@ -262,18 +216,17 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         readStatuses(.getMultipleBlockSecurityStatus, flags, blockRange, completionHandler)
     }
 
-    func __fastReadMultipleBlocks(
-        with flags: Flags,
-        blockRange: NSRange,
-        completionHandler: @escaping BlocksHandler
-    ) {
+    func __fastReadMultipleBlocks(with flags: Flags, blockRange: NSRange, completionHandler: @escaping BlocksHandler) {
         read(.fastReadMultipleBlocks, flags, blockRange, completionHandler)
     }
 
     // MARK: Commands with block numbers of two bytes
 
-    func extendedReadSingleBlock(requestFlags flags: Flags, blockNumber: Int, completionHandler: @escaping DataHandler)
-    {
+    func extendedReadSingleBlock(
+        requestFlags flags: Flags,
+        blockNumber: Int,
+        completionHandler: @escaping DataHandler
+    ) {
         read(.extendedReadSingleBlock, flags, blockNumber, completionHandler)
     }
 
@@ -283,11 +236,11 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         dataBlock: Data,
         completionHandler: @escaping Done
     ) {
-        change(.extendedWriteSingleBlock, flags, blockNumber, dataBlock, completionHandler)
+        send(.extendedWriteSingleBlock, flags, .block(blockNumber, data: dataBlock), completion: completionHandler)
     }
 
     func extendedLockBlock(requestFlags flags: Flags, blockNumber: Int, completionHandler: @escaping Done) {
-        change(.extendedLockBlock, flags, blockNumber, nil, completionHandler)
+        send(.extendedLockBlock, flags, .block(blockNumber), completion: completionHandler)
     }
 
     func extendedReadMultipleBlocks(
@@ -304,7 +257,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         dataBlocks: [Data],
         completionHandler: @escaping Done
     ) {
-        write(.extendedWriteMultipleBlocks, flags, blockRange, dataBlocks, completionHandler)
+        send(.extendedWriteMultipleBlocks, flags, .blocks(blockRange, data: dataBlocks), completion: completionHandler)
     }
 
     func __extendedGetMultipleBlockSecurityStatus(
@@ -331,12 +284,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         message: Data,
         completionHandler: @escaping FlagsHandler
     ) {
-        sendForFlags(
-            .authenticate,
-            flags,
-            try ISO15693Packet.message(cryptoSuiteIdentifier, message),
-            completionHandler
-        )
+        sendForFlags(.authenticate, flags, .message(cryptoSuiteIdentifier, message), completionHandler)
     }
 
     func __keyUpdate(
@@ -345,7 +293,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         message: Data,
         completionHandler: @escaping FlagsHandler
     ) {
-        sendForFlags(.keyUpdate, flags, try ISO15693Packet.message(keyIdentifier, message), completionHandler)
+        sendForFlags(.keyUpdate, flags, .message(keyIdentifier, message), completionHandler)
     }
 
     func __challenge(
@@ -354,16 +302,11 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         message: Data,
         completionHandler: @escaping Done
     ) {
-        sendWithoutAnswer(
-            .challenge,
-            flags,
-            try ISO15693Packet.message(cryptoSuiteIdentifier, message),
-            completion: completionHandler
-        )
+        sendWithoutAnswer(.challenge, flags, .message(cryptoSuiteIdentifier, message), completion: completionHandler)
     }
 
     func __readBuffer(withRequestFlags flags: Flags, completionHandler: @escaping FlagsHandler) {
-        sendForFlags(.readBuffer, flags, [], completionHandler)
+        sendForFlags(.readBuffer, flags, .none, completionHandler)
     }
 
     // MARK: Free commands
@@ -397,8 +340,9 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
             try ISO15693Packet.raw(flags: flags, code: commandCode, data: data ?? Data()),
             or: .empty,
             decode: { try ISO15693Answer(parsing: $0) }
-        ) { response, error in
-            completionHandler(response.flags, error == nil ? Data(response.data) : nil, error)
+        ) {
+            response,
+            error in completionHandler(response.flags, error == nil ? Data(response.data) : nil, error)
         }
     }
 
@@ -425,9 +369,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
                 decode: { Data(try ISO15693Answer(parsing: $0).data) },
                 completion: completionHandler
             )
-        } catch {
-            call { completionHandler(Data(), error) }
-        }
+        } catch { call { completionHandler(Data(), error) } }
     }
 
     func readMultipleBlock(
@@ -437,17 +379,16 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         let (range, chunkSize) = (readConfiguration.range, readConfiguration.chunkSize)
         do {
             let policy = try readConfiguration.policy
-            _ = try ofConfiguration { try ISO15693Packet.blocks(range, isExtended: false) }
+            _ = try ofConfiguration { try frame(reading: range) }
             guard chunkSize >= 1 else {
-                throw NFCReaderError(
-                    .tagCommandConfigurationErrorInvalidParameters,
-                    reason: "chunkSize is at least 1."
-                )
+                throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: "chunkSize is at least 1.")
             }
             readChunks(of: chunkSize, range, retrying: policy, after: Data(), completionHandler)
-        } catch {
-            call { completionHandler(Data(), error) }
-        }
+        } catch { call { completionHandler(Data(), error) } }
+    }
+
+    private func frame(reading range: NSRange) throws -> [UInt8] {
+        try ISO15693Packet.frame(.readMultipleBlocks, flags: .highDataRate, uid: uid, parameters: .blocks(range))
     }
 
     /// Reads the next chunk of a range, then the rest.
@@ -461,12 +402,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         let chunk = NSRange(location: range.location, length: min(size, range.length))
         let rest = NSRange(location: range.location + chunk.length, length: range.length - chunk.length)
         exchange(
-            try ISO15693Packet.frame(
-                .readMultipleBlocks,
-                flags: .highDataRate,
-                uid: uid,
-                parameters: ISO15693Packet.blocks(chunk, isExtended: false)
-            ),
+            try frame(reading: chunk),
             retrying: policy,
             or: [],
             decode: { try ISO15693Answer(parsing: $0).blocks(count: chunk.length, withStatus: false) }
@@ -480,9 +416,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
 
     /// Turns an error of parameters into one of the configuration that they come from.
     private func ofConfiguration<Value>(_ parameters: () throws -> Value) throws -> Value {
-        do {
-            return try parameters()
-        } catch {
+        do { return try parameters() } catch {
             let reason = (error as? NFCReaderError)?.userInfo[NSLocalizedFailureReasonErrorKey] as? String ?? ""
             throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: reason)
         }

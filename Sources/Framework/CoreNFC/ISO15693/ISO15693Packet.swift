@@ -36,22 +36,29 @@ enum ISO15693Packet {
         var isExtended: Bool { rawValue >= 0x30 }
     }
 
+    /// What follows the UID in a request.
+    enum Parameters {
+        case none
+        case byte(UInt8)
+        /// A block number, and the data to write.
+        case block(Int, data: Data? = nil)
+        /// The first block, the number of blocks minus one, and the data to write.
+        case blocks(NSRange, data: [Data]? = nil)
+        /// The identifier of a key or of a cryptographic suite, and the message for it.
+        case message(Int, Data)
+    }
+
     /// The maximum number of bytes of a frame, checksum included.
     private static let maximumFrameLength = 256
 
     /// Builds a request, which is addressed by default: unless the select flag is set, it sets the address flag and
     /// adds the UID.
     ///
-    /// - Parameters:
-    ///   - uid: the tag's UID, most significant byte first.
-    ///   - parameters: what follows the UID.
+    /// - Parameter uid: the tag's UID, most significant byte first.
     /// - Returns: the frame without its checksum.
-    static func frame(
-        _ command: Command,
-        flags: NFCISO15693RequestFlag,
-        uid: [UInt8],
-        parameters: [UInt8]
-    ) throws -> [UInt8] {
+    static func frame(_ command: Command, flags: NFCISO15693RequestFlag, uid: [UInt8], parameters: Parameters) throws
+        -> [UInt8]
+    {
         var flags = flags
         let isAddressed: Bool
         switch command {
@@ -65,17 +72,14 @@ enum ISO15693Packet {
         default: isAddressed = !flags.contains(.select)
         }
         if isAddressed { flags.insert(.address) } else { flags.remove(.address) }
-        return try checked([flags.rawValue, command.rawValue] + (isAddressed ? uid.reversed() : []) + parameters)
+        let header = [flags.rawValue, command.rawValue] + (isAddressed ? uid.reversed() : [])
+        return try checked(header + bytes(of: parameters, isExtended: command.isExtended))
     }
 
     /// Builds a custom command, whose code is from 0xA0 to 0xDF. The manufacturer's code follows it, and the caller gives
     /// the rest: also the UID, if the address flag is set.
-    static func custom(
-        code: Int,
-        flags: NFCISO15693RequestFlag,
-        manufacturer: Int,
-        parameters: Data
-    ) throws -> [UInt8] {
+    static func custom(code: Int, flags: NFCISO15693RequestFlag, manufacturer: Int, parameters: Data) throws -> [UInt8]
+    {
         guard let code = UInt8(exactly: code), (0xA0...0xDF).contains(code) else {
             throw outOfBound("The code of a custom command is from 0xA0 to 0xDF.")
         }
@@ -105,46 +109,38 @@ enum ISO15693Packet {
 
     // MARK: Parameters
 
-    /// An identifier, and the message for it.
-    static func message(_ identifier: Int, _ message: Data) throws -> [UInt8] {
-        guard let byte = UInt8(exactly: identifier) else { throw outOfBound("An identifier is one byte.") }
-        return [byte] + message
-    }
-
-    /// A block number of one byte, or of two in extended commands, and the data to write: from 1 to 32 bytes.
-    static func block(_ number: Int, data: Data? = nil, isExtended: Bool) throws -> [UInt8] {
+    /// Block numbers have one byte, or two in extended commands.
+    private static func bytes(of parameters: Parameters, isExtended: Bool) throws -> [UInt8] {
         let last = isExtended ? 0xFFFF : 0xFF
-        guard (0...last).contains(number) else { throw outOfBound("Blocks are numbered from 0 to \(last).") }
-        let number = little(number, isExtended: isExtended)
-        guard let data else { return number }
-        guard (1...32).contains(data.count) else {
-            throw NFCReaderError(.readerErrorInvalidParameterLength, reason: "A block has from 1 to 32 bytes.")
+        switch parameters {
+        case .none: return []
+        case .byte(let byte): return [byte]
+        case .message(let identifier, let message):
+            guard let byte = UInt8(exactly: identifier) else { throw outOfBound("An identifier is one byte.") }
+            return [byte] + message
+        case .block(let number, let data):
+            guard (0...last).contains(number) else { throw outOfBound("Blocks are numbered from 0 to \(last).") }
+            guard (1...32).contains(data?.count ?? 1) else { throw wrongLength("A block has from 1 to 32 bytes.") }
+            return little(number, isExtended: isExtended) + (data ?? Data())
+        case .blocks(let range, let data):
+            guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),
+                range.location + range.length <= last + 1
+            else { throw outOfBound("Blocks are numbered from 0 to \(last), and a range has at least one.") }
+            if let data, data.count != range.length || data[0].isEmpty || Set(data.map(\.count)).count > 1 {
+                throw wrongLength("There are as many blocks of data as in the range, all of one size.")
+            }
+            return little(range.location, isExtended: isExtended) + little(range.length - 1, isExtended: isExtended)
+                + (data ?? []).flatMap { $0 }
         }
-        return number + data
-    }
-
-    /// The first block, the number of blocks minus one, and the data to write.
-    static func blocks(_ range: NSRange, data: [Data]? = nil, isExtended: Bool) throws -> [UInt8] {
-        let last = isExtended ? 0xFFFF : 0xFF
-        guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),
-            range.location + range.length <= last + 1
-        else { throw outOfBound("Blocks are numbered from 0 to \(last), and a range has at least one.") }
-        let header =
-            little(range.location, isExtended: isExtended) + little(range.length - 1, isExtended: isExtended)
-        guard let data else { return header }
-        let sizes = Set(data.map(\.count))
-        guard data.count == range.length, sizes.count == 1, !sizes.contains(0) else {
-            throw NFCReaderError(
-                .readerErrorInvalidParameterLength,
-                reason: "There are as many blocks of data as in the range, all of one size."
-            )
-        }
-        return header + data.flatMap { $0 }
     }
 
     private static func little(_ value: Int, isExtended: Bool) -> [UInt8] {
         let low = UInt8(truncatingIfNeeded: value)
         return isExtended ? [low, UInt8(truncatingIfNeeded: value >> 8)] : [low]
+    }
+
+    private static func wrongLength(_ reason: String) -> NFCReaderError {
+        NFCReaderError(.readerErrorInvalidParameterLength, reason: reason)
     }
 
     private static func outOfBound(_ reason: String) -> NFCReaderError {
@@ -179,10 +175,7 @@ struct ISO15693Answer: Sendable {
         }
         throw NFCReaderError(
             .readerTransceiveErrorTagResponseError,
-            userInfo: [
-                NFCISO15693TagResponseErrorKey: Int(code),
-                NSLocalizedFailureReasonErrorKey: Self.reason(code),
-            ]
+            userInfo: [NFCISO15693TagResponseErrorKey: Int(code), NSLocalizedFailureReasonErrorKey: Self.reason(code)]
         )
     }
 

@@ -7,9 +7,7 @@ public import Foundation
 public struct NFCISO15693RequestFlag: OptionSet, Sendable {
     public let rawValue: UInt8
 
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The tag answers with two subcarriers.
     public static let dualSubCarriers = NFCISO15693RequestFlag(rawValue: 1 << 0)
@@ -56,9 +54,7 @@ public typealias RequestFlag = NFCISO15693RequestFlag
 public struct NFCISO15693ResponseFlag: OptionSet, Sendable {
     public let rawValue: UInt8
 
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The tag reports an error; its code follows the flags.
     public static let error = NFCISO15693ResponseFlag(rawValue: 1 << 0)
@@ -131,11 +127,7 @@ public struct NFCISO15693MultipleBlockSecurityStatus {
     /// Creates a value, for example for your own tag class.
     ///
     /// - Parameter blockSecurityStatus: the status of each block, in order.
-    public init(blockSecurityStatus: [Int]) {
-        self.blockSecurityStatus = blockSecurityStatus
-    }
+    public init(blockSecurityStatus: [Int]) { self.blockSecurityStatus = blockSecurityStatus }
 
-    init(_ statuses: [NSNumber]) {
-        self.init(blockSecurityStatus: statuses.map(\.intValue))
-    }
+    init(_ statuses: [NSNumber]) { self.init(blockSecurityStatus: statuses.map(\.intValue)) }
 }

@@ -10,23 +10,17 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
     private let storage: Locked<UncheckedSendableBox<[NFCNDEFPayload]>>
 
     /// Creates a message from its records.
-    public init(records: [NFCNDEFPayload]) {
-        storage = Locked(UncheckedSendableBox(records))
-    }
+    public init(records: [NFCNDEFPayload]) { storage = Locked(UncheckedSendableBox(records)) }
 
     /// Creates a message from its records.
     @available(*, deprecated, renamed: "init(records:)")
-    public convenience init(NDEFRecords records: [NFCNDEFPayload]) {
-        self.init(records: records)
-    }
+    public convenience init(NDEFRecords records: [NFCNDEFPayload]) { self.init(records: records) }
 
     /// Parses a message.
     ///
     /// - Parameter data: the bytes of one whole message.
     /// - Returns: nil when the data are not a message.
-    public convenience init?(data: Data) {
-        self.init(bytes: [UInt8](data))
-    }
+    public convenience init?(data: Data) { self.init(bytes: [UInt8](data)) }
 
     /// The records, in order.
     public var records: [NFCNDEFPayload] {
@@ -49,9 +43,7 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
 
     public static var supportsSecureCoding: Bool { true }
 
-    public func encode(with coder: NSCoder) {
-        coder.encode(records as NSArray, forKey: "records")
-    }
+    public func encode(with coder: NSCoder) { coder.encode(records as NSArray, forKey: "records") }
 
     public convenience init?(coder: NSCoder) {
         let classes = [NSArray.self, NFCNDEFPayload.self] as [AnyClass]

@@ -45,9 +45,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
         )
     }
 
-    init(_ fields: Fields) {
-        storage = Locked(fields)
-    }
+    init(_ fields: Fields) { storage = Locked(fields) }
 
     var fields: Fields { storage.withLock { $0 } }
 
@@ -158,8 +156,6 @@ extension NFCNDEFPayload {
     }
 
     /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
-    ///
-    /// - Returns: the record, or nil when the locale has no language.
     @available(*, deprecated, renamed: "wellKnownTypeTextPayload(string:locale:)")
     public static func wellKnowTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {
         wellKnownTypeTextPayload(string: text, locale: locale)

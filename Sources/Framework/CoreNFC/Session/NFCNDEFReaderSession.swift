@@ -16,12 +16,8 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     /// Creates a session.
     ///
-    /// - Parameters:
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
-    ///   - invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
-    ///     delegate receives tags.
+    /// - Parameter invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
+    ///   delegate receives tags.
     public init(
         delegate: any NFCNDEFReaderSessionDelegate,
         queue: DispatchQueue?,
@@ -73,9 +69,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCNDEFReaderSessionDelegate).self) }
 
-    override func didBecomeActive() {
-        ndefDelegate?.readerSessionDidBecomeActive(self)
-    }
+    override func didBecomeActive() { ndefDelegate?.readerSessionDidBecomeActive(self) }
 
     override func didDetect(_ tags: [ConnectableTag]) {
         ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })

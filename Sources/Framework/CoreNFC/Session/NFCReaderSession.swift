@@ -134,13 +134,9 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     private var hasEnded: Bool { runtime?.hasEnded == true || locals.withLock { $0.hasEnded } }
 
-    open func invalidate() {
-        end(errorMessage: nil)
-    }
+    open func invalidate() { end(errorMessage: nil) }
 
-    open func invalidate(errorMessage: String) {
-        end(errorMessage: errorMessage)
-    }
+    open func invalidate(errorMessage: String) { end(errorMessage: errorMessage) }
 
     private func end(errorMessage: String?) {
         guard let runtime else { return endLocally(NFCReaderError(.userCanceled)) }

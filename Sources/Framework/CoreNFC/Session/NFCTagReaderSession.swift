@@ -14,9 +14,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     public struct PollingOption: OptionSet, Sendable {
         public let rawValue: Int
 
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// ISO/IEC 14443: MIFARE, NTAG, and cards with applications.
         public static let iso14443 = PollingOption(rawValue: 1 << 0)
@@ -42,11 +40,7 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// Creates a session.
     ///
-    /// - Parameters:
-    ///   - pollingOption: the technologies to look for, at least one.
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
+    /// - Parameter pollingOption: the technologies to look for, at least one.
     /// - Returns: nil when no technology is given.
     @available(iOS, deprecated: 26.4, message: "Use init(configuration:delegate:queue) instead")
     public init?(
@@ -63,12 +57,8 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// Creates a session that may look for only some of the app's applications and systems.
     ///
-    /// - Parameters:
-    ///   - configuration: what to look for. Without a technology, the session ends with `readerErrorInvalidParameter`
-    ///     as soon as it begins.
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
+    /// - Parameter configuration: what to look for. Without a technology, the session ends with
+    ///   `readerErrorInvalidParameter` as soon as it begins.
     public init(
         configuration: Configuration,
         delegate: any NFCTagReaderSessionDelegate,
@@ -154,9 +144,7 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCTagReaderSessionDelegate).self) }
 
-    override func didBecomeActive() {
-        tagDelegate?.tagReaderSessionDidBecomeActive(self)
-    }
+    override func didBecomeActive() { tagDelegate?.tagReaderSessionDidBecomeActive(self) }
 
     override func didDetect(_ tags: [ConnectableTag]) {
         let search = current.withLock { $0 }
@@ -237,11 +225,6 @@ public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
 /// you can test the code around it.
 open class NFCPaymentTagReaderSession: NFCTagReaderSession {
     /// Creates a session.
-    ///
-    /// - Parameters:
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
     public init(delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil) {
         super.init(configuration: Configuration(pollingOption: .iso14443), delegate: delegate, queue: queue)
     }

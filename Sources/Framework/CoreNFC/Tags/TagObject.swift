@@ -51,9 +51,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     // lock their state.
     let context: TagContext
 
-    init(_ context: TagContext) {
-        self.context = context
-    }
+    init(_ context: TagContext) { self.context = context }
 
     var handle: ConnectableTag { context.handle }
     var session: (any NFCReaderSessionProtocol)? { context.session.object as? NFCReaderSession }

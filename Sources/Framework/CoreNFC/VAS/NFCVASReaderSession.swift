@@ -14,10 +14,7 @@ open class NFCVASReaderSession: NFCReaderSession {
 
     /// Creates a session.
     ///
-    /// - Parameters:
-    ///   - commandConfigurations: the passes to ask for, at least one.
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate is called; nil for a serial queue that the session creates.
+    /// - Parameter commandConfigurations: the passes to ask for, at least one.
     public init(
         vasCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],
         delegate: any NFCVASReaderSessionDelegate,
@@ -29,11 +26,6 @@ open class NFCVASReaderSession: NFCReaderSession {
     }
 
     /// Creates a session.
-    ///
-    /// - Parameters:
-    ///   - commandConfigurations: the passes to ask for, at least one.
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate is called; nil for a serial queue that the session creates.
     @available(*, deprecated, renamed: "init(vasCommandConfigurations:delegate:queue:)")
     public convenience init(
         VASCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],

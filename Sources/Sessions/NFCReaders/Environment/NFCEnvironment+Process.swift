@@ -13,9 +13,7 @@ extension NFCEnvironment {
     }
 
     /// The environment for new sessions: the test's, or else the process's.
-    public static var current: NFCEnvironment {
-        ofTest ?? .process
-    }
+    public static var current: NFCEnvironment { ofTest ?? .process }
 
     /// Creates an environment with real time and the sheet that fits the process.
     ///
@@ -30,7 +28,7 @@ extension NFCEnvironment {
         var reader = made.reader
         var recorder: Recorder?
         var failure = made.recordingError
-        if let path = configuration.recording, made.isThere {
+        if let path = configuration.recording, made.exists {
             do throws(RecordingError) {
                 let file = try Recorder(path: path)
                 reader = file.recording(reader)
@@ -48,7 +46,7 @@ extension NFCEnvironment {
             sheet: (SheetChoice.isNamed ? nil : made.sheet) ?? SheetChoice.automatic.makeSheet(),
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
             isOfTest: false,
-            gate: made.gate ?? (made.isThere && made.isShared ? ReaderGate.ofUser : nil),
+            gate: made.gate ?? (made.exists && made.isShared ? ReaderGate.ofUser : nil),
             sessionEndObserver: ReaderFiles(
                 recorder: recorder,
                 recordingError: failure,

@@ -82,9 +82,7 @@ public final class TagFileSaver: Sendable {
 
     private let state: Locked<State>
 
-    init(_ entries: [ImageFiles.Entry]) {
-        state = Locked(State(entries: entries))
-    }
+    init(_ entries: [ImageFiles.Entry]) { state = Locked(State(entries: entries)) }
 
     /// Why an image could not be saved the last time; nil when all were saved.
     public var failure: TagFileError? { state.withLock { $0.failure } }

@@ -18,7 +18,7 @@ final class ImageFolder: Sendable {
     private struct Version: Equatable {
         private var numbers: [Int]
 
-        /// - Returns: nil when the file is not there.
+        /// - Returns: nil when the file does not exist.
         init?(_ path: String) {
             var status = stat()
             guard unsafe stat(path, &status) == 0 else { return nil }
@@ -56,7 +56,7 @@ final class ImageFolder: Sendable {
 
     /// Returns whether nothing exists at the path, and a folder may be created there later: it is a single path, and
     /// not that of an image.
-    static func mayCome(_ path: String) -> Bool {
+    static func mayBeCreated(_ path: String) -> Bool {
         var status = stat()
         guard unsafe stat(path, &status) != 0, errno == ENOENT else { return false }
         return !path.isEmpty && !path.contains(",") && !isImage(path)
@@ -105,7 +105,7 @@ final class ImageFolder: Sendable {
         }
         guard changes.isThere != wasThere else { return }
         onPresence(changes.isThere)
-        if !changes.isThere { onNotice("The folder \(path) is not there. Its tags are near when it is.") }
+        if !changes.isThere { onNotice("The folder \(path) does not exist. Its tags appear when it is created.") }
     }
 
     /// Brings the tags of new or changed files near, and removes the tags of deleted ones.

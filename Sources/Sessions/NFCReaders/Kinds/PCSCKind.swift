@@ -5,10 +5,8 @@ import TagLink
 extension ReaderKind {
     /// The readers of PC/SC.
     static let pcsc = ReaderKind(
-        scheme: "pcsc",
-        title: "PC/SC",
-        forms: ["pcsc", "pcsc:NAME"],
         usage: "pcsc[:NAME]",
+        title: "PC/SC",
         use: .service,
         make: { name, configuration, _ in
             do throws(LinkError) {

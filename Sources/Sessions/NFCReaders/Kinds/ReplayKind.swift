@@ -5,10 +5,8 @@ import TagTrace
 extension ReaderKind {
     /// A recording that serves as the reader.
     static let replay = ReaderKind(
-        scheme: "replay",
-        title: "recording",
-        forms: ["replay:FILE"],
         usage: "replay:FILE",
+        title: "recording",
         use: .sessions,
         make: { name, configuration, onDeparture in
             guard let path = name.argument else { return ResolvedReader(none: "Name the recording: replay:FILE.") }

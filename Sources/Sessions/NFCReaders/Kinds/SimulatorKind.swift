@@ -7,10 +7,8 @@ import TagLink
 extension ReaderKind {
     /// The phone of a running simulator.
     static let simulator = ReaderKind(
-        scheme: "simulator",
-        title: "simulator",
-        forms: ["simulator", "simulator:PATH"],
         usage: "simulator[:PATH]",
+        title: "simulator",
         use: .sessions,
         make: { name, _, _ in
             guard name.rest == nil || name.argument != nil else {

@@ -7,10 +7,8 @@ import VirtualTags
 extension ReaderKind {
     /// The virtual field, whose tags are images.
     package static let virtual = ReaderKind(
-        scheme: "virtual",
-        title: "virtual",
-        forms: ["virtual"],
         usage: "virtual",
+        title: "virtual",
         use: .trials,
         make: { name, configuration, _ in
             name.rest == nil ? virtualReader(configuration) : .unknown(name)
@@ -18,7 +16,7 @@ extension ReaderKind {
         makeForService: { name, configuration, onNotice in
             guard name.rest == nil else { return nil }
             guard let path = configuration.tags else { return ResolvedReader(.field(VirtualField())) }
-            guard ImageFolder.isFolder(path) || ImageFolder.mayCome(path) else { return nil }
+            guard ImageFolder.isFolder(path) || ImageFolder.mayBeCreated(path) else { return nil }
             return folderReader(path, configuration, onNotice: onNotice)
         },
         problem: { $0.rest == nil ? nil : .unknown },

@@ -12,21 +12,21 @@ package struct ReaderKind: Sendable {
     /// Every kind, in the order in which help texts name them.
     package static let all: [ReaderKind] = [.virtual, .pcsc, .pn532, .simulator, .replay, .none]
 
-    /// For what a kind is of use. A later case includes the earlier ones.
+    /// What a reader kind can be used for. A later case includes the earlier ones.
     package enum Use: Int, Sendable, Comparable {
-        /// For nothing: it stands for having no reader.
+        /// Not usable; represents "no reader".
         case nothing
-        /// For sessions of apps and commands.
+        /// Sessions of apps and commands.
         case sessions
-        /// For trials of the service that reads in the background.
+        /// Trials of the service that reads in the background.
         case trials
-        /// For the service itself.
+        /// The service itself.
         case service
 
         package static func < (lhs: Use, rhs: Use) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// Why a name of the kind can never give a reader.
+    /// Why a name of the kind can never be a reader.
     package enum Problem: Sendable, Hashable {
         /// The kind has no such name.
         case unknown
@@ -40,28 +40,22 @@ package struct ReaderKind: Sendable {
     package typealias Departure = @Sendable (ReplayDeparture) -> Void
     /// Called with each sentence about files that can't be used.
     package typealias Notice = @Sendable (String) -> Void
-
-    /// Makes the reader of a name for the background service.
     package typealias ServiceMaker = @Sendable (ReaderName, ReaderConfiguration, @escaping Notice) -> ResolvedReader?
 
-    /// What the names of the kind begin with, such as `pn532`.
-    package var scheme: String
+    /// How the names of the kind are written, such as `pcsc[:NAME]`.
+    package var usage: String
     /// How people call the kind, such as `PC/SC`.
     package var title: String
-    /// The names of the kind, such as `pcsc` and `pcsc:NAME`. The first stands for all in a short list.
-    package var forms: [String]
-    /// The names of the kind in one, such as `pcsc[:NAME]`.
-    package var usage: String
-    /// For what the kind is of use.
     package var use: Use
-    /// Makes the reader of a name.
+    /// Creates the reader of a name.
     package var make: @Sendable (ReaderName, ReaderConfiguration, Departure?) -> ResolvedReader
-    /// Makes the reader of a name for the background service, where that is another one: it may come later, and notices
-    /// don't go to standard error. Nil from the function when ``make`` has to make it.
+    /// Creates the reader of a name for the background service, if that is another one: it may be connected later, and
+    /// notices don't go to standard error. The function returns nil to use ``make``.
     package var makeForService: ServiceMaker = { _, _, _ in nil }
-    /// Makes the reader that a process without a named reader uses, if one is there. Nil for a kind that has to be named.
+    /// Creates the reader that a process without a named reader uses, if one is connected. Nil for a kind that has to be
+    /// named.
     package var find: (@Sendable (ReaderConfiguration) throws(LinkError) -> ResolvedReader?)?
-    /// Why a name can never give a reader; nil when it can.
+    /// Why a name can never be a reader; nil when it can.
     package var problem: @Sendable (ReaderName) -> Problem?
     /// Why the lasting service can't use a name that sessions can use, as a sentence for people; nil when it can.
     package var serviceProblem: @Sendable (ReaderName) -> String? = { _ in nil }
@@ -71,7 +65,7 @@ package struct ReaderKind: Sendable {
     package var cardPort: @Sendable (ReaderName) -> (any CardReaderPort)? = { _ in nil }
     /// Whether a driver is one of the kind.
     package var owns: @Sendable (any ReaderDriver) -> Bool = { _ in false }
-    /// Reports on all readers of the kind that are there. Asks each for what it can do when the argument is true.
+    /// Reports on all connected readers of the kind. Asks each for its capabilities when the argument is true.
     package var reports: (@Sendable (Bool) async -> [ReaderReport])?
     /// Calls a handler when a reader of the kind may have been plugged in or unplugged. Nil for a kind whose readers have
     /// to be named.
@@ -82,6 +76,15 @@ package struct ReaderKind: Sendable {
     package var obstacle: @Sendable (any ReaderDriver) async throws(LinkError) -> LinkError? = { _ in nil }
     /// What a reader that does not answer needs, as sentences for people.
     package var silence = ReaderKind.silence
+
+    /// What the names of the kind begin with, such as `pn532`.
+    package var scheme: String { String(usage.prefix { $0 != ":" && $0 != "[" }) }
+
+    /// The names of the kind, such as `pcsc` and `pcsc:NAME`. The first stands for all in a short list.
+    package var forms: [String] {
+        let whole = usage.filter { $0 != "[" && $0 != "]" }
+        return whole == usage ? [usage] : [scheme, whole]
+    }
 }
 
 extension ReaderKind {
@@ -95,13 +98,9 @@ extension ReaderKind {
     package static func of(_ driver: any ReaderDriver) -> ReaderKind? { all.first { $0.owns(driver.unrecorded) } }
 
     /// The names in one each, for a help text: `virtual, pcsc[:NAME] or pn532:PATH`.
-    ///
-    /// - Parameter use: for what the kinds have to be of use.
     package static func usage(for use: Use) -> String { list(all.filter { $0.use >= use }.map(\.usage)) }
 
     /// All names, for a message: `virtual, pcsc, pcsc:NAME or pn532:PATH`.
-    ///
-    /// - Parameter use: for what the kinds have to be of use.
     static func forms(for use: Use) -> String { list(all.filter { $0.use >= use }.flatMap(\.forms)) }
 
     /// One name for each kind, for a short message.
@@ -134,7 +133,7 @@ package struct ReaderName: Sendable, Hashable {
     var argument: String? { rest.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// A reader that a ``ReaderKind`` has made, with what belongs to it.
+/// A reader that a ``ReaderKind`` has created, with what belongs to it.
 package struct ResolvedReader: Sendable {
     /// The reader, or why there is none.
     package var reader: AttachedReader
@@ -155,8 +154,7 @@ package struct ResolvedReader: Sendable {
     /// Whether the background service may use the same reader, so that a session has to ask for it. False for a recording.
     package var isShared = true
 
-    /// Whether there is a reader.
-    var isThere: Bool { reader.driver != nil }
+    var exists: Bool { reader.driver != nil }
 
     /// Creates a result.
     package init(
@@ -174,27 +172,23 @@ package struct ResolvedReader: Sendable {
     /// Creates a result without a reader.
     ///
     /// - Parameter reason: why, as a sentence for people. Control characters in it are escaped.
-    package init(none reason: String) {
-        reader = .none(reason: VisibleText.escaped(reason))
-    }
+    package init(none reason: String) { reader = .none(reason: VisibleText.escaped(reason)) }
 
-    /// No reader, because the name means none.
+    /// The name is not a known reader.
     static func unknown(_ name: ReaderName) -> ResolvedReader {
         ResolvedReader(none: "There is no reader \"\(name.text)\"; use \(ReaderKind.shortForms).")
     }
 }
 
 extension ReaderKind {
-    /// No reader, for a process that is to have none.
+    /// No reader, for a process that must not use one.
     static let none = ReaderKind(
-        scheme: "none",
-        title: "none",
-        forms: ["none"],
         usage: "none",
+        title: "none",
         use: .nothing,
         make: { name, configuration, _ in
             guard name.rest == nil else { return .unknown(name) }
-            return ResolvedReader(none: "\(configuration.readerSource) is none, so there is no reader.")
+            return ResolvedReader(none: "\(configuration.readerSource) is \"none\", so no reader is used.")
         },
         problem: { $0.rest == nil ? nil : .unknown }
     )

@@ -26,9 +26,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
     public let path: String
 
     /// Creates a gate.
-    public init(path: String) {
-        self.path = path
-    }
+    public init(path: String) { self.path = path }
 
     /// The user's own gate: `nfc/background` in `XDG_RUNTIME_DIR`, by default `/run/user/UID`.
     public static var ofUser: ReaderGate {
@@ -100,9 +98,7 @@ final class GateClaim: ReaderClaim, @unchecked Sendable {
     var limit: ScheduledEvent?
     private let descriptor: Int32
 
-    init(descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    init(descriptor: Int32) { self.descriptor = descriptor }
 
     /// Reports tags that the app's session has found. The service does not offer them again if they are still near
     /// afterwards.
@@ -112,9 +108,7 @@ final class GateClaim: ReaderClaim, @unchecked Sendable {
         }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 }
 
 /// Parses the messages that an app sends through the gate. The bytes may arrive in any pieces.

@@ -110,9 +110,7 @@ public final class NFCEnvironment: Sendable {
     @TaskLocal public static var scoped: NFCEnvironment?
 
     /// The environment of the caller's test: the task's, or else the one that a test kit finds; nil outside tests.
-    package static var ofTest: NFCEnvironment? {
-        scoped ?? searchOfTestKit.withLock { $0 }?.find()
-    }
+    package static var ofTest: NFCEnvironment? { scoped ?? searchOfTestKit.withLock { $0 }?.find() }
 
     /// Finds a caller's test when its task does not have it. A test kit sets this once.
     package static let searchOfTestKit = Locked<TestSearch?>(nil)

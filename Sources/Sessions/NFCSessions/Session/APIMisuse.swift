@@ -54,9 +54,7 @@ package final class MisuseReporter: Sendable {
     private let reported = Locked<Set<APIMisuse>>([])
 
     /// Creates a report without mistakes.
-    package init(environment: NFCEnvironment) {
-        self.environment = environment
-    }
+    package init(environment: NFCEnvironment) { self.environment = environment }
 
     /// Writes a line to standard error and to a test's trace, unless the mistake was already reported.
     package func add(_ mistake: APIMisuse) {

@@ -3,9 +3,7 @@ import TagLink
 
 extension ReaderSession {
     /// Sends the state machine an event and performs the actions that it returns.
-    nonisolated func handle(_ event: SessionStateMachine.Event) {
-        act { $0.machine.handle(event) }
-    }
+    nonisolated func handle(_ event: SessionStateMachine.Event) { act { $0.machine.handle(event) } }
 
     /// Lock, transition, unlock, act.
     ///
@@ -59,9 +57,7 @@ extension ReaderSession {
         }
     }
 
-    private nonisolated func notify(_ event: Event) {
-        state.withLock { $0.observer }?(event)
-    }
+    private nonisolated func notify(_ event: Event) { state.withLock { $0.observer }?(event) }
 
     private nonisolated func requestTurn() {
         if let end = environment.host?.withheld.end { return handle(.readerFailed(end)) }

@@ -131,9 +131,7 @@ public actor ReaderSession {
     // MARK: Methods for the app
 
     /// Begins the session, or queues it behind the active one. A second call does nothing.
-    public nonisolated func begin() {
-        handle(.begin)
-    }
+    public nonisolated func begin() { handle(.begin) }
 
     /// Ends the session. Does nothing if it has already ended.
     ///
@@ -143,14 +141,10 @@ public actor ReaderSession {
     }
 
     /// Ends a session that reads a single message.
-    package nonisolated func endAfterFirstMessage() {
-        handle(.firstMessageRead)
-    }
+    package nonisolated func endAfterFirstMessage() { handle(.firstMessageRead) }
 
     /// Ends the session because the reader can't continue.
-    public nonisolated func fail(_ end: SessionEnd) {
-        handle(.readerFailed(end))
-    }
+    public nonisolated func fail(_ end: SessionEnd) { handle(.readerFailed(end)) }
 
     /// Looks for tags again with the session's own plan. Tags that were found before become unavailable. Does nothing
     /// if the session is already looking with that plan.
@@ -163,9 +157,7 @@ public actor ReaderSession {
 
     /// Looks for tags again with another plan, until the next restart. Tags that were found before become unavailable.
     /// Does nothing if the session is already looking with that plan, or is not active.
-    public nonisolated func restartPolling(with plan: PollingPlan) {
-        restart(plan, skippingReported: false)
-    }
+    public nonisolated func restartPolling(with plan: PollingPlan) { restart(plan, skippingReported: false) }
 
     private nonisolated func restart(_ plan: PollingPlan, skippingReported skipsReported: Bool) {
         let isNews = state.withLock { state in

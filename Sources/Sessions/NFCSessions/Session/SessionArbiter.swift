@@ -85,9 +85,7 @@ public final class SessionArbiter: Sendable {
     /// Creates an arbiter.
     ///
     /// - Parameter policy: what happens to a session that begins while the previous sheet is still leaving.
-    public init(policy: BusyPolicy = .queue) {
-        self.policy = policy
-    }
+    public init(policy: BusyPolicy = .queue) { self.policy = policy }
 
     /// Requests the reader.
     ///
@@ -227,9 +225,7 @@ public final class SessionArbiter: Sendable {
     }
 
     /// Whether no session has or wants the reader.
-    package var isIdle: Bool {
-        state.withLock { $0.holder == nil && $0.waiting.isEmpty }
-    }
+    package var isIdle: Bool { state.withLock { $0.holder == nil && $0.waiting.isEmpty } }
 }
 
 /// A recursive lock.

@@ -167,7 +167,5 @@ public struct SessionLimits: Sendable, Hashable {
 
     /// Creates a phone's limits with another duration for the session and the connected tag: for tests that are not
     /// about limits, and may be slow on a busy machine.
-    package init(lasting duration: Duration) {
-        (session, connectedTag) = (duration, duration)
-    }
+    package init(lasting duration: Duration) { (session, connectedTag) = (duration, duration) }
 }

@@ -74,9 +74,7 @@ public final class PlainTextSheet: ScanSheet {
     /// Creates a sheet.
     ///
     /// - Parameter fileDescriptor: where the lines are written; it stays open. Standard error unless given.
-    public init(fileDescriptor: Int32 = 2) {
-        output = OutputDescriptor(fileDescriptor)
-    }
+    public init(fileDescriptor: Int32 = 2) { output = OutputDescriptor(fileDescriptor) }
 
     public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
         guard let line = Self.line(for: content) else { return }
@@ -106,9 +104,7 @@ public final class JSONLinesSheet: ScanSheet {
     /// Creates a sheet.
     ///
     /// - Parameter fileDescriptor: where the lines are written; it stays open. Standard error unless given.
-    public init(fileDescriptor: Int32 = 2) {
-        output = OutputDescriptor(fileDescriptor)
-    }
+    public init(fileDescriptor: Int32 = 2) { output = OutputDescriptor(fileDescriptor) }
 
     public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
         output.write(Self.line(for: content) + "\n")

@@ -35,9 +35,7 @@ struct Terminal: Sendable {
         return group == -1 || group == getpgrp()
     }
 
-    func close() {
-        _ = Glibc.close(fileDescriptor)
-    }
+    func close() { _ = Glibc.close(fileDescriptor) }
 
     /// The current size; 80 by 24 when the terminal does not know it.
     var size: Size {
@@ -81,9 +79,7 @@ struct Terminal: Sendable {
         return count > 0 ? Array(buffer[..<count]) : []
     }
 
-    func write(_ text: String) {
-        OutputDescriptor(fileDescriptor).write(text)
-    }
+    func write(_ text: String) { OutputDescriptor(fileDescriptor).write(text) }
 
     /// Sets a control character. This needs a function because `c_cc` is a tuple in Swift.
     private func setControlCharacter(_ index: Int32, to value: cc_t, in settings: inout termios) {
@@ -132,9 +128,7 @@ enum TerminalRestorer {
     }
 
     /// Deactivates the restorer, because the sheet has restored the terminal itself.
-    static func disarm() {
-        descriptor.store(-1, ordering: .sequentiallyConsistent)
-    }
+    static func disarm() { descriptor.store(-1, ordering: .sequentiallyConsistent) }
 
     /// Restores the terminal, once. Calls only functions that a signal handler may call.
     static func restore() {

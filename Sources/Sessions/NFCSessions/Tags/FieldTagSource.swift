@@ -7,9 +7,7 @@ final class FieldTagSource: TagSource {
     private let driver: any FieldDriver
     private let carrierIsOn = Locked(false)
 
-    init(driver: any FieldDriver) {
-        self.driver = driver
-    }
+    init(driver: any FieldDriver) { self.driver = driver }
 
     func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
         if carrierIsOn.withLock({ $0 }) { try await setCarrier(false) }

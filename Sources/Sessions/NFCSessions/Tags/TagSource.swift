@@ -136,13 +136,9 @@ struct DiscoveringTagSource: TagSource {
         return await recover(tag)
     }
 
-    func interrupt() {
-        driver.interrupt()
-    }
+    func interrupt() { driver.interrupt() }
 
-    func shutDown() async {
-        await driver.release()
-    }
+    func shutDown() async { await driver.release() }
 
     private func select(_ tag: DiscoveredTag) async throws(TagError) {
         do throws(LinkError) {

@@ -36,14 +36,10 @@ public struct ScheduledEvent: Sendable {
     /// Creates an event.
     ///
     /// - Parameter onCancel: removes the event from its clock; does nothing if it has fired.
-    public init(onCancel: @escaping @Sendable () -> Void) {
-        self.onCancel = onCancel
-    }
+    public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
 
     /// Removes the event from its clock. Does nothing if it has fired.
-    public func cancel() {
-        onCancel()
-    }
+    public func cancel() { onCancel() }
 }
 
 /// Real time, which continues while the machine sleeps. One timer serves all events of the process.
@@ -75,9 +71,7 @@ public final class SystemClock: RuntimeClock {
         }
     }
 
-    public var now: Duration {
-        origin.duration(to: .now)
-    }
+    public var now: Duration { origin.duration(to: .now) }
 
     public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent {
         let deadline = now + max(delay, .zero)
@@ -160,7 +154,8 @@ package struct DeadlineQueue: Sendable {
         _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
         lastID += 1
-        let index = partition { $0 <= deadline }
+        // From the end, where most new events belong.
+        let index = entries.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
         entries.insert(Entry(deadline: deadline, id: lastID, kind: kind, action: action), at: index)
         return lastID
     }
@@ -180,20 +175,5 @@ package struct DeadlineQueue: Sendable {
     package mutating func popDue(at now: Duration) -> Entry? {
         guard let first = entries.first, first.deadline <= now else { return nil }
         return entries.removeFirst()
-    }
-
-    /// Returns the first index whose deadline does not satisfy the predicate.
-    private func partition(where precedes: (Duration) -> Bool) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if precedes(entries[middle].deadline) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low
     }
 }

@@ -66,33 +66,20 @@ public final class TagWatcher: Sendable {
     private let observer: @Sendable (Event) -> Void
     private let attendant: Attendant?
 
-    /// Creates a watcher.
-    ///
-    /// - Parameters:
-    ///   - attendant: works with each tag that arrives, while the reader has it. Then no message is read, and
-    ///     ``Event/read(_:)`` is not reported. Nil to read messages.
-    ///   - observer: called with the events in order, on any thread.
-    /// - Returns: nil when the environment has no reader.
-    public convenience init?(
-        _ environment: NFCEnvironment,
-        attendant: Attendant? = nil,
-        observer: @escaping @Sendable (Event) -> Void
-    ) {
-        self.init(environment, executor: nil, attendant: attendant, observer: observer)
-    }
-
-    /// Creates a watcher that works on a thread of the caller's, for many readers that never wait, such as those in memory.
+    /// Creates a watcher. One for many readers that never wait, such as those in memory, can work on a thread of the
+    /// caller's.
     ///
     /// - Parameters:
     ///   - executor: where it works; nil for the reader's own thread.
     ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for
     ///     none. It is kept.
-    ///   - attendant: works with each tag that arrives; nil to read messages.
+    ///   - attendant: works with each tag that arrives, while the reader has it. Then no message is read, and
+    ///     ``Event/read(_:)`` is not reported. Nil to read messages.
     ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.
     public init?(
         _ environment: NFCEnvironment,
-        executor: (any TaskExecutor)?,
+        executor: (any TaskExecutor)? = nil,
         isolation: (any Actor)? = nil,
         attendant: Attendant? = nil,
         observer: @escaping @Sendable (Event) -> Void
@@ -156,7 +143,6 @@ public final class TagWatcher: Sendable {
         case unavailable(reason: String)
     }
 
-    ///
     /// - Parameters:
     ///   - last: the run before, which uses the reader until it ends.
     ///   - isolation: where it works. All that it calls belongs to no actor, and stays there.
@@ -165,7 +151,7 @@ public final class TagWatcher: Sendable {
         // What the run before did not look at any more says nothing about the moment in which this one finds a tag.
         state.withLock { $0.changed = nil }
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
-        let tells = presence != nil
+        let reportsChanges = presence != nil
         state.withLock { $0.presence = presence }
         var known: [TagPresenceID] = []
         var near: [TagPresenceID] = []
@@ -174,7 +160,7 @@ public final class TagWatcher: Sendable {
         var answer: Answer?
         var failures = 0
         while isCurrent(run) {
-            var pause = tells ? nil : Self.interval
+            var pause = reportsChanges ? nil : Self.interval
             do throws(TagError) {
                 let began = environment.clock.now
                 let changed = state.withLock { $0.changed.take() }
@@ -205,7 +191,7 @@ public final class TagWatcher: Sendable {
                     if failures <= Self.maximumRetries { pause = Self.retry }
                 }
             }
-            if tells { await source.shutDown() }
+            if reportsChanges { await source.shutDown() }
             await wait(run, pause)
         }
         _ = state.withLock { $0.presence.take() }
@@ -215,6 +201,7 @@ public final class TagWatcher: Sendable {
     /// Looks once, and reads the new tags.
     ///
     /// - Parameters:
+    ///   - near: the tags that were near at the last look.
     ///   - known: those of them that were read.
     ///   - found: called when the reader has answered; returns whether it did not answer the last time.
     /// - Returns: false when a tag was near and could not be read.
@@ -258,16 +245,8 @@ public final class TagWatcher: Sendable {
             }
             known.append(present[index])
             let airtime = (driver.statistics.airtime - counted).duration
-            observer(
-                .read(
-                    Reading(
-                        identifier: tag.target.identifier,
-                        message: message,
-                        noticed: noticed,
-                        airtime: airtime
-                    )
-                )
-            )
+            let identifier = tag.target.identifier
+            observer(.read(Reading(identifier: identifier, message: message, noticed: noticed, airtime: airtime)))
         }
         return isRead
     }
@@ -300,19 +279,17 @@ public final class TagWatcher: Sendable {
             }
         }
         await withCheckedContinuation { continuation in
-            let goesOn = state.withLock { state in
+            let continues = state.withLock { state in
                 guard state.run == run, state.changed == nil, !isOver.withLock({ $0 }) else { return true }
                 state.waiter = continuation
                 return false
             }
-            if goesOn { continuation.resume() }
+            if continues { continuation.resume() }
         }
         timer?.cancel()
     }
 
-    private func wake() {
-        state.withLock { $0.waiter.take() }?.resume()
-    }
+    private func wake() { state.withLock { $0.waiter.take() }?.resume() }
 }
 
 /// A tag that a ``TagWatcher`` has found and selected, for the function that works with it.
@@ -321,9 +298,7 @@ public final class TagWatcher: Sendable {
 public struct WatchedTag {
     private let tag: ActivatedTag
 
-    init(_ tag: ActivatedTag) {
-        self.tag = tag
-    }
+    init(_ tag: ActivatedTag) { self.tag = tag }
 
     /// The data that the tag sent when it was activated.
     public var target: TagTarget { tag.target }
