@@ -2,6 +2,7 @@
 public import Foundation
 import NFCReaders
 import NFCSessions
+import TagLink
 
 /// A session in which the app is a card: it answers the APDUs of a reader.
 ///
@@ -145,7 +146,7 @@ extension CardSession {
 
         public static func == (lhs: APDU, rhs: APDU) -> Bool { lhs === rhs }
 
-        public var debugDescription: String { "CardSession.APDU(\(payload.hex))" }
+        public var debugDescription: String { "CardSession.APDU(\(payload.hexText()))" }
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
 /// Requests of ISO/IEC 15693-3 as they are transmitted: flags, command, perhaps the UID, parameters.
 enum ISO15693Packet {
@@ -193,7 +194,7 @@ struct ISO15693Answer: Sendable {
         case 0x14: "The block was not locked."
         case 0x15: "The block is protected."
         case 0x40: "The tag reports an error of its cryptography."
-        default: "The tag reports error 0x\(Data([code]).hex)."
+        default: "The tag reports error 0x\(Data([code]).hexText())."
         }
     }
 

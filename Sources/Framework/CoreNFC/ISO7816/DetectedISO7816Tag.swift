@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCSessions
+import TagLink
 import TagProtocols
 
 /// A card with an application of the app's list, as an app sees it.
 final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     override var kind: String { "NFCISO7816Tag" }
     var type: __NFCTagType { .iso7816Compatible }
-    var initialSelectedAID: String { handle.selectedApplication.map { Data($0).hex.uppercased() } ?? "" }
+    var initialSelectedAID: String { handle.selectedApplication.map { Data($0).hexText().uppercased() } ?? "" }
     var identifier: Data { Data(handle.target.identifier) }
     var applicationData: Data? { typeB.map { Data($0.applicationData) } }
     var proprietaryApplicationDataCoding: Bool { typeB?.hasProprietaryApplicationData == true }

@@ -68,10 +68,10 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
 
     public override var description: String {
         "CLA=\(hex(instructionClass)), INS=\(hex(instructionCode)), P1=\(hex(p1Parameter)), P2=\(hex(p2Parameter)), "
-            + "Data=\((data ?? Data()).hex), Le=\(expectedResponseLength)"
+            + "Data=\((data ?? Data()).hexText()), Le=\(expectedResponseLength)"
     }
 
-    private func hex(_ byte: UInt8) -> String { Data([byte]).hex }
+    private func hex(_ byte: UInt8) -> String { Data([byte]).hexText() }
 }
 
 /// The answer to a command of ISO/IEC 7816-4.

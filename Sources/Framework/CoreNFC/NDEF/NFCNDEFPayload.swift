@@ -77,7 +77,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
         let fields = fields
         let type = String(decoding: fields.type, as: UTF8.self).debugDescription
         return "TNF=\(fields.format.rawValue), Payload Type=\(type), "
-            + "Payload ID=\(fields.identifier.hex), Payload=\(fields.payload.hex)"
+            + "Payload ID=\(fields.identifier.hexText()), Payload=\(fields.payload.hexText())"
     }
 
     // MARK: NSSecureCoding

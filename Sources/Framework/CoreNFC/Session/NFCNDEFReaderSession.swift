@@ -18,11 +18,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     ///
     /// - Parameter invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
     ///   delegate receives tags.
-    public init(
-        delegate: any NFCNDEFReaderSessionDelegate,
-        queue: DispatchQueue?,
-        invalidateAfterFirstRead: Bool
-    ) {
+    public init(delegate: any NFCNDEFReaderSessionDelegate, queue: DispatchQueue?, invalidateAfterFirstRead: Bool) {
         invalidatesAfterFirstRead = invalidateAfterFirstRead
         super.init(delegate: delegate, queue: queue, plan: .ndef)
     }
@@ -51,10 +47,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
-    public func connect(
-        to tag: any NFCNDEFTag,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
+    public func connect(to tag: any NFCNDEFTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         connect(object: tag as? TagObject, completionHandler)
     }
 

@@ -37,7 +37,7 @@ struct TagSearch: Sendable {
             // An app without any list accepts every system.
             systemCodes: codes.isEmpty && !isListed && configuration.feliCaSystemCodes.isEmpty ? [0xFFFF] : codes,
             opensCards: true,
-            applications: applications.compactMap { Data(hex: $0).map { [UInt8]($0) } }.filter(Self.isName),
+            applications: applications.compactMap { [UInt8](hexadecimal: $0.utf8) }.filter(Self.isName),
             findsPACE: options.contains(.pace)
         )
     }

@@ -52,8 +52,8 @@ struct ImageFiles: Sendable {
             let image = try TagImage(parsing: bytes)
             return Entry(path: path, image: image, tag: image.makeTag(), saved: bytes)
         } catch {
-            let place = error.line.map { ", line \($0)" } ?? ""
-            throw TagFileError(.image(error.code), "\(path)\(place): \(error.reason)")
+            let line = error.line.map { ", line \($0)" } ?? ""
+            throw TagFileError(.image(error.code), "\(path)\(line): \(error.reason)")
         }
     }
 }

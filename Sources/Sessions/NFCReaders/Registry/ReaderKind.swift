@@ -149,7 +149,7 @@ package struct ResolvedReader: Sendable {
     package var sheet: (any ScanSheet)?
     /// Asks for the reader where it has turns of its own; nil where the background service is asked.
     package var gate: (any ReaderSharing)?
-    /// The phone around the reader; nil for a mere reader.
+    /// The phone around the reader; nil for a reader alone.
     package var host: (any SessionHost)?
     /// Whether the background service may use the same reader, so that a session has to ask for it. False for a recording.
     package var isShared = true

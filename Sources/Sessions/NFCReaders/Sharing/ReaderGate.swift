@@ -46,7 +46,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
     public func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
         guard let descriptor = PrivateSocket.connect(path) else { return nil }
         let claim = GateClaim(descriptor: descriptor)
-        guard Self.send([purpose.mark], to: descriptor) else { return nil }
+        guard Self.send([purpose.rawValue], to: descriptor) else { return nil }
         await withCheckedContinuation { continuation in
             let waiting = Locked<CheckedContinuation<Void, Never>?>(continuation)
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
@@ -69,25 +69,6 @@ public struct ReaderGate: ReaderSharing, Hashable {
     static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             == bytes.count
-    }
-}
-
-extension ReaderPurpose {
-    /// The byte for the purpose.
-    var mark: UInt8 {
-        switch self {
-        case .session: 0x52
-        case .card: 0x43
-        }
-    }
-
-    /// The purpose of a byte; nil for an unknown byte.
-    init?(mark: UInt8) {
-        switch mark {
-        case 0x52: self = .session
-        case 0x43: self = .card
-        default: return nil
-        }
     }
 }
 
@@ -120,7 +101,7 @@ struct GateMessages: Sendable {
         /// The identifier of a tag that its session found.
         case tag([UInt8])
         /// Bytes that no app sends. No further messages are parsed.
-        case nonsense
+        case invalid
     }
 
     private var pending: [UInt8] = []
@@ -136,7 +117,7 @@ struct GateMessages: Sendable {
         var messages: [Message] = []
         while let message = next() {
             messages.append(message)
-            if message == .nonsense {
+            if message == .invalid {
                 isOver = true
                 break
             }
@@ -147,15 +128,15 @@ struct GateMessages: Sendable {
     private mutating func next() -> Message? {
         guard let first = pending.first else { return nil }
         guard hasPurpose else {
-            guard let purpose = ReaderPurpose(mark: first) else { return .nonsense }
+            guard let purpose = ReaderPurpose(rawValue: first) else { return .invalid }
             hasPurpose = true
             pending.removeFirst()
             return .purpose(purpose)
         }
-        guard first == ReaderGate.tagMark else { return .nonsense }
+        guard first == ReaderGate.tagMark else { return .invalid }
         guard pending.count >= 2 else { return nil }
         let count = Int(pending[1])
-        guard count <= ReaderGate.maximumIdentifier else { return .nonsense }
+        guard count <= ReaderGate.maximumIdentifier else { return .invalid }
         guard pending.count >= 2 + count else { return nil }
         defer { pending.removeFirst(2 + count) }
         return .tag(Array(pending[2..<2 + count]))

@@ -37,7 +37,7 @@ public final class NFCEnvironment: Sendable {
     package let gate: (any ReaderSharing)?
     /// Is informed when a session has ended; nil when there is none.
     package let sessionEndObserver: (any SessionEndObserver)?
-    /// The phone around the reader; nil for a mere reader.
+    /// The phone around the reader; nil for a reader alone.
     package let host: (any SessionHost)?
 
     private let onNotice: (@Sendable (String) -> Void)?

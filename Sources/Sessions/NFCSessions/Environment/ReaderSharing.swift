@@ -16,9 +16,9 @@ public protocol ReaderClaim: AnyObject, Sendable {
 }
 
 /// What an app needs the reader for.
-public enum ReaderPurpose: Sendable, Hashable {
+public enum ReaderPurpose: UInt8, Sendable, Hashable {
     /// A reader session.
-    case session
+    case session = 0x52
     /// To act as a card.
-    case card
+    case card = 0x43
 }

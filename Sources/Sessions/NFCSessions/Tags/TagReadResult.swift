@@ -107,11 +107,7 @@ extension ActivatedTag {
     ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
     /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed. After a
     ///   failure the tag is not read again.
-    package func write(
-        _ message: [UInt8],
-        checks: Bool,
-        locks: Bool
-    ) async -> TagWriteOutcome {
+    package func write(_ message: [UInt8], checks: Bool, locks: Bool) async -> TagWriteOutcome {
         var findings = TagReadResult(self)
         guard let forumTag else {
             findings.survey.error = missingProcedures
