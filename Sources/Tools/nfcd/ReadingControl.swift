@@ -25,7 +25,7 @@ final class ReadingControl {
     private let links: LinkOpening
     private let inbox: InboxKeeper
     private var unlocks: UnlockMemory<DirectoryStore>
-    private(set) var surroundings = Surroundings()
+    private(set) var surroundings = SystemConditions()
     /// Whether all surroundings are known and the machine has got its conditions.
     private(set) var hasBegun = false
     private var told = ToldState()

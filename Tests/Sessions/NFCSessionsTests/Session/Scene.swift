@@ -57,7 +57,7 @@ struct Scene {
             sessionEndObserver: sessionEndObserver,
             host: host,
             onNotice: { [notices] text in notices.withLock { $0.append(text) } },
-            place: QuietPlace()
+            place: QuietTest()
         )
     }
 
@@ -130,7 +130,7 @@ struct Scene {
 }
 
 /// Prints no lines to the app's author.
-private final class QuietPlace: TestContext {
+private final class QuietTest: TestContext {
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
     func prints(_ notice: String) -> Bool { false }
