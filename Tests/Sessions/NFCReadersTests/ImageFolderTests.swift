@@ -165,7 +165,9 @@ import VirtualTags
         }
         try place.make()
         #expect(!ImageFolder.mayBeCreated(place.path))
-        for name in ["", "/nowhere/a.json", "/nowhere/a,/nowhere/b"] { #expect(!ImageFolder.mayBeCreated(name), "\(name)") }
+        for name in ["", "/nowhere/a.json", "/nowhere/a,/nowhere/b"] {
+            #expect(!ImageFolder.mayBeCreated(name), "\(name)")
+        }
         withExtendedLifetime(folder) {}
     }
 

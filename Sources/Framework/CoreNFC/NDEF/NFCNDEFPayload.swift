@@ -27,12 +27,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
         self.init(Fields(format: format, type: type, identifier: identifier, payload: payload))
     }
 
-    /// Creates a record that is written in chunks.
-    ///
-    /// - Parameters:
-    ///   - type: the type, at most 255 bytes.
-    ///   - identifier: the identifier, at most 255 bytes; empty for none.
-    ///   - chunkSize: the maximum number of payload bytes in a chunk; 0 for one piece.
+    /// Creates a record that is written in chunks of at most `chunkSize` payload bytes; 0 for one piece.
     public convenience init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data, chunkSize: Int) {
         self.init(
             Fields(

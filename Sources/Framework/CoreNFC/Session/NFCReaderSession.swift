@@ -61,8 +61,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     let mistakes: MisuseReporter
 
     private struct Locals {
-        /// The session itself, while it is active.
-        var keepAlive: UncheckedSendableBox<NFCReaderSession>?
+        var hasBegun = false
         /// The text of a session without a reader, and whether a session that never reached the reader has ended.
         var alertMessage = ""
         var hasEnded = false
@@ -120,7 +119,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     open func begin() {
         if hasEnded { return mistakes.add(.beginsAgain) }
         // A session that waits for its turn, or is active, has begun.
-        guard locals.withLock({ $0.keepAlive == nil }) else { return }
+        if locals.withLock({ $0.hasBegun }) { return }
         MainQueue.ask()
         noteBegin()
         if let refusal { return endLocally(refusal) }
@@ -166,15 +165,12 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// The session has ended. Called on ``sessionQueue``.
     func didEnd(_ error: NFCReaderError) {}
 
-    /// Delivers the events, and keeps the session alive until the last one.
+    /// Delivers the events, and keeps the session alive until the last one, after which the runtime releases the observer.
     private func observe(_ runtime: ReaderSession) {
+        locals.withLock { $0.hasBegun = true }
         let session = UncheckedSendableBox(self)
-        locals.withLock { $0.keepAlive = session }
-        let box = WeakBox(self)
         runtime.observe { [environment, sessionQueue] event in
-            guard let session = box.object as? NFCReaderSession else { return }
-            let kept = UncheckedSendableBox(session)
-            environment.call(on: sessionQueue) { kept.value.deliver(event) }
+            environment.call(on: sessionQueue) { session.value.deliver(event) }
         }
     }
 
@@ -190,7 +186,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
             let error = locals.withLock { $0.error } ?? NFCReaderError(end)
             noteEnd(error)
             didEnd(error)
-            locals.withLock { $0.keepAlive = nil }
         }
     }
 

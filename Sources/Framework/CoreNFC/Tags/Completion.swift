@@ -31,43 +31,57 @@ extension Result where Failure == any Error {
 
 // MARK: The asynchronous form of a command
 
+/// How a command ended, for the task that waits for it.
+private typealias Ended<Value> = UncheckedSendableBox<Result<Value, any Error>>
+
 /// Waits for a command that ends with a result.
 ///
 /// - Parameter start: starts the command, and passes it the handler, which it calls exactly once.
 func withResult<Value>(
     _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
 ) async throws -> Value {
-    let box = await TagLink.withCompletion { done in start { done(UncheckedSendableBox($0)) } }
-    return try box.value.get()
+    let ended: Ended<Value> = await TagLink.withCompletion { done in start { done(Ended($0)) } }
+    return try ended.value.get()
 }
 
 /// Waits for a command that ends with an optional error. The next functions wait for one that also ends with values.
 func withCompletion(_ start: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
-    try await withResult { done in start { done(Result((), $0)) } }
+    let ended: Ended<Void> = await TagLink.withCompletion { done in start { done(Ended(Result((), $0))) } }
+    try ended.value.get()
 }
 
 func withCompletion<A>(_ start: (@escaping @Sendable (A, (any Error)?) -> Void) -> Void) async throws -> A {
-    try await withResult { done in start { done(Result($0, $1)) } }
+    let ended: Ended<A> = await TagLink.withCompletion { done in start { done(Ended(Result($0, $1))) } }
+    return try ended.value.get()
 }
 
 func withCompletion<A, B>(_ start: (@escaping @Sendable (A, B, (any Error)?) -> Void) -> Void) async throws -> (A, B) {
-    try await withResult { done in start { done(Result(($0, $1), $2)) } }
+    let ended: Ended<(A, B)> = await TagLink.withCompletion { done in start { done(Ended(Result(($0, $1), $2))) } }
+    return try ended.value.get()
 }
 
 func withCompletion<A, B, C>(
     _ start: (@escaping @Sendable (A, B, C, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C) {
-    try await withResult { done in start { done(Result(($0, $1, $2), $3)) } }
+    let ended: Ended<(A, B, C)> = await TagLink.withCompletion { done in start { done(Ended(Result(($0, $1, $2), $3))) }
+    }
+    return try ended.value.get()
 }
 
 func withCompletion<A, B, C, D>(
     _ start: (@escaping @Sendable (A, B, C, D, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C, D) {
-    try await withResult { done in start { done(Result(($0, $1, $2, $3), $4)) } }
+    let ended: Ended<(A, B, C, D)> = await TagLink.withCompletion { done in
+        start { done(Ended(Result(($0, $1, $2, $3), $4))) }
+    }
+    return try ended.value.get()
 }
 
 func withCompletion<A, B, C, D, E>(
     _ start: (@escaping @Sendable (A, B, C, D, E, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C, D, E) {
-    try await withResult { done in start { done(Result(($0, $1, $2, $3, $4), $5)) } }
+    let ended: Ended<(A, B, C, D, E)> = await TagLink.withCompletion { done in
+        start { done(Ended(Result(($0, $1, $2, $3, $4), $5))) }
+    }
+    return try ended.value.get()
 }

@@ -60,11 +60,6 @@ public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfigura
     private let storage: Locked<Fields>
 
     /// Creates a configuration without retries.
-    ///
-    /// - Parameters:
-    ///   - manufacturerCode: the manufacturer's code (ISO/IEC 7816-6), 0 to 0xFF.
-    ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
-    ///   - requestParameters: what follows the manufacturer's code; nil for nothing.
     public convenience init(manufacturerCode: Int, customCommandCode: Int, requestParameters: Data?) {
         self.init(
             manufacturerCode: manufacturerCode,
@@ -75,14 +70,7 @@ public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfigura
         )
     }
 
-    /// Creates a configuration.
-    ///
-    /// - Parameters:
-    ///   - manufacturerCode: the manufacturer's code (ISO/IEC 7816-6), 0 to 0xFF.
-    ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
-    ///   - requestParameters: what follows the manufacturer's code; nil for nothing.
-    ///   - maximumRetries: how many times the command is sent again when the tag does not answer.
-    ///   - retryInterval: how long to wait before each retry, in seconds.
+    /// Creates a configuration. Each argument sets the property of the same name.
     public init(
         manufacturerCode: Int,
         customCommandCode: Int,
@@ -134,21 +122,11 @@ public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConf
     private let storage: Locked<(range: NSRange, chunkSize: Int)>
 
     /// Creates a configuration without retries.
-    ///
-    /// - Parameters:
-    ///   - range: the blocks, from 0 to 255, at least one.
-    ///   - chunkSize: how many blocks one command reads.
     public convenience init(range: NSRange, chunkSize: Int) {
         self.init(range: range, chunkSize: chunkSize, maximumRetries: 0, retryInterval: 0)
     }
 
-    /// Creates a configuration.
-    ///
-    /// - Parameters:
-    ///   - range: the blocks, from 0 to 255, at least one.
-    ///   - chunkSize: how many blocks one command reads.
-    ///   - maximumRetries: how many times a command is sent again when the tag does not answer.
-    ///   - retryInterval: how long to wait before each retry, in seconds.
+    /// Creates a configuration. Each argument sets the property of the same name.
     public init(range: NSRange, chunkSize: Int, maximumRetries: Int, retryInterval: TimeInterval) {
         storage = Locked((range, chunkSize))
         super.init(maximumRetries: maximumRetries, retryInterval: retryInterval)

@@ -119,9 +119,7 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
 
     private let storage: Locked<Fields>
 
-    /// Creates a configuration.
-    ///
-    /// - Parameter passTypeIdentifier: the identifier of the pass, such as `pass.com.example.loyalty`.
+    /// Creates a configuration. Each argument sets the property of the same name.
     public init(vasMode mode: Mode, passTypeIdentifier: String, url: URL?) {
         storage = Locked(Fields(mode: mode, passTypeIdentifier: passTypeIdentifier, url: url))
     }

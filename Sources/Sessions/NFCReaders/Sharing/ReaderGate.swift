@@ -62,9 +62,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
         return claim
     }
 
-    /// Sends a few bytes without waiting.
-    ///
-    /// - Returns: false when the other side is gone or does not read.
+    /// Sends a few bytes without waiting. Returns false when the other side is gone or does not read.
     @discardableResult
     static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -108,9 +106,7 @@ struct GateMessages: Sendable {
     private var hasPurpose = false
     private var isOver = false
 
-    /// Parses bytes.
-    ///
-    /// - Returns: the messages that they complete, in order.
+    /// Parses bytes. Returns the messages that they complete, in order.
     mutating func take(_ bytes: some Collection<UInt8>) -> [Message] {
         guard !isOver else { return [] }
         pending += bytes

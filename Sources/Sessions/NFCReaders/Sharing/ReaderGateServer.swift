@@ -106,9 +106,7 @@ public final class ReaderGateServer: Sendable {
         }
     }
 
-    /// Handles an app that sends its purpose, reports tags, or is gone.
-    ///
-    /// - Returns: whether more may follow.
+    /// Handles an app that sends its purpose, reports tags, or is gone. Returns whether more may follow.
     private func take(_ descriptor: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(descriptor, &buffer, buffer.count)

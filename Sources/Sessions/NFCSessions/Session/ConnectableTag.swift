@@ -52,9 +52,8 @@ public final class ConnectableTag: Sendable {
 
     func becomeUnavailable() { available.withLock { $0 = false } }
 
-    /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag.
-    ///
-    /// - Returns: nil if the reader can't distinguish stays.
+    /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag. Returns nil if the
+    /// reader can't distinguish stays.
     func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
         guard let arrival = presence.arrival else { return nil }
         return await driver.isStillNear(presence.identifier, since: arrival)

@@ -201,9 +201,8 @@ public final class SessionArbiter: Sendable {
         state.withLock { $0.refusals[number] = onRefusal }
     }
 
-    /// Ends the session that has the reader, for example when its app goes to the background.
-    ///
-    /// - Returns: false when no session has the reader.
+    /// Ends the session that has the reader, for example when its app goes to the background. Returns false when no
+    /// session has the reader.
     @discardableResult
     package func endSession(with end: SessionEnd) -> Bool {
         guard let endHolder = state.withLock({ $0.endHolder }) else { return false }

@@ -69,9 +69,7 @@ package struct SessionStateMachine: Sendable {
 
     package var isActive: Bool { phase == .polling || phase == .paused }
 
-    /// Handles an event.
-    ///
-    /// - Returns: the actions to perform, in order. Empty when the event has no meaning in this phase.
+    /// Handles an event. Returns the actions to perform, in order. Empty when the event has no meaning in this phase.
     package mutating func handle(_ event: Event) -> [Action] {
         switch (phase, event) {
         case (.created, .begin):

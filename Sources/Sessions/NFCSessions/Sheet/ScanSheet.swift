@@ -80,9 +80,7 @@ package struct SheetStateMachine: Sendable {
     /// Whether the sheet is on the screen.
     package var isVisible: Bool { content.map { $0.state != .dismissed } ?? false }
 
-    /// Handles an event.
-    ///
-    /// - Returns: the content to draw; nil when nothing changes.
+    /// Handles an event. Returns the content to draw; nil when nothing changes.
     package mutating func handle(_ event: Event) -> SheetContent? {
         guard let next = next(after: event), next != content else { return nil }
         content = next

@@ -13,10 +13,8 @@ struct Terminal: Sendable {
 
     let fileDescriptor: Int32
 
-    /// Opens the controlling terminal.
-    ///
-    /// - Returns: nil when there is none, or when the process is in the background, where changing the terminal would
-    ///   stop it.
+    /// Opens the controlling terminal. Returns nil when there is none, or when the process is in the background, where
+    /// changing the terminal would stop it.
     static func open(path: String = "/dev/tty") -> Terminal? {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
@@ -46,9 +44,8 @@ struct Terminal: Sendable {
         return Size(columns: Int(size.ws_col), lines: Int(size.ws_row))
     }
 
-    /// Makes the terminal pass each key, including Ctrl-C, without echo. Reads then never block.
-    ///
-    /// - Returns: the settings to restore.
+    /// Makes the terminal pass each key, including Ctrl-C, without echo. Reads then never block. Returns the settings
+    /// to restore.
     func enterRawMode() -> termios? {
         var saved = termios()
         guard unsafe tcgetattr(fileDescriptor, &saved) == 0 else { return nil }

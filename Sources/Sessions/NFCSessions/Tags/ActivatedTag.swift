@@ -97,8 +97,7 @@ package final class ActivatedTag {
     }
 
     /// Asks the tag whether it is near: with R(NAK) for a card with ISO-DEP, otherwise with an exchange of its type.
-    ///
-    /// - Returns: nil when its kind has no such exchange.
+    /// Returns nil when its kind has no such exchange.
     func isPresent() async -> Bool? {
         if let card { return await card.isPresent() }
         return await forumTag?.isPresent()

@@ -91,9 +91,7 @@ struct FieldTagFinder {
     let driver: any FieldDriver
     let plan: PollingPlan
 
-    /// Looks for tags.
-    ///
-    /// - Returns: the tags, and the one that is selected, if any.
+    /// Looks for tags. Returns the tags, and the one that is selected, if any.
     func find() async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
         var tags: [ActivatedTag] = []
         if let link = link(for: .nfcV) { tags += try await findNFCV(link) }

@@ -57,9 +57,7 @@ extension ActivatedTag {
         return name ?? nil
     }
 
-    /// Completes the tag's activation.
-    ///
-    /// - Returns: the counts at that moment.
+    /// Completes the tag's activation. Returns the counts at that moment.
     func begin(_ findings: inout TagReadResult) async throws(TagError) -> LinkStatistics? {
         try await forumTag?.prepare()
         findings.activation = statisticsSinceOrigin

@@ -7,8 +7,7 @@ import TagProtocols
 /// Calls are made one at a time.
 protocol TagSource: Sendable {
     /// Looks once for tags, as if the field had just been turned on. Tags that were found before become invalid.
-    ///
-    /// - Returns: the tags, and the one that is selected, if any.
+    /// Returns the tags, and the one that is selected, if any.
     func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?)
 
     /// Makes a tag ready for commands.
