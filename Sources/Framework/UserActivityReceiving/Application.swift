@@ -178,11 +178,7 @@ public protocol ApplicationDelegate: AnyObject {
 extension ApplicationDelegate {
     public func application(_: Application, willContinueUserActivityWithType _: String) -> Bool { false }
 
-    public func application(
-        _: Application,
-        didFailToContinueUserActivityWithType _: String,
-        error _: any Error
-    ) {}
+    public func application(_: Application, didFailToContinueUserActivityWithType _: String, error _: any Error) {}
 }
 
 /// An object that can show an activity, like `UIUserActivityRestoring`.
