@@ -34,68 +34,41 @@ public struct NFCReaderError: _BridgedStoredNSError {
     /// The domain, for the bridge to `NSError`.
     public static var _nsErrorDomain: String { NFCErrorDomain }
 
-    /// What went wrong.
+    /// What went wrong. The error's static properties of the same names describe each code.
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         public typealias _ErrorType = NFCReaderError
 
-        /// The device or the tag does not support the feature.
         case readerErrorUnsupportedFeature = 1
-        /// The app lacks an entitlement or an entry in its property list.
         case readerErrorSecurityViolation = 2
-        /// A parameter is wrong.
         case readerErrorInvalidParameter = 3
-        /// The length of a parameter is wrong.
         case readerErrorInvalidParameterLength = 4
-        /// A parameter is out of range.
         case readerErrorParameterOutOfBound = 5
-        /// The radio is off.
         case readerErrorRadioDisabled = 6
-        /// The app or the user is not eligible for the feature.
         case readerErrorIneligible = 7
-        /// The user did not allow the app to use the feature.
         case readerErrorAccessNotAccepted = 8
 
-        /// The reader lost the tag.
         case readerTransceiveErrorTagConnectionLost = 100
-        /// All retries failed.
         case readerTransceiveErrorRetryExceeded = 101
-        /// The tag answered with an error, answered incorrectly, or did not answer.
         case readerTransceiveErrorTagResponseError = 102
-        /// The session has ended.
         case readerTransceiveErrorSessionInvalidated = 103
-        /// The tag is not the connected one.
         case readerTransceiveErrorTagNotConnected = 104
-        /// The packet is longer than the tag or the reader can take.
         case readerTransceiveErrorPacketTooLong = 105
 
-        /// The user cancelled the session, or the app invalidated it.
         case readerSessionInvalidationErrorUserCanceled = 200
-        /// The session reached its time limit.
         case readerSessionInvalidationErrorSessionTimeout = 201
-        /// The session ended unexpectedly.
         case readerSessionInvalidationErrorSessionTerminatedUnexpectedly = 202
-        /// The system is busy.
         case readerSessionInvalidationErrorSystemIsBusy = 203
-        /// The session was to read one tag, and it has.
         case readerSessionInvalidationErrorFirstNDEFTagRead = 204
 
-        /// A command configuration has invalid parameters.
         case tagCommandConfigurationErrorInvalidParameters = 300
 
-        /// The tag can't be written.
         case ndefReaderSessionErrorTagNotWritable = 400
-        /// The tag did not accept the write.
         case ndefReaderSessionErrorTagUpdateFailure = 401
-        /// The message is longer than the tag's capacity.
         case ndefReaderSessionErrorTagSizeTooSmall = 402
-        /// The tag holds no message.
         case ndefReaderSessionErrorZeroLengthMessage = 403
 
-        /// The user does not let the app use the location. A payment session needs it on a phone.
         case paymentTagReaderSessionErrorLocationAuthorizationDenied = 500
-        /// A restriction forbids the app to use the location.
         case paymentTagReaderSessionErrorLocationServiceRestricted = 501
-        /// The location does not come from the device itself.
         case paymentTagReaderSessionErrorOnDeviceLocationUnavailable = 502
     }
 }

@@ -95,11 +95,7 @@ public protocol __NFCTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     /// The session that found the tag; nil when the session no longer exists.
     var session: (any NFCReaderSessionProtocol)? { get }
 
-    /// Whether the tag is connected and has not left the field; false for a tag that is not connected.
-    ///
-    /// A reader that reports when a tag leaves, such as the virtual reader or a PC/SC reader, makes the property false
-    /// at once. With any other reader, reading the property also starts a check of the tag, and a later read returns
-    /// the result. Connecting to the tag again always checks that it is near.
+    /// Whether the tag is connected and has not left the field; see ``NFCTag/isAvailable``.
     var isAvailable: Bool { get }
 
     /// The tag itself when it is an ISO/IEC 15693 tag.
