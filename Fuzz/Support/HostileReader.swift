@@ -39,7 +39,7 @@ final class HostileReader: SmartCardLayer, @unchecked Sendable {
     }
 
     var isServiceLikely: Bool { true }
-    func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int { 1 }
+    func establishContext(_ cut: CancellationSignal) throws(SmartCardError) -> Int { 1 }
     func releaseContext(_ context: Int) {}
     func abandon(_ context: Int) {}
     func listReaders(_ context: Int) throws(SmartCardError) -> [String] { [Self.name] }
@@ -48,7 +48,7 @@ final class HostileReader: SmartCardLayer, @unchecked Sendable {
         milliseconds: UInt32?,
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]? { nil }
-    func waitForService(milliseconds: Int, _ cut: WaitCut) {}
+    func waitForService(milliseconds: Int, _ cut: CancellationSignal) {}
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         SmartCardHandle(handle: 1, answerToReset: answerToReset)
     }

@@ -68,7 +68,7 @@ extension SimulatorState {
 }
 
 /// The place in the trace up to which someone has its rows.
-public struct TracePlace: Sendable, Hashable {
+public struct TracePosition: Sendable, Hashable {
     /// The place of the next row.
     public var next: Int
     /// Counts how often rows were removed.
@@ -102,16 +102,16 @@ extension Simulator {
     }
 
     /// The whole state, and where its trace ends.
-    public func snapshot() -> (state: JSON, trace: TracePlace) {
+    public func snapshot() -> (state: JSON, trace: TracePosition) {
         take { state in
             state.drawer.refresh()
-            return (state.json, TracePlace(next: state.trace.total, era: state.trace.era))
+            return (state.json, TracePosition(next: state.trace.total, era: state.trace.era))
         }
     }
 
     /// Where the trace ends now.
-    public func snapshotPlace() -> TracePlace {
-        read { TracePlace(next: $0.trace.total, era: $0.trace.era) }
+    public func snapshotPosition() -> TracePosition {
+        read { TracePosition(next: $0.trace.total, era: $0.trace.era) }
     }
 
     /// Rows of the trace from a place on.
@@ -120,9 +120,9 @@ extension Simulator {
     ///   - place: where to begin. It moves on.
     ///   - limit: the most rows.
     /// - Returns: a message for windows; nil when there is nothing new.
-    public func traceMessage(from place: inout TracePlace, limit: Int = Limits.rows) -> JSON? {
+    public func traceMessage(from place: inout TracePosition, limit: Int = Limits.rows) -> JSON? {
         let start = place
-        let (message, next) = read { state -> (JSON?, TracePlace) in
+        let (message, next) = read { state -> (JSON?, TracePosition) in
             let trace = state.trace
             let isReset = trace.era != start.era
             // After a reset a page loads the rows itself, from the first one.
@@ -133,7 +133,7 @@ extension Simulator {
                 "type": "trace", "from": .int(from), "rows": .array(rows.map(\.json)), "total": .int(trace.total),
             ]
             if isReset { message["reset"] = true }
-            return (.object(message), TracePlace(next: from + rows.count, era: trace.era))
+            return (.object(message), TracePosition(next: from + rows.count, era: trace.era))
         }
         place = next
         return message

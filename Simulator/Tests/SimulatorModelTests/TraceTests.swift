@@ -68,7 +68,7 @@ import Testing
     @Test("Windows get the rows in order, and learn when the trace was cleared")
     func following() throws {
         let bench = try read()
-        var place = TracePlace()
+        var place = TracePosition()
         let first = try #require(bench.simulator.traceMessage(from: &place, limit: 3))
         #expect(first["from"] == 0)
         #expect(first["rows"]?.array?.count == 3)
@@ -104,7 +104,7 @@ import Testing
     func limit() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
-        var place = TracePlace()
+        var place = TracePosition()
         for _ in 0...Limits.trace { program.send(["do": "event", "kind": "callback", "name": "again"]) }
         _ = bench.simulator.traceMessage(from: &place)
         #expect(place.era == 1)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import NFCReaders
+import TextSafety
 
 /// A screen of an app on a simulated phone: a title, and items from top to bottom.
 ///
@@ -68,7 +70,6 @@ public struct PhoneScreen: Sendable, Hashable {
         /// A row of a list. Rows that follow each other are one list.
         ///
         /// - Parameters:
-        ///   - text: the text.
         ///   - detail: a smaller text below it.
         ///   - badge: a word at its end, such as "New".
         ///   - id: what the app gets when it is pressed; nil for a row that can't be pressed.
@@ -89,7 +90,6 @@ public struct PhoneScreen: Sendable, Hashable {
         /// An alert over the screen. A screen shows the first one.
         ///
         /// - Parameters:
-        ///   - title: the title.
         ///   - text: the text below it.
         ///   - buttons: the buttons, from left to right.
         public static func alert(_ title: String, text: String, buttons: [Button]) -> Item {
@@ -106,13 +106,86 @@ public struct PhoneScreen: Sendable, Hashable {
 
     /// Creates a screen.
     ///
-    /// - Parameters:
-    ///   - title: the title.
-    ///   - back: the button at the upper left, which leads back; nil for none.
-    ///   - items: the items from top to bottom.
+    /// - Parameter back: the button at the upper left, which leads back; nil for none.
     public init(title: String, back: Button? = nil, items: [Item] = []) {
         self.title = title
         self.back = back
         self.items = items
     }
+}
+
+extension PhoneScreen {
+    /// The screen as the simulator takes it.
+    package var json: String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("title", title)
+        if let back {
+            writer.key("back")
+            back.write(to: &writer)
+        }
+        writer.key("items")
+        writer.beginArray()
+        for item in items { item.write(to: &writer) }
+        writer.endArray()
+        writer.endObject()
+        return String(decoding: writer.text, as: UTF8.self)
+    }
+}
+
+extension PhoneScreen.Button {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("id", id)
+        writer.member("text", text)
+        writer.member("style", style.rawValue)
+        writer.endObject()
+    }
+}
+
+extension PhoneScreen.Item {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("kind", kind.rawValue)
+        if let id { writer.member("id", id) }
+        writer.member("text", text)
+        if let detail { writer.member("detail", detail) }
+        if let badge { writer.member("badge", badge) }
+        if let style { writer.member("style", style.rawValue) }
+        if !buttons.isEmpty {
+            writer.key("buttons")
+            writer.beginArray()
+            for button in buttons { button.write(to: &writer) }
+            writer.endArray()
+        }
+        writer.endObject()
+    }
+}
+
+/// The phone of a running simulator, on which this process is an app.
+///
+/// Without it, the phone shows the app's name and what it prints. The scanning sheet needs nothing of this.
+public final class SimulatedPhone: Sendable {
+    /// The phone of this process; nil when `NFC_READER` is not `simulator`.
+    public static let ofProcess = SimulatorPhone.ofProcess.map { SimulatedPhone($0) }
+
+    /// The ids of the rows and buttons that are pressed. One task may wait for them.
+    public let presses: AsyncStream<String>
+
+    private let phone: SimulatorPhone
+
+    /// Creates an app's side of a simulator's phone; apps use ``ofProcess``.
+    package init(_ phone: SimulatorPhone) {
+        self.phone = phone
+        let (stream, presses) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
+        self.presses = stream
+        phone.onPress { presses.yield($0) }
+    }
+
+    /// Shows a screen. It is shown again when the simulator was started again.
+    ///
+    /// Returns at once. A screen may have up to 64 KiB as JSON; a larger one is not shown.
+    ///
+    /// - Parameter screen: the screen; nil for the app's name and what it prints.
+    public func show(_ screen: PhoneScreen?) { phone.show(screen?.json) }
 }

@@ -57,7 +57,8 @@ public final class PCSCReader: DiscoveringDriver {
     ///   - name: the reader's full name, if it is known.
     ///   - layer: the resource manager.
     ///   - limits: the longest that calls may take.
-    package init(_ choice: ReaderChoice, name: String? = nil, layer: any SmartCardLayer, limits: CallLimits = .usual) {
+    package init(_ choice: ReaderChoice, name: String? = nil, layer: any SmartCardLayer, limits: CallTimeouts = .usual)
+    {
         self.choice = choice
         state = Locked(State(name: name))
         service = ServiceConnection(layer: layer, limits: limits)

@@ -13,7 +13,7 @@ final class ReaderMonitor: Sendable {
         /// The number of the current run of the thread; a thread of an older run ends.
         var run = 0
         /// Ends the wait of that run's thread while it has no context.
-        var cut = WaitCut()
+        var cut = CancellationSignal()
         var context: Int?
         /// When the service disappeared; nil while it runs.
         var absentSince: ContinuousClock.Instant?
@@ -63,7 +63,7 @@ final class ReaderMonitor: Sendable {
             state.nextKey += 1
             if state.observers.isEmpty {
                 // The end of the run before has counted it.
-                let (run, cut) = (state.run, WaitCut())
+                let (run, cut) = (state.run, CancellationSignal())
                 state.cut = cut
                 state.absentSince = nil
                 setWatching(false)
@@ -119,7 +119,7 @@ final class ReaderMonitor: Sendable {
 
     // MARK: The thread
 
-    private func loop(_ run: Int, _ cut: WaitCut) {
+    private func loop(_ run: Int, _ cut: CancellationSignal) {
         var hadService = true
         var isWaitedFor = true
         while isWanted(run) {

@@ -8,7 +8,7 @@ final class ServiceConnection: Sendable {
     private struct State {
         var context: Int?
         /// Ends the current wait when it is not a call with the context.
-        var wait: WaitCut?
+        var wait: CancellationSignal?
         var losses: UInt64 = 0
         /// When the service did not answer to the release of a connection.
         var silentAt: ContinuousClock.Instant?
@@ -30,7 +30,7 @@ final class ServiceConnection: Sendable {
     /// - Parameters:
     ///   - layer: the resource manager.
     ///   - limits: the longest that calls may take.
-    init(layer: any SmartCardLayer, limits: CallLimits) {
+    init(layer: any SmartCardLayer, limits: CallTimeouts) {
         let state = Locked(State())
         self.layer = layer
         self.state = state
@@ -132,7 +132,7 @@ final class ServiceConnection: Sendable {
     /// Waits for a time, without a call to the service. Throws `cancelled` as soon as calls are interrupted.
     func pause(milliseconds: Int) throws(SmartCardError) {
         try limit.begin()
-        let cut = WaitCut()
+        let cut = CancellationSignal()
         state.withLock { $0.wait = cut }
         defer {
             state.withLock { $0.wait = nil }
@@ -143,7 +143,7 @@ final class ServiceConnection: Sendable {
 
     private func establish() throws(SmartCardError) -> Int {
         if let context = state.withLock({ $0.context }) { return context }
-        let cut = WaitCut()
+        let cut = CancellationSignal()
         state.withLock { $0.wait = cut }
         defer { state.withLock { $0.wait = nil } }
         let context = try layer.establishContext(cut)
@@ -171,7 +171,7 @@ final class ServiceConnection: Sendable {
 }
 
 /// How long calls to the service may take, and how long the service may be away, in milliseconds.
-package struct CallLimits: Sendable {
+package struct CallTimeouts: Sendable {
     /// For any call. ISO-DEP allows a card 5 s for a block, and lets it ask for more.
     let call: Int
     /// For reading the readers' states. A service that has just started answers only when its readers' drivers have
@@ -190,11 +190,11 @@ package struct CallLimits: Sendable {
     }
 
     /// Limits that people and cards can accept.
-    package static let usual = CallLimits(call: 20_000, look: 10_000, absence: 4000)
+    package static let usual = CallTimeouts(call: 20_000, look: 10_000, absence: 4000)
 
     /// The same limit for calls of every kind.
-    package static func same(_ milliseconds: Int) -> CallLimits {
-        CallLimits(
+    package static func same(_ milliseconds: Int) -> CallTimeouts {
+        CallTimeouts(
             call: milliseconds,
             look: milliseconds,
             absence: usual.absence,
@@ -296,7 +296,7 @@ final class CallLimit: Sendable {
 }
 
 /// Lets another thread end a wait: the current one and all later ones.
-package final class WaitCut: Sendable {
+package final class CancellationSignal: Sendable {
     private struct State {
         var isCut = false
         var end: (@Sendable () -> Void)?

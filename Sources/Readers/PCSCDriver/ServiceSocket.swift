@@ -67,7 +67,7 @@ enum ServiceProbe {
     ///   - patience: how long to wait, in milliseconds.
     /// - Throws: `timeout` when the service does not answer, `cancelled`.
     static func check(
-        _ cut: WaitCut,
+        _ cut: CancellationSignal,
         _ probes: Locked<Set<Int32>>,
         patience: Int = ServiceProbe.patience
     ) throws(SmartCardError) {
@@ -88,7 +88,7 @@ enum ServiceProbe {
 
     /// Connects to the service. Returns the descriptor; nil when there is no service, or this user may not use it.
     private static func connect(
-        _ cut: WaitCut,
+        _ cut: CancellationSignal,
         _ probes: Locked<Set<Int32>>,
         until end: ContinuousClock.Instant
     ) throws(SmartCardError) -> Int32? {
@@ -128,7 +128,7 @@ enum ServiceWatch {
     /// - Parameters:
     ///   - milliseconds: how long to wait.
     ///   - cut: ends the wait from another thread.
-    static func wait(milliseconds: Int, _ cut: WaitCut) {
+    static func wait(milliseconds: Int, _ cut: CancellationSignal) {
         let watch = inotify_init1(Int32(IN_CLOEXEC))
         var alarm: [Int32] = [-1, -1]
         let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)

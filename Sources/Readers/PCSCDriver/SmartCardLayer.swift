@@ -10,7 +10,7 @@ package protocol SmartCardLayer: Sendable {
 
     /// Opens a connection to the service. Throws `timeout` when the service runs but does not answer, `cancelled` when
     /// the attempt was ended.
-    func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int
+    func establishContext(_ cut: CancellationSignal) throws(SmartCardError) -> Int
 
     /// Closes a connection to the service, and everything that was opened through it.
     func releaseContext(_ context: Int)
@@ -39,7 +39,7 @@ package protocol SmartCardLayer: Sendable {
     /// - Parameters:
     ///   - milliseconds: how long to wait.
     ///   - cut: ends the wait from another thread.
-    func waitForService(milliseconds: Int, _ cut: WaitCut)
+    func waitForService(milliseconds: Int, _ cut: CancellationSignal)
 
     /// Opens a card. With `direct`, opens the reader whether it has a card or not.
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle

@@ -33,7 +33,7 @@ import TagLink
 
     var isServiceLikely: Bool { ServiceSocket.exists }
 
-    func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
+    func establishContext(_ cut: CancellationSignal) throws(SmartCardError) -> Int {
         let call = "SCardEstablishContext"
         try ServiceProbe.check(cut, probes)
         let library = try self.library(call)
@@ -119,7 +119,7 @@ import TagLink
         return table.states
     }
 
-    func waitForService(milliseconds: Int, _ cut: WaitCut) {
+    func waitForService(milliseconds: Int, _ cut: CancellationSignal) {
         ServiceWatch.wait(milliseconds: milliseconds, cut)
     }
 

@@ -42,7 +42,7 @@ import Testing
             for count in 0..<hex.count / 2 {
                 // A cut command is another one, or none.
                 guard let cut = NFCISO7816APDU(data: Data(bytes(hex).prefix(count))) else { continue }
-                #expect(try cut.encoded().get().count <= count)
+                #expect(try cut.encoded().count <= count)
             }
         }
     }
@@ -52,7 +52,7 @@ import Testing
         for (body, expected) in rows {
             let apdu = try #require(NFCISO7816APDU(data: Data(bytes("0cb00102" + body))))
             #expect(apdu.data == Data([7, 8]) && apdu.expectedResponseLength == expected)
-            #expect(try apdu.encoded().get().count == (expected == -1 ? 7 : 8))
+            #expect(try apdu.encoded().count == (expected == -1 ? 7 : 8))
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
             (1, 257, 4 + 3 + 1 + 2), (255, 257, 4 + 3 + 255 + 2), (65_535, 65_536, 4 + 3 + 65_535 + 2),
         ]
         for (count, expected, size) in rows {
-            let encoded = try Self.apdu(count, expected).encoded().get()
+            let encoded = try Self.apdu(count, expected).encoded()
             #expect(encoded.count == size, "\(count) \(expected)")
             let parsed = try #require(NFCISO7816APDU(data: Data(encoded)))
             #expect(
@@ -79,7 +79,7 @@ import Testing
             )
         }
         // 0 stands for 256 in the extended form too, where two zeros are 65536.
-        #expect(try Self.apdu(256, 0).encoded().get().suffix(2) == [1, 0])
+        #expect(try Self.apdu(256, 0).encoded().suffix(2) == [1, 0])
     }
 
     @Test func `APDU answer: without a status word it is error 102 with the key for its length`() async throws {

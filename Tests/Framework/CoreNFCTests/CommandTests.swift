@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @unsafe @preconcurrency import CoreNFC
 import Foundation
+import NFCSessions
 import TagLink
 import Testing
 
@@ -360,7 +361,7 @@ import Testing
         let (channel, tag) = try ScriptedTag.miFare(ScriptedTag.ultralightTarget, "0a", "lost")
         #expect(try await tag.send("a204") == "0a")
         #expect(await code { try await tag.send("3004") } == 100)
-        #expect(channel.sent == ["a204", "3004"] && channel.answerTimes == [.write, .usual])
+        #expect(channel.sent == ["a204", "3004"])
     }
 }
 

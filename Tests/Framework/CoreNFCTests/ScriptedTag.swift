@@ -7,12 +7,12 @@ import NFCTestKit
 import TagLink
 import TagProtocols
 
-/// A channel that answers from a script, and records what it sends.
-final class ScriptedChannel: TagCommandChannel {
+/// A session's side that answers from a script, and records what it sends.
+final class ScriptedChannel: PacketSender {
     private struct State {
         var script: [String]
         var sent: [String] = []
-        var answerTimes: [AnswerTime] = []
+        var answerTimes: [TagPacket.Answer] = []
     }
 
     /// The name of the tag in its commands, which scripts write as `|`.
@@ -25,42 +25,28 @@ final class ScriptedChannel: TagCommandChannel {
         state = Locked(State(script: script))
     }
 
-    var clock: any RuntimeClock { manualClock }
-
     /// The packets that were sent, in hex, with `|` for the tag's name.
     var sent: [String] { state.withLock { $0.sent.map { $0.replacing(name, with: "|") } } }
 
     /// How long the channel was to wait for each answer.
-    var answerTimes: [AnswerTime] { state.withLock { $0.answerTimes } }
+    var answerTimes: [TagPacket.Answer] { state.withLock { $0.answerTimes } }
 
-    func transceive(
-        _ packet: [UInt8],
-        answer: AnswerTime,
-        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
-    ) {
-        state.withLock { $0.answerTimes.append(answer) }
-        completion(answer == .none ? note(packet) : next(packet))
-    }
-
-    func transmit(
-        _ apdu: [UInt8],
+    func send(
+        _ packet: TagPacket,
+        to tag: ConnectableTag,
         connecting connects: Bool,
-        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+        completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
     ) {
-        completion(next(apdu))
-    }
-
-    private func note(_ packet: [UInt8]) -> Result<[UInt8], NFCReaderError> {
-        state.withLock { $0.sent.append(packet.hexText()) }
-        return .success([])
-    }
-
-    private func next(_ packet: [UInt8]) -> Result<[UInt8], NFCReaderError> {
-        _ = note(packet)
-        switch state.withLock({ $0.script.isEmpty ? "none" : $0.script.removeFirst() }) {
-        case "none": return .failure(NFCReaderError(.readerTransceiveErrorTagResponseError))
-        case "lost": return .failure(NFCReaderError(.readerTransceiveErrorTagConnectionLost))
-        case let answer: return .success(bytes(answer.replacing("|", with: name)))
+        let answer = state.withLock { state in
+            state.answerTimes.append(packet.answer)
+            state.sent.append(packet.bytes.hexText())
+            if packet.answer == .none { return "" }
+            return state.script.isEmpty ? "none" : state.script.removeFirst()
+        }
+        switch answer {
+        case "none": completion(.failure(.tag(TagError(.badAnswer, "There is no answer."))))
+        case "lost": completion(.failure(.tag(TagError(.tagLost, "The tag has left."))))
+        default: completion(.success(bytes(answer.replacing("|", with: name))))
         }
     }
 }
@@ -85,14 +71,14 @@ struct ScriptedTag {
             preconditionFailure("an environment with a reader has sessions")
         }
         let activated = ActivatedTag(target: target, link: link, forumTag: nil, origin: .zero)
-        let surroundings = TagSurroundings(
-            handle: ConnectableTag(activated, session: session),
-            channel: channel,
+        let context = TagContext(
+            ConnectableTag(activated, session: session),
+            sender: channel,
             session: nil,
             queue: queue,
             configuration: app
         )
-        guard let tag = NFCTag(surroundings, hasApplicationList: false) else {
+        guard let tag = NFCTag(context, hasApplicationList: false) else {
             preconditionFailure("a phone detects the tag")
         }
         self.tag = tag

@@ -198,7 +198,7 @@ import Testing
             }
         }
         let said = try said(result)
-        #expect(said.contains("begun by what a test has left behind, when the test's field had ended"), "\(said)")
+        #expect(said.contains("Code left over from a finished test started a session"), "\(said)")
     }
 
     // MARK: The code behind a field

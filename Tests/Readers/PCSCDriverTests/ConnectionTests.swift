@@ -14,7 +14,7 @@ import Testing
         call: Int = long,
         look: Int = long
     ) -> ServiceConnection {
-        ServiceConnection(layer: service, limits: CallLimits(call: call, look: look, absence: long, silence: long))
+        ServiceConnection(layer: service, limits: CallTimeouts(call: call, look: look, absence: long, silence: long))
     }
 
     @Test func `a silent service: given up at the shortest limit of caller, look and call`() {

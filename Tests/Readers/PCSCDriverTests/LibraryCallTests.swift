@@ -159,7 +159,7 @@ import Testing
             ] as [(String, Int, SmartCardError.Code?)] {
                 _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + name, 1)
                 let found = LibraryCallTests.with(Library(statuses: [status])) { () throws(SmartCardError) in
-                    _ = try LibraryCallTests.cards.establishContext(WaitCut())
+                    _ = try LibraryCallTests.cards.establishContext(CancellationSignal())
                 }
                 // SCARD_SCOPE_SYSTEM
                 #expect(found == (code, ["establish 2"]), "\(name)")
@@ -190,7 +190,7 @@ import Testing
         await #expect(processExitsWith: .success) { [path = socket.path as String] in
             _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path, 1)
             Library.current.withLock { $0.isConnecting = true }
-            let context = try Self.cards.establishContext(WaitCut())
+            let context = try Self.cards.establishContext(CancellationSignal())
             let own = Library.current.withLock { $0.socket }
             #expect(context == 5 && own >= 0)
             let copies = ServiceSocket.connections().subtracting([own])

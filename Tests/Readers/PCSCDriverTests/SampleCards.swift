@@ -53,7 +53,7 @@ enum SampleCards {
         return service(type2Answer, table: table.merging(frames) { $1 })
     }
 
-    static func connection(_ layer: ScriptedService, limits: CallLimits = .usual) -> CardConnection {
+    static func connection(_ layer: ScriptedService, limits: CallTimeouts = .usual) -> CardConnection {
         CardConnection(service: ServiceConnection(layer: layer, limits: limits), reader: name)
     }
 

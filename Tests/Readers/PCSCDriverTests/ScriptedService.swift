@@ -91,7 +91,7 @@ final class ScriptedService: SmartCardLayer {
 
     var isServiceLikely: Bool { look { $0.isLikely ?? $0.isRunning } }
 
-    func establishContext(_ cut: WaitCut) throws(SmartCardError) -> Int {
+    func establishContext(_ cut: CancellationSignal) throws(SmartCardError) -> Int {
         if look({ $0.hanging.contains(.establish) }) {
             state.withLock { $0.waiting += 1 }
             defer { state.withLock { $0.waiting -= 1 } }
@@ -181,7 +181,7 @@ final class ScriptedService: SmartCardLayer {
         }
     }
 
-    func waitForService(milliseconds: Int, _ cut: WaitCut) {
+    func waitForService(milliseconds: Int, _ cut: CancellationSignal) {
         state.withLock { $0.serviceWaits.append(milliseconds) }
         try? cut.wait(endedBy: { [changes] in _ = changes.signal() }) {
             _ = changes.wait(timeout: .now() + .milliseconds(milliseconds))

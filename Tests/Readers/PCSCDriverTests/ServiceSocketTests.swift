@@ -72,7 +72,7 @@ final class Socket: Sendable {
                 _ = FileManager.default.createFile(atPath: folder + "/seen", contents: nil)
             }
             watch.start()
-            try ServiceProbe.check(WaitCut(), probes)
+            try ServiceProbe.check(CancellationSignal(), probes)
             #expect(FileManager.default.fileExists(atPath: folder + "/seen"))
             #expect(probes.withLock { $0.isEmpty } && ServiceSocket.connections().isEmpty)
         }
@@ -85,7 +85,7 @@ final class Socket: Sendable {
             for path in ["/nothing", "/file", "/" + String(repeating: "x", count: 200)] {
                 _ = unsafe setenv("PCSCLITE_CSOCK_NAME", folder + path, 1)
                 let probes = Locked<Set<Int32>>([])
-                try ServiceProbe.check(WaitCut(), probes)
+                try ServiceProbe.check(CancellationSignal(), probes)
                 #expect(probes.withLock { $0.isEmpty })
             }
         }
@@ -101,7 +101,7 @@ final class Socket: Sendable {
                 _ = unsafe setenv("PCSCLITE_CSOCK_NAME", path + "/pcscd.comm", 1)
                 let probes = Locked<Set<Int32>>([])
                 let error = #expect(throws: SmartCardError.self) {
-                    try ServiceProbe.check(WaitCut(), probes, patience: 50)
+                    try ServiceProbe.check(CancellationSignal(), probes, patience: 50)
                 }
                 #expect(error?.code == .timeout && probes.withLock { $0.isEmpty })
             }
@@ -127,7 +127,7 @@ final class Socket: Sendable {
             #expect(FileManager.default.createFile(atPath: folder + "/other", contents: nil))
             // The wait is cut; the folder is made; it is opened to others; the socket is moved into it.
             for round in 0..<4 {
-                let (cut, isOver) = (WaitCut(), Locked(false))
+                let (cut, isOver) = (CancellationSignal(), Locked(false))
                 let other = Thread {
                     while !ServiceSocketTests.isWatching { usleep(1000) }
                     isOver.withLock { $0 = true }

@@ -49,7 +49,7 @@ import VirtualTags
             guard request["do"] as? String == "claim" else { return FakeSimulator.answers(to: request, from: field) }
             return [#"{"id":\#(request["id"] ?? 0),"granted":true}"#]
         }
-        let made = MadeReader(simulator.reader)
+        let made = ResolvedReader(simulator.reader)
         var limits = SessionLimits()
         limits.sheetDismissal = .milliseconds(10)
         let environment = NFCEnvironment(

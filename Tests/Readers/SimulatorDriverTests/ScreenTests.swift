@@ -42,7 +42,7 @@ import Testing
     @Test func `app's phone: shows one screen after the other, and keeps the last hundred presses`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
-        let host = try #require(MadeReader(reader).host as? SimulatorPhone)
+        let host = try #require(ResolvedReader(reader).host as? SimulatorPhone)
         let phone = SimulatedPhone(host)
         try await reader.prepare()
         for (screen, text) in [

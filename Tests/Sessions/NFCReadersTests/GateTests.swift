@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: [[0x00], [session, session], [card, tag, 11], [tag, 1, 1], [session, tag, 255]] as [[UInt8]])
     func `invalid message: the program is disconnected`(bytes: [UInt8]) async throws {
         var reader = GateMessages()
-        #expect(reader.take(bytes).last == .nonsense && reader.take(Self.whole) == [])
+        #expect(reader.take(bytes).last == .invalid && reader.take(Self.whole) == [])
         let service = try Service()
         let program = try Program(service.gate, bytes)
         #expect(program.hears() == [])

@@ -20,7 +20,7 @@ import VirtualTags
             reader: made.reader,
             clock: made.clock,
             isOfTest: false,
-            companion: made.companion,
+            sessionEndObserver: made.sessionEndObserver,
             place: nil
         )
     }
@@ -43,7 +43,7 @@ import VirtualTags
     }
 
     private static func message(in bytes: [UInt8]) async throws -> [UInt8]? {
-        try await TagDesk.read(try TagImage(parsing: bytes).contents).message
+        try await TagImage(parsing: bytes).contents.readNDEF().message
     }
 
     @Test func `named files: their tags are near, and the changed ones are written after a session`() async throws {
@@ -79,7 +79,7 @@ import VirtualTags
         let tag = DemonstrationTag.make()
         let link: [UInt8] = [0x91, 0x01, 0x14, 0x55, 0x04] + Array("example.com/welcome".utf8)
         let text: [UInt8] = [0x51, 0x01, 0x1A, 0x54, 0x02] + Array("enWelcome to the gallery.".utf8)
-        let read = try await TagDesk.read(.type2(tag.contents))
+        let read = try await TagContents.type2(tag.contents).readNDEF()
         #expect(read.message == link + text && read.access == .readWrite && read.capacity == 492)
     }
 

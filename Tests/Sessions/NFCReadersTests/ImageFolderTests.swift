@@ -152,7 +152,7 @@ import VirtualTags
 
     @Test func `folder that is deleted and made again: its tags are near again`() async throws {
         let place = try Place(exists: false)
-        #expect(ImageFolder.mayCome(place.path))
+        #expect(ImageFolder.mayBeCreated(place.path))
         let folder = try place.watch()
         for round in 0..<6 {
             // The watch may be reading the folder at this moment; and those above it go too.
@@ -164,8 +164,10 @@ import VirtualTags
             if round % 2 == 0 { await place.wait(for: []) }
         }
         try place.make()
-        #expect(!ImageFolder.mayCome(place.path))
-        for name in ["", "/nowhere/a.json", "/nowhere/a,/nowhere/b"] { #expect(!ImageFolder.mayCome(name), "\(name)") }
+        #expect(!ImageFolder.mayBeCreated(place.path))
+        for name in ["", "/nowhere/a.json", "/nowhere/a,/nowhere/b"] {
+            #expect(!ImageFolder.mayBeCreated(name), "\(name)")
+        }
         withExtendedLifetime(folder) {}
     }
 

@@ -45,7 +45,7 @@ import VirtualTags
     @Test(.ownThreads) func `process's environment: used outside of tests`() async {
         await #expect(processExitsWith: .success) {
             Self.set(["NFC_READER": "none"])
-            #expect(reason(NFCEnvironment.process) == "NFC_READER is none, so there is no reader.")
+            #expect(reason(NFCEnvironment.process) == #"NFC_READER is "none", so no reader is used."#)
             #expect(NFCEnvironment.current === NFCEnvironment.process)
             let test = NFCEnvironment(ReaderConfiguration(reader: "none"))
             NFCEnvironment.$scoped.withValue(test) { #expect(NFCEnvironment.current === test) }
@@ -127,7 +127,7 @@ import VirtualTags
             guard request["do"] as? String == "claim" else { return FakeSimulator.answers(to: request, from: field) }
             return grants ? [#"{"id":\#(request["id"] ?? 0),"granted":true}"#] : []
         }
-        let made = MadeReader(simulator.reader)
+        let made = ResolvedReader(simulator.reader)
         let environment = NFCEnvironment(
             reader: made.reader,
             clock: ManualClock(),

@@ -75,7 +75,7 @@ import Testing
     // MARK: The place
 
     private func variables(_ own: [String: String], usesDesktop: Bool = true) -> [String: String] {
-        DemoPlace.environment(of: "/f", app: "/apps/TagReader", usesDesktop: usesDesktop, own: own)
+        DemoSandbox.environment(of: "/f", app: "/apps/TagReader", usesDesktop: usesDesktop, own: own)
     }
 
     @Test func `variables: folders of their own, and nothing of the person's readers and tags`() {

@@ -39,7 +39,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         // From here on no signal ends the program before everything is cleaned up.
         let signals = StopSignals.ofCommand()
-        let place = try DemoPlace(port: port)
+        let place = try DemoSandbox(port: port)
         defer { place.close() }
         Output.note("The broker is \(place.broker). Ctrl-C ends the demonstration.")
         try await Self.waitForBroker(place, signals)
@@ -51,11 +51,11 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// Waits until the broker listens, a few seconds at most.
-    private static func waitForBroker(_ place: DemoPlace, _ signals: StopSignals) async throws {
+    private static func waitForBroker(_ place: DemoSandbox, _ signals: StopSignals) async throws {
         for _ in 0..<100 {
             if signals.isRaised { throw FleetFailure.cancelled }
             try place.check()
-            if DemoPlace.isListening(place.port) { return }
+            if DemoSandbox.isListening(place.port) { return }
             try await Task.sleep(for: .milliseconds(50))
         }
         throw FleetFailure(.noBroker, "no-broker", "The broker does not listen at \(place.broker).")

@@ -4,7 +4,7 @@ import FleetModel
 
 /// What the demonstration shows, step by step. Each step waits for the event that the last one has caused.
 struct DemoShow {
-    let place: DemoPlace
+    let place: DemoSandbox
     let session: FleetSession
     let json: Bool
     let isOnce: Bool
@@ -19,7 +19,7 @@ struct DemoShow {
         case start, ready, posterComes, posterLies, posterGoes, jobWaits, jobSent, blankComes, blankLies, blankGoes
     }
 
-    init(place: DemoPlace, session: FleetSession, json: Bool, isOnce: Bool) {
+    init(place: DemoSandbox, session: FleetSession, json: Bool, isOnce: Bool) {
         self.place = place
         self.session = session
         self.json = json

@@ -19,7 +19,7 @@ actor Windows {
     private var windows: [Int: Send] = [:]
     private var lastWindow = 0
     private var version = 0
-    private var trace = TracePlace()
+    private var trace = TracePosition()
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -74,15 +74,15 @@ actor Windows {
 
     private func sendTrace() {
         guard !windows.isEmpty else {
-            trace = simulator.snapshotPlace()
+            trace = simulator.snapshotPosition()
             return
         }
-        let end = simulator.snapshotPlace()
+        let end = simulator.snapshotPosition()
         if end.era == trace.era, end.next - trace.next > Self.maximumBacklog {
             trace.next = end.next - Self.rowsInMessage
         }
         if let message = simulator.traceMessage(from: &trace, limit: Self.rowsInMessage) { send(message) }
-        if trace != simulator.snapshotPlace() { signal.yield() }
+        if trace != simulator.snapshotPosition() { signal.yield() }
     }
 
     private func send(_ message: JSON) {

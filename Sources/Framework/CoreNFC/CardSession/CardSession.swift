@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+public import Foundation
 import NFCReaders
 import NFCSessions
+import TagLink
 
 /// A session in which the app is a card: it answers the APDUs of a reader.
 ///
@@ -33,7 +34,7 @@ open class CardSession {
     public init() async throws {
         guard let port = NFCEnvironment.current.cardPort else { throw Error.systemNotAvailable }
         let configuration = AppConfiguration.current
-        guard ConfigurationGate.error(for: .cardEmulation, in: configuration) == nil else {
+        guard configuration.error(for: .cardEmulation, in: .current) == nil else {
             throw Error.accessNotAccepted
         }
         core = CardSessionCore(port: port, configuration: configuration, environment: .current)
@@ -42,9 +43,7 @@ open class CardSession {
         await core.claimReader()
     }
 
-    deinit {
-        core.end(.invalidated)
-    }
+    deinit { core.end(.invalidated) }
 
     /// Whether the app can be a card here: there is a virtual reader, or a link to one.
     public class var isSupported: Bool { NFCEnvironment.current.cardPort != nil }
@@ -79,12 +78,98 @@ open class CardSession {
     /// Stops answering readers; the session goes on. A command that has no answer yet stays unanswered.
     ///
     /// - Parameter status: what the user sees.
-    public func stopEmulation(status: EmulationUIStatus) async {
-        core.stopEmulation(status)
-    }
+    public func stopEmulation(status: EmulationUIStatus) async { core.stopEmulation(status) }
 
     /// Ends the session. Its stream ends after ``CardSession/Event/sessionInvalidated(reason:)``.
-    public func invalidate() {
-        core.end(.invalidated)
+    public func invalidate() { core.end(.invalidated) }
+}
+
+extension CardSession {
+    /// What happens in a session.
+    public enum Event: Sendable {
+        /// The session started. The first event.
+        case sessionStarted
+        /// A reader's field was detected.
+        case readerDetected
+        /// A reader sent a command. Answer it with ``CardSession/APDU/respond(response:)``.
+        case received(CardSession.APDU)
+        /// The reader is gone, or deselected the card.
+        case readerDeselected
+        /// The session ended. The last event.
+        case sessionInvalidated(reason: CardSession.Error)
+    }
+
+    /// The events of a session, in order.
+    public final class EventStream: AsyncSequence {
+        public typealias Element = CardSession.Event
+        public typealias AsyncIterator = Iterator
+
+        let events: AsyncStream<Event>
+
+        init(_ events: AsyncStream<Event>) { self.events = events }
+
+        public func makeAsyncIterator() -> Iterator { Iterator(events.makeAsyncIterator()) }
+
+        /// Waits for the events, one after the other.
+        public class Iterator: AsyncIteratorProtocol {
+            public typealias Element = CardSession.Event
+
+            private var base: AsyncStream<Event>.Iterator
+
+            init(_ base: AsyncStream<Event>.Iterator) { self.base = base }
+
+            /// The next event; nil when the session ended.
+            public func next() async throws -> Event? { await base.next(isolation: nil) }
+        }
+    }
+}
+
+extension CardSession {
+    /// A command from a reader. A command is equal only to itself.
+    public final class APDU: Sendable, Equatable, CustomDebugStringConvertible {
+        /// The command's bytes.
+        public let payload: Data
+
+        private let onRespond: @Sendable (Data) throws(CardSession.Error) -> Void
+
+        init(payload: Data, onRespond: @escaping @Sendable (Data) throws(CardSession.Error) -> Void) {
+            self.payload = payload
+            self.onRespond = onRespond
+        }
+
+        /// Answers the command.
+        ///
+        /// - Parameter response: the data and the status word, at least 2 bytes.
+        /// - Throws: ``CardSession/Error``: `transmissionError` when the reader is gone, the command was answered
+        ///   before, or the response has no status word; `emulationStopped`; `invalidated`.
+        public func respond(response: Data) async throws { try onRespond(response) }
+
+        public static func == (lhs: APDU, rhs: APDU) -> Bool { lhs === rhs }
+
+        public var debugDescription: String { "CardSession.APDU(\(payload.hexText()))" }
+    }
+}
+
+extension CardSession {
+    /// Why emulation failed, or a session ended.
+    public enum Error: Swift.Error, Sendable, Hashable {
+        /// The user, or the app's entitlements, did not allow it.
+        case accessNotAccepted
+        /// Emulation stopped before the command was answered.
+        case emulationStopped
+        /// The app ended the session.
+        case invalidated
+        /// The session reached its limit of 60 seconds.
+        case maxSessionDurationReached
+        /// The radio is off.
+        case radioDisabled
+        /// The device or the user is not eligible.
+        case systemEligibilityFailed
+        /// No virtual or linked reader can take a card, or it is in use.
+        case systemNotAvailable
+        /// The response could not be sent: the reader is gone, or the command was answered before.
+        case transmissionError
+        /// The user ended the session.
+        case userInvalidated
     }
 }

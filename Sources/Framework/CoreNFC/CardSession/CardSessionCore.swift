@@ -100,9 +100,7 @@ final class CardSessionCore: EmulatedCard {
 
     // MARK: EmulatedCard
 
-    func readerDetected() {
-        continuation.yield(.readerDetected)
-    }
+    func readerDetected() { continuation.yield(.readerDetected) }
 
     func readerDeselected() {
         state.withLock { state in

@@ -33,33 +33,22 @@ extension NFCReaderError {
 
     /// The error of a procedure on a tag.
     init(_ error: TagError) {
+        var text: String?
+        let code: Code
         switch error.code {
-        case .tagLost:
-            self.init(.readerTransceiveErrorTagConnectionLost, reason: error.reason)
-        case .readOnly:
-            self.init(.ndefReaderSessionErrorTagNotWritable, reason: error.reason)
-        case .messageTooLong:
-            self.init(.ndefReaderSessionErrorTagSizeTooSmall, reason: error.reason)
-        case .updateFailed, .keyNeeded:
-            self.init(.ndefReaderSessionErrorTagUpdateFailure, reason: error.reason)
-        case .cancelled:
-            self.init(.readerTransceiveErrorSessionInvalidated, reason: error.reason)
-        case .unsupported where error.link?.code == .frameTooLong:
-            self.init(.readerTransceiveErrorPacketTooLong, reason: error.reason)
-        case .unsupported:
-            self.init(.readerErrorUnsupportedFeature, reason: error.reason)
-        case .readerUnavailable:
-            self.init(.readerTransceiveErrorTagConnectionLost, reason: error.reason)
-        case _ where error.meansNotNDEF:
-            // A phone gives the response error this text when a tag is not formatted.
-            self.init(
-                .readerTransceiveErrorTagResponseError,
-                reason: error.reason,
-                text: "Tag Not NDEF formatted"
-            )
+        case .tagLost, .readerUnavailable: code = .readerTransceiveErrorTagConnectionLost
+        case .readOnly: code = .ndefReaderSessionErrorTagNotWritable
+        case .messageTooLong: code = .ndefReaderSessionErrorTagSizeTooSmall
+        case .updateFailed, .keyNeeded: code = .ndefReaderSessionErrorTagUpdateFailure
+        case .cancelled: code = .readerTransceiveErrorSessionInvalidated
+        case .unsupported where error.link?.code == .frameTooLong: code = .readerTransceiveErrorPacketTooLong
+        case .unsupported: code = .readerErrorUnsupportedFeature
         default:
-            self.init(.readerTransceiveErrorTagResponseError, reason: error.reason)
+            code = .readerTransceiveErrorTagResponseError
+            // A phone gives the response error this text when a tag is not formatted.
+            if error.meansNotNDEF { text = "Tag Not NDEF formatted" }
         }
+        self.init(code, reason: error.reason, text: text)
     }
 
     /// The error with which a session reports its end to its delegate.
@@ -80,5 +69,13 @@ extension NFCReaderError {
         case .unsupported(let reason):
             self.init(.readerErrorUnsupportedFeature, reason: reason)
         }
+    }
+}
+
+extension Result where Failure == CommandError {
+    /// The failure as an app receives it.
+    var readerError: NFCReaderError? {
+        if case .failure(let error) = self { return NFCReaderError(error) }
+        return nil
     }
 }

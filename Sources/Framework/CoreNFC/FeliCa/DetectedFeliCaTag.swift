@@ -15,12 +15,12 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
     // Sendable because a lock guards its only mutable state, the selected system.
     private let system: Locked<System>
 
-    override init(_ surroundings: TagSurroundings) {
-        let target = surroundings.handle.target
+    override init(_ context: TagContext) {
+        let target = context.handle.target
         var code: UInt16?
         if case .nfcF(let target) = target { code = target.systemCode }
         system = Locked(System(code: (code ?? 0xFFFF).bigEndianBytes, idm: target.identifier))
-        super.init(surroundings)
+        super.init(context)
     }
 
     required init?(coder: NSCoder) { nil }
@@ -30,10 +30,22 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
     var currentSystemCode: Data { Data(system.withLock { $0.code }) }
     var currentIDm: Data { Data(system.withLock { $0.idm }) }
 
-    func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }
-    func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { nil }
-    func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { self }
-    func asNFCMiFareTag() -> (any NFCMiFareTag)? { nil }
+    /// Sends a command to the selected system.
+    private func send<Value>(
+        _ command: FeliCaPacket.Command,
+        _ parameters: @autoclosure () throws -> [UInt8] = [],
+        or other: @escaping @autoclosure @Sendable () -> Value,
+        decode: @escaping @Sendable (FeliCaAnswer) throws -> Value,
+        completion: @escaping @Sendable (Value, (any Error)?) -> Void
+    ) {
+        let idm = system.withLock { $0.idm }
+        exchange(
+            try FeliCaPacket.raw([command.rawValue] + idm + parameters()),
+            or: other(),
+            decode: { try decode(FeliCaAnswer(parsing: $0, to: command, from: idm)) },
+            completion: completion
+        )
+    }
 
     // MARK: Commands
 
@@ -43,21 +55,22 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         timeSlot: NFCFeliCaPollingTimeSlot,
         completionHandler: @escaping @Sendable (Data, Data, (any Error)?) -> Void
     ) {
-        let packet = FeliCaPacket.polling(systemCode: systemCode, request: requestCode, slots: timeSlot)
-        let checked = packet.flatMap { packet in
-            configuration.violation(ofPolling: systemCode).map { .failure($0) } ?? .success(packet)
+        let packet = Result {
+            let packet = try FeliCaPacket.polling(systemCode: systemCode, request: requestCode, slots: timeSlot)
+            if let violation = context.configuration.violation(ofPolling: systemCode) { throw violation }
+            return packet
         }
-        exchange(checked) { [self, code = [UInt8](systemCode)] bytes in
-            FeliCaAnswer.parse(bytes, to: .polling, from: nil).flatMap { answer in
-                answer.polling().map { value in
-                    system.withLock { $0 = System(code: code, idm: answer.idm) }
-                    return value
-                }
+        exchange(try packet.get(), or: (Data(), Data())) { [self] bytes in
+            let answer = try FeliCaAnswer(parsing: bytes, to: .polling, from: nil)
+            let value = try answer.polling()
+            system.withLock { $0 = System(code: [UInt8](systemCode), idm: answer.idm) }
+            return value
+        } completion: { [self] value, error in
+            // The card did not answer, so that no system of it is selected.
+            if let error = error as? NFCReaderError, error.code == .readerTransceiveErrorTagResponseError {
+                system.withLock { $0.idm = [] }
             }
-        } completion: { [self] result in
-            if case .failure(let error) = result, error.meansNoSystem { system.withLock { $0.idm = [] } }
-            let (parameter, data) = result.value(or: (Data(), Data()))
-            completionHandler(parameter, data, result.error)
+            completionHandler(value.0, value.1, error)
         }
     }
 
@@ -65,21 +78,18 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         nodeCodeList: [Data],
         completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
     ) {
-        send(.requestService, FeliCaPacket.nodes(nodeCodeList)) { answer in
-            answer.pairs().flatMap { versions in
-                versions.count == nodeCodeList.count ? .success(versions) : .failure(.otherNodes)
-            }
-        } completion: { result in
-            completionHandler(result.value(or: []), result.error)
-        }
+        let count = nodeCodeList.count
+        send(
+            .requestService,
+            try FeliCaPacket.nodes(nodeCodeList),
+            or: [],
+            decode: { try $0.pairs(of: count) },
+            completion: completionHandler
+        )
     }
 
     func requestResponse(completionHandler: @escaping @Sendable (Int, (any Error)?) -> Void) {
-        send(.requestResponse) {
-            $0.mode()
-        } completion: { result in
-            completionHandler(result.value(or: -1), result.error)
-        }
+        send(.requestResponse, or: -1, decode: { try $0.mode() }, completion: completionHandler)
     }
 
     func readWithoutEncryption(
@@ -88,11 +98,13 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Int, Int, [Data], (any Error)?) -> Void
     ) {
         let count = blockList.count
-        send(.readWithoutEncryption, FeliCaPacket.access(services: serviceCodeList, blocks: blockList)) { answer in
-            answer.blocks(count: count)
-        } completion: { result in
-            let (status, blocks) = result.value(or: (.none, []))
-            completionHandler(status.statusFlag1, status.statusFlag2, blocks, result.error)
+        send(
+            .readWithoutEncryption,
+            try FeliCaPacket.access(services: serviceCodeList, blocks: blockList),
+            or: (.unknown, []),
+            decode: { try $0.blocks(count: count) }
+        ) { value, error in
+            completionHandler(value.0.statusFlag1, value.0.statusFlag2, value.1, error)
         }
     }
 
@@ -102,71 +114,64 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         blockData: [Data],
         completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void
     ) {
-        let access = FeliCaPacket.access(services: serviceCodeList, blocks: blockList, data: blockData)
-        send(.writeWithoutEncryption, access, answer: .write) {
-            $0.status()
-        } completion: { result in
-            let status = result.value(or: .none)
-            completionHandler(status.statusFlag1, status.statusFlag2, result.error)
+        send(
+            .writeWithoutEncryption,
+            try FeliCaPacket.access(services: serviceCodeList, blocks: blockList, data: blockData),
+            or: .unknown,
+            decode: { try $0.status() }
+        ) { status, error in
+            completionHandler(status.statusFlag1, status.statusFlag2, error)
         }
     }
 
     func requestSystemCode(completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void) {
-        send(.requestSystemCode) {
-            $0.pairs()
-        } completion: { result in
-            completionHandler(result.value(or: []), result.error)
-        }
+        send(.requestSystemCode, or: [], decode: { try $0.pairs() }, completion: completionHandler)
     }
 
     func requestServiceV2(
         nodeCodeList: [Data],
         completionHandler: @escaping @Sendable (Int, Int, NFCFeliCaEncryptionId, [Data], [Data], (any Error)?) -> Void
     ) {
-        send(.requestServiceV2, FeliCaPacket.nodes(nodeCodeList)) {
-            $0.servicesV2(of: nodeCodeList.count)
-        } completion: { result in
-            switch result {
-            case .success(let answer):
-                completionHandler(
-                    answer.statusFlag1,
-                    answer.statusFlag2,
-                    answer.encryptionIdentifier,
-                    answer.nodeKeyVersionListAES ?? [],
-                    answer.nodeKeyVersionListDES ?? [],
-                    nil
-                )
-            case .failure(let error): completionHandler(-1, -1, .AES, [], [], error)
-            }
+        let count = nodeCodeList.count
+        send(
+            .requestServiceV2,
+            try FeliCaPacket.nodes(nodeCodeList),
+            or: NFCFeliCaRequsetServiceV2Response(.unknown),
+            decode: { try $0.servicesV2(of: count) }
+        ) { answer, error in
+            completionHandler(
+                answer.statusFlag1,
+                answer.statusFlag2,
+                answer.encryptionIdentifier,
+                answer.nodeKeyVersionListAES ?? [],
+                answer.nodeKeyVersionListDES ?? [],
+                error
+            )
         }
     }
 
     func requestSpecificationVersion(
         completionHandler: @escaping @Sendable (Int, Int, Data, Data, (any Error)?) -> Void
     ) {
-        send(.requestSpecificationVersion, .success([0, 0])) { answer in
-            answer.specificationVersion()
-        } completion: { result in
-            switch result {
-            case .success(let answer):
-                completionHandler(
-                    answer.statusFlag1,
-                    answer.statusFlag2,
-                    answer.basicVersion ?? Data(),
-                    answer.optionVersion ?? Data(),
-                    nil
-                )
-            case .failure(let error): completionHandler(-1, -1, Data(), Data(), error)
-            }
+        send(
+            .requestSpecificationVersion,
+            [0, 0],
+            or: NFCFeliCaRequestSpecificationVersionResponse(.unknown),
+            decode: { try $0.specificationVersion() }
+        ) { answer, error in
+            completionHandler(
+                answer.statusFlag1,
+                answer.statusFlag2,
+                answer.basicVersion ?? Data(),
+                answer.optionVersion ?? Data(),
+                error
+            )
         }
     }
 
     func resetMode(completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void) {
-        send(.resetMode, .success([0, 0])) {
-            $0.status()
-        } completion: { result in
-            let status = result.value(or: .none)
-            completionHandler(status.statusFlag1, status.statusFlag2, result.error)
+        send(.resetMode, [0, 0], or: .unknown, decode: { try $0.status() }) { status, error in
+            completionHandler(status.statusFlag1, status.statusFlag2, error)
         }
     }
 
@@ -174,38 +179,16 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         commandPacket: Data,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     ) {
-        exchange(FeliCaPacket.raw(commandPacket)) { bytes in
-            .success(Data([UInt8(truncatingIfNeeded: bytes.count + 1)] + bytes))
-        } completion: { result in
-            completionHandler(result.value(or: Data()), result.error)
-        }
+        exchange(
+            try FeliCaPacket.raw(commandPacket),
+            or: Data(),
+            decode: { Data([UInt8(truncatingIfNeeded: $0.count + 1)] + $0) },
+            completion: completionHandler
+        )
     }
-
-    /// Sends a command to the selected system.
-    private func send<Value>(
-        _ command: FeliCaPacket.Command,
-        _ parameters: Result<[UInt8], NFCReaderError> = .success([]),
-        answer: AnswerTime = .usual,
-        decode: @escaping @Sendable (FeliCaAnswer) -> Result<Value, NFCReaderError>,
-        completion: @escaping @Sendable (Result<Value, NFCReaderError>) -> Void
-    ) {
-        let idm = system.withLock { $0.idm }
-        let packet = parameters.flatMap { FeliCaPacket.command(command, idm: idm, parameters: $0) }
-        exchange(packet, answer: answer) { bytes in
-            FeliCaAnswer.parse(bytes, to: command, from: idm).flatMap(decode)
-        } completion: {
-            completion($0)
-        }
-    }
-
 }
 
 extension NFCFeliCaStatusFlag {
     /// The status flags that completion handlers get together with an error.
-    fileprivate static var none: NFCFeliCaStatusFlag { NFCFeliCaStatusFlag(statusFlag1: -1, statusFlag2: -1) }
-}
-
-extension NFCReaderError {
-    /// Whether the card did not answer a Polling command, so that no system of it is selected.
-    fileprivate var meansNoSystem: Bool { code == .readerTransceiveErrorTagResponseError }
+    fileprivate static var unknown: NFCFeliCaStatusFlag { NFCFeliCaStatusFlag(statusFlag1: -1, statusFlag2: -1) }
 }

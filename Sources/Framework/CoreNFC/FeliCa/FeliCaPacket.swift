@@ -2,9 +2,9 @@
 import Foundation
 
 /// Commands to FeliCa cards, from the command code on (FeliCa Card User's Manual, 4).
-package enum FeliCaPacket {
+enum FeliCaPacket {
     /// The commands that Core NFC names, with their codes. An answer has the next code.
-    package enum Command: UInt8, Sendable {
+    enum Command: UInt8 {
         case polling = 0x00
         case requestService = 0x02
         case requestResponse = 0x04
@@ -17,108 +17,201 @@ package enum FeliCaPacket {
     }
 
     /// The maximum number of bytes of a packet, without its length.
-    package static let maximumLength = 254
+    private static let maximumLength = 254
 
     /// Polling. It goes to every card, so it has no IDm.
-    package static func polling(
+    static func polling(
         systemCode: Data,
         request: NFCFeliCaPollingRequestCode,
         slots: NFCFeliCaPollingTimeSlot
-    ) -> Result<[UInt8], NFCReaderError> {
-        guard systemCode.count == 2 else {
-            return .failure(
-                NFCReaderError(.readerErrorInvalidParameterLength, reason: "A system code has two bytes.")
-            )
-        }
+    ) throws -> [UInt8] {
+        guard systemCode.count == 2 else { throw wrongLength("A system code has two bytes.") }
         guard !systemCode.contains(0xFF) else {
-            return .failure(
-                NFCReaderError(
-                    .readerErrorInvalidParameter,
-                    reason: "A system code with FF stands for several systems, and can't be polled."
-                )
+            throw NFCReaderError(
+                .readerErrorInvalidParameter,
+                reason: "A system code with FF stands for several systems, and can't be polled."
             )
         }
-        return .success(
-            [Command.polling.rawValue] + systemCode + [UInt8(request.rawValue), UInt8(slots.rawValue)]
-        )
-    }
-
-    /// A command with an IDm and parameters.
-    package static func command(
-        _ command: Command,
-        idm: [UInt8],
-        parameters: [UInt8] = []
-    ) -> Result<[UInt8], NFCReaderError> {
-        let packet = [command.rawValue] + idm + parameters
-        guard packet.count <= maximumLength else { return .failure(tooLong) }
-        return .success(packet)
-    }
-
-    /// A list of nodes with its count: 1 to 32, two bytes each.
-    package static func nodes(_ list: [Data], limit: Int = 32) -> Result<[UInt8], NFCReaderError> {
-        guard (1...limit).contains(list.count), list.allSatisfy({ $0.count == 2 }) else {
-            return .failure(
-                NFCReaderError(
-                    .readerErrorInvalidParameterLength,
-                    reason: "There are from 1 to \(limit) codes of two bytes each."
-                )
-            )
-        }
-        return .success([UInt8(list.count)] + list.flatMap { $0 })
-    }
-
-    /// A list of block list elements with its count. The top bit of an element's first byte says whether it has two or
-    /// three bytes.
-    package static func blocks(_ list: [Data]) -> Result<[UInt8], NFCReaderError> {
-        let fits = list.allSatisfy { element in
-            element.first.map { element.count == ($0 & 0x80 != 0 ? 2 : 3) } ?? false
-        }
-        guard (1...255).contains(list.count), fits else {
-            return .failure(
-                NFCReaderError(
-                    .readerErrorInvalidParameterLength,
-                    reason: "A block list element has two bytes when its first bit is 1, and three otherwise."
-                )
-            )
-        }
-        return .success([UInt8(list.count)] + list.flatMap { $0 })
-    }
-
-    /// The services and blocks of a read or write, and the data to write.
-    package static func access(
-        services: [Data],
-        blocks list: [Data],
-        data: [Data]? = nil
-    ) -> Result<[UInt8], NFCReaderError> {
-        nodes(services, limit: 16).flatMap { services in
-            blocks(list).flatMap { blocks in
-                guard let data else { return .success(services + blocks) }
-                guard data.count == list.count, data.allSatisfy({ $0.count == 16 }) else {
-                    return .failure(
-                        NFCReaderError(
-                            .readerErrorInvalidParameterLength,
-                            reason: "There are as many blocks of data as list elements, 16 bytes each."
-                        )
-                    )
-                }
-                return .success(services + blocks + data.flatMap { $0 })
-            }
-        }
+        return [Command.polling.rawValue] + systemCode + [UInt8(request.rawValue), UInt8(slots.rawValue)]
     }
 
     /// A packet that the caller builds.
-    package static func raw(_ packet: Data) -> Result<[UInt8], NFCReaderError> {
-        guard !packet.isEmpty else {
-            return .failure(NFCReaderError(.readerErrorInvalidParameterLength, reason: "The packet is empty."))
+    static func raw(_ packet: some Collection<UInt8>) throws -> [UInt8] {
+        guard !packet.isEmpty else { throw wrongLength("The packet is empty.") }
+        guard packet.count <= maximumLength else {
+            throw NFCReaderError(
+                .readerTransceiveErrorPacketTooLong,
+                reason: "A packet has at most \(maximumLength) bytes besides its length."
+            )
         }
-        guard packet.count <= maximumLength else { return .failure(tooLong) }
-        return .success([UInt8](packet))
+        return Array(packet)
     }
 
-    private static var tooLong: NFCReaderError {
-        NFCReaderError(
-            .readerTransceiveErrorPacketTooLong,
-            reason: "A packet has at most \(maximumLength) bytes besides its length."
+    /// A list of nodes with its count: 1 to 32, two bytes each.
+    static func nodes(_ list: [Data], limit: Int = 32) throws -> [UInt8] {
+        guard (1...limit).contains(list.count), list.allSatisfy({ $0.count == 2 }) else {
+            throw wrongLength("There are from 1 to \(limit) codes of two bytes each.")
+        }
+        return [UInt8(list.count)] + list.flatMap { $0 }
+    }
+
+    /// The services and blocks of a read or write, and the data to write. The top bit of a block list element's first
+    /// byte says whether the element has two or three bytes.
+    static func access(services: [Data], blocks: [Data], data: [Data]? = nil) throws -> [UInt8] {
+        let services = try nodes(services, limit: 16)
+        let fits = blocks.allSatisfy { element in
+            element.first.map { element.count == ($0 & 0x80 != 0 ? 2 : 3) } ?? false
+        }
+        guard (1...255).contains(blocks.count), fits else {
+            throw wrongLength("A block list element has two bytes when its first bit is 1, and three otherwise.")
+        }
+        if let data, data.count != blocks.count || !data.allSatisfy({ $0.count == 16 }) {
+            throw wrongLength("There are as many blocks of data as list elements, 16 bytes each.")
+        }
+        return services + [UInt8(blocks.count)] + blocks.flatMap { $0 } + (data ?? []).flatMap { $0 }
+    }
+
+    private static func wrongLength(_ reason: String) -> NFCReaderError {
+        NFCReaderError(.readerErrorInvalidParameterLength, reason: reason)
+    }
+}
+
+/// Answers of FeliCa cards, from the response code on (FeliCa Card User's Manual, 4).
+struct FeliCaAnswer {
+    /// The IDm of the card that answered.
+    let idm: [UInt8]
+    /// What follows the IDm.
+    private let data: [UInt8]
+
+    /// Reads an answer to a command.
+    ///
+    /// - Parameter idm: the card that was addressed; nil for any card.
+    init(parsing bytes: [UInt8], to command: FeliCaPacket.Command, from idm: [UInt8]?) throws {
+        guard bytes.count >= 9 else {
+            throw NFCReaderError.unexpectedLength("An answer has at least a code and an IDm.")
+        }
+        self.idm = Array(bytes[1..<9])
+        data = Array(bytes[9...])
+        guard bytes[0] == command.rawValue + 1, idm == nil || self.idm == idm else {
+            throw NFCReaderError(
+                .readerTransceiveErrorTagResponseError,
+                reason: "The answer belongs to another command, or to another card."
+            )
+        }
+    }
+
+    /// The manufacture parameter, and the requested data or no bytes.
+    func polling() throws -> (Data, Data) {
+        guard data.count == 8 || data.count == 10 else {
+            throw NFCReaderError.unexpectedLength("An answer to Polling has a PMm of 8 bytes, and perhaps 2 more.")
+        }
+        return (Data(data[..<8]), Data(data[8...]))
+    }
+
+    /// A count, and then that many items of two bytes.
+    ///
+    /// - Parameter nodes: the number of nodes that the command is about; nil for a command without nodes.
+    func pairs(of nodes: Int? = nil) throws -> [Data] {
+        guard let count = data.first, data.count == 1 + 2 * Int(count) else {
+            throw NFCReaderError.unexpectedLength("The answer does not hold as many items as it says.")
+        }
+        if let nodes, nodes != Int(count) { throw Self.otherNodes }
+        return Self.split(data[1...], by: 2)
+    }
+
+    /// One byte.
+    func mode() throws -> Int {
+        guard data.count == 1 else { throw NFCReaderError.unexpectedLength("A mode is one byte.") }
+        return Int(data[0])
+    }
+
+    /// Two status flags and no data.
+    func status() throws -> NFCFeliCaStatusFlag {
+        guard data.count == 2 else { throw NFCReaderError.unexpectedLength("The answer is not two status flags.") }
+        return try leadingStatus()
+    }
+
+    /// The two status flags before other data.
+    private func leadingStatus() throws -> NFCFeliCaStatusFlag {
+        guard data.count >= 2 else { throw NFCReaderError.unexpectedLength("The answer has no status flags.") }
+        return NFCFeliCaStatusFlag(statusFlag1: Int(data[0]), statusFlag2: Int(data[1]))
+    }
+
+    /// Two status flags, and the blocks when the first is 0.
+    func blocks(count expected: Int) throws -> (NFCFeliCaStatusFlag, [Data]) {
+        let status = try leadingStatus()
+        if data[0] != 0 {
+            guard data.count == 2 else {
+                throw NFCReaderError.unexpectedLength("The answer has blocks although the card reports an error.")
+            }
+            return (status, [])
+        }
+        guard data.count == 3 + 16 * expected, Int(data[2]) == expected else {
+            throw NFCReaderError.unexpectedLength(
+                "The answer does not hold the \(expected) blocks that were asked for."
+            )
+        }
+        return (status, Self.split(data[3...], by: 16))
+    }
+
+    /// Two status flags, and the kind of encryption with key versions when the first is 0.
+    func servicesV2(of nodes: Int) throws -> NFCFeliCaRequsetServiceV2Response {
+        var answer = NFCFeliCaRequsetServiceV2Response(try leadingStatus())
+        guard data[0] == 0 else { return answer }
+        guard data.count >= 4, let encryption = NFCFeliCaEncryptionId(rawValue: Int(data[2])) else {
+            throw NFCReaderError.unexpectedLength("The answer has no kind of encryption that is known.")
+        }
+        let count = Int(data[3])
+        let lists = encryption == .AES ? 1 : 2
+        guard data.count == 4 + 2 * count * lists else {
+            throw NFCReaderError.unexpectedLength("The answer does not hold as many key versions as it says.")
+        }
+        guard count == nodes else { throw Self.otherNodes }
+        answer.encryptionIdentifier = encryption
+        answer.nodeKeyVersionListAES = Self.split(data[4..<(4 + 2 * count)], by: 2)
+        if lists == 2 { answer.nodeKeyVersionListDES = Self.split(data[(4 + 2 * count)...], by: 2) }
+        return answer
+    }
+
+    /// Two status flags, and versions when the first is 0.
+    func specificationVersion() throws -> NFCFeliCaRequestSpecificationVersionResponse {
+        var answer = NFCFeliCaRequestSpecificationVersionResponse(try leadingStatus())
+        guard data[0] == 0 else { return answer }
+        // A format byte, the basic version, then a count and the option versions.
+        guard data.count >= 6, data.count == 6 + 2 * Int(data[5]) else {
+            throw NFCReaderError.unexpectedLength("The answer does not hold the versions that it says.")
+        }
+        answer.basicVersion = Data(data[3..<5])
+        answer.optionVersion = Data(data[6...])
+        return answer
+    }
+
+    private static var otherNodes: NFCReaderError { .unexpectedLength("The answer is about another number of nodes.") }
+
+    private static func split(_ bytes: ArraySlice<UInt8>, by size: Int) -> [Data] {
+        stride(from: bytes.startIndex, to: bytes.endIndex, by: size).map { Data(bytes[$0..<($0 + size)]) }
+    }
+}
+
+extension NFCFeliCaRequsetServiceV2Response {
+    init(_ status: NFCFeliCaStatusFlag) {
+        self.init(
+            statusFlag1: status.statusFlag1,
+            statusFlag2: status.statusFlag2,
+            encryptionIdentifier: .AES,
+            nodeKeyVersionListAES: nil,
+            nodeKeyVersionListDES: nil
+        )
+    }
+}
+
+extension NFCFeliCaRequestSpecificationVersionResponse {
+    init(_ status: NFCFeliCaStatusFlag) {
+        self.init(
+            statusFlag1: status.statusFlag1,
+            statusFlag2: status.statusFlag2,
+            basicVersion: nil,
+            optionVersion: nil
         )
     }
 }

@@ -25,8 +25,7 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     ///     list has to list it.
     ///   - requestCode: what else to request from the card.
     ///   - timeSlot: the number of time slots in which cards may answer.
-    ///   - completionHandler: called on the session's queue with the manufacture parameter (PMm), the requested data
-    ///     (empty for none) and a nil error, or with an ``NFCReaderError``.
+    ///   - completionHandler: gets the manufacture parameter (PMm), the requested data (empty for none).
     @preconcurrency
     func polling(
         systemCode: Data,
@@ -39,16 +38,14 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     ///
     /// - Parameters:
     ///   - nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
-    ///   - completionHandler: called on the session's queue with the key version of each node and a nil error, or with
-    ///     an ``NFCReaderError``. A key version has two bytes, least significant first; it is `FFFF` for a node that
-    ///     the card does not have.
+    ///   - completionHandler: gets the key version of each node. A key version has two bytes, least significant first;
+    ///     it is `FFFF` for a node that the card does not have.
     @preconcurrency
     func requestService(nodeCodeList: [Data], completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void)
 
     /// Checks that the card is there, and returns its mode (Request Response, 0x04).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the mode (0 to 3) and a nil error, or with an
-    ///   ``NFCReaderError``.
+    /// - Parameter completionHandler: gets the mode (0 to 3).
     @preconcurrency
     func requestResponse(completionHandler: @escaping @Sendable (Int, (any Error)?) -> Void)
 
@@ -58,8 +55,7 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
     ///   - blockList: the block list elements, two or three bytes each.
-    ///   - completionHandler: called on the session's queue with the two status flags, the blocks of 16 bytes (none
-    ///     when the first flag is not 0) and a nil error, or with an ``NFCReaderError``.
+    ///   - completionHandler: gets the two status flags, the blocks of 16 bytes (none when the first flag is not 0).
     @preconcurrency
     func readWithoutEncryption(
         serviceCodeList: [Data],
@@ -74,8 +70,7 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
     ///   - blockList: the block list elements, two or three bytes each.
     ///   - blockData: the blocks, 16 bytes each, one for each element of the list.
-    ///   - completionHandler: called on the session's queue with the two status flags and a nil error, or with an
-    ///     ``NFCReaderError``.
+    ///   - completionHandler: gets the two status flags.
     @preconcurrency
     func writeWithoutEncryption(
         serviceCodeList: [Data],
@@ -86,8 +81,7 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
 
     /// Asks which systems the card has (Request System Code, 0x0C).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the system codes (two bytes each, most
-    ///   significant first) and a nil error, or with an ``NFCReaderError``.
+    /// - Parameter completionHandler: gets the system codes (two bytes each, most significant first).
     @preconcurrency
     func requestSystemCode(completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void)
 
@@ -95,8 +89,7 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     ///
     /// - Parameters:
     ///   - nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
-    ///   - completionHandler: called on the session's queue with the two status flags, the kind of encryption, the key
-    ///     versions for AES and DES, and a nil error, or with an ``NFCReaderError``.
+    ///   - completionHandler: gets the two status flags, the kind of encryption, the key versions for AES and DES.
     @preconcurrency
     func requestServiceV2(
         nodeCodeList: [Data],
@@ -105,9 +98,8 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
 
     /// Asks for the version of the card's operating system (Request Specification Version, 0x3C).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the two status flags, the versions of the
-    ///   basic specification and of the options (empty for what the card does not report), and a nil error, or with an
-    ///   ``NFCReaderError``.
+    /// - Parameter completionHandler: gets the two status flags, the versions of the basic specification and of the
+    ///   options (empty for what the card does not report).
     @preconcurrency
     func requestSpecificationVersion(
         completionHandler: @escaping @Sendable (Int, Int, Data, Data, (any Error)?) -> Void
@@ -115,8 +107,7 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
 
     /// Sets the card's mode to 0 (Reset Mode, 0x3E).
     ///
-    /// - Parameter completionHandler: called on the session's queue with the two status flags and a nil error, or with
-    ///   an ``NFCReaderError``.
+    /// - Parameter completionHandler: gets the two status flags.
     @preconcurrency
     func resetMode(completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void)
 
@@ -125,8 +116,7 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     /// - Parameters:
     ///   - commandPacket: the packet from the command code on, at most 254 bytes. The framework adds the length and the
     ///     checksum.
-    ///   - completionHandler: called on the session's queue with the answer (which begins with its length, as on a
-    ///     phone) and a nil error, or with an ``NFCReaderError``.
+    ///   - completionHandler: gets the answer (which begins with its length, as on a phone).
     @preconcurrency
     func sendFeliCaCommand(commandPacket: Data, completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void)
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import TagLink
 
-/// A request of ISO/IEC 15693-3 as it is transmitted: flags, command, perhaps the UID, parameters.
-package struct ISO15693Packet: Sendable, Hashable {
+/// Requests of ISO/IEC 15693-3 as they are transmitted: flags, command, perhaps the UID, parameters.
+enum ISO15693Packet {
     /// The commands that Core NFC names, with their codes.
-    package enum Command: UInt8, Sendable {
+    enum Command: UInt8 {
         case stayQuiet = 0x02
         case readSingleBlock = 0x20
         case writeSingleBlock = 0x21
@@ -31,26 +32,34 @@ package struct ISO15693Packet: Sendable, Hashable {
         case readBuffer = 0x3A
         case extendedGetMultipleBlockSecurityStatus = 0x3C
         case extendedFastReadMultipleBlocks = 0x3D
+
+        /// Whether block numbers have two bytes.
+        var isExtended: Bool { rawValue >= 0x30 }
+    }
+
+    /// What follows the UID in a request.
+    enum Parameters {
+        case none
+        case byte(UInt8)
+        /// A block number, and the data to write.
+        case block(Int, data: Data? = nil)
+        /// The first block, the number of blocks minus one, and the data to write.
+        case blocks(NSRange, data: [Data]? = nil)
+        /// The identifier of a key or of a cryptographic suite, and the message for it.
+        case message(Int, Data)
     }
 
     /// The maximum number of bytes of a frame, checksum included.
-    static let maximumFrameLength = 256
+    private static let maximumFrameLength = 256
 
     /// Builds a request, which is addressed by default: unless the select flag is set, it sets the address flag and
     /// adds the UID.
     ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - flags: the caller's flags.
-    ///   - uid: the tag's UID, most significant byte first.
-    ///   - parameters: what follows the UID.
-    /// - Returns: the frame without its checksum, or `readerTransceiveErrorPacketTooLong`.
-    package static func frame(
-        _ command: Command,
-        flags: NFCISO15693RequestFlag,
-        uid: [UInt8],
-        parameters: [UInt8] = []
-    ) -> Result<[UInt8], NFCReaderError> {
+    /// - Parameter uid: the tag's UID, most significant byte first.
+    /// - Returns: the frame without its checksum.
+    static func frame(_ command: Command, flags: NFCISO15693RequestFlag, uid: [UInt8], parameters: Parameters) throws
+        -> [UInt8]
+    {
         var flags = flags
         let isAddressed: Bool
         switch command {
@@ -64,108 +73,65 @@ package struct ISO15693Packet: Sendable, Hashable {
         default: isAddressed = !flags.contains(.select)
         }
         if isAddressed { flags.insert(.address) } else { flags.remove(.address) }
-        return checked([flags.rawValue, command.rawValue] + (isAddressed ? uid.reversed() : []) + parameters)
+        let header = [flags.rawValue, command.rawValue] + (isAddressed ? uid.reversed() : [])
+        return try checked(header + bytes(of: parameters, isExtended: command.isExtended))
     }
 
-    /// Builds a custom command. The manufacturer's code follows the command, and the caller gives the rest.
-    ///
-    /// - Parameters:
-    ///   - code: the command's code, 0xA0 to 0xDF.
-    ///   - flags: the caller's flags. If the address flag is set, `parameters` contains the UID.
-    ///   - manufacturer: the manufacturer's code.
-    ///   - parameters: what follows the manufacturer's code.
-    package static func custom(
-        code: Int,
-        flags: NFCISO15693RequestFlag,
-        manufacturer: Int,
-        parameters: [UInt8]
-    ) -> Result<[UInt8], NFCReaderError> {
+    /// Builds a custom command, whose code is from 0xA0 to 0xDF. The manufacturer's code follows it, and the caller gives
+    /// the rest: also the UID, if the address flag is set.
+    static func custom(code: Int, flags: NFCISO15693RequestFlag, manufacturer: Int, parameters: Data) throws -> [UInt8]
+    {
         guard let code = UInt8(exactly: code), (0xA0...0xDF).contains(code) else {
-            return .failure(
-                NFCReaderError(
-                    .readerErrorParameterOutOfBound,
-                    reason: "The code of a custom command is from 0xA0 to 0xDF."
-                )
-            )
+            throw outOfBound("The code of a custom command is from 0xA0 to 0xDF.")
         }
         guard let manufacturer = UInt8(exactly: manufacturer) else {
-            return .failure(
-                NFCReaderError(.readerErrorParameterOutOfBound, reason: "A manufacturer's code is from 0 to 0xFF.")
-            )
+            throw outOfBound("A manufacturer's code is from 0 to 0xFF.")
         }
-        return checked([flags.rawValue, code, manufacturer] + parameters)
+        return try checked([flags.rawValue, code, manufacturer] + parameters)
     }
 
     /// Builds a request from the caller's flags, command and data, and adds nothing.
-    package static func raw(flags: Int, code: Int, data: [UInt8]) -> Result<[UInt8], NFCReaderError> {
+    static func raw(flags: Int, code: Int, data: Data) throws -> [UInt8] {
         guard let flags = UInt8(exactly: flags), let code = UInt8(exactly: code) else {
-            return .failure(
-                NFCReaderError(.readerErrorParameterOutOfBound, reason: "Flags and command are one byte each.")
-            )
+            throw outOfBound("Flags and command are one byte each.")
         }
-        return checked([flags, code] + data)
+        return try checked([flags, code] + data)
     }
 
-    private static func checked(_ frame: [UInt8]) -> Result<[UInt8], NFCReaderError> {
+    private static func checked(_ frame: [UInt8]) throws -> [UInt8] {
         guard frame.count + 2 <= maximumFrameLength else {
-            return .failure(
-                NFCReaderError(
-                    .readerTransceiveErrorPacketTooLong,
-                    reason: "A frame has at most \(maximumFrameLength) bytes."
-                )
+            throw NFCReaderError(
+                .readerTransceiveErrorPacketTooLong,
+                reason: "A frame has at most \(maximumFrameLength) bytes."
             )
         }
-        return .success(frame)
+        return frame
     }
 
     // MARK: Parameters
 
-    /// A block number of one byte, or of two in extended commands.
-    package static func block(_ number: Int, isExtended: Bool) -> Result<[UInt8], NFCReaderError> {
+    /// Block numbers have one byte, or two in extended commands.
+    private static func bytes(of parameters: Parameters, isExtended: Bool) throws -> [UInt8] {
         let last = isExtended ? 0xFFFF : 0xFF
-        guard (0...last).contains(number) else {
-            return .failure(
-                NFCReaderError(.readerErrorParameterOutOfBound, reason: "Blocks are numbered from 0 to \(last).")
-            )
-        }
-        return .success(little(number, isExtended: isExtended))
-    }
-
-    /// The first block, and the number of blocks minus one.
-    package static func blocks(_ range: NSRange, isExtended: Bool) -> Result<[UInt8], NFCReaderError> {
-        let last = isExtended ? 0xFFFF : 0xFF
-        guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),
-            range.location + range.length <= last + 1
-        else {
-            return .failure(
-                NFCReaderError(
-                    .readerErrorParameterOutOfBound,
-                    reason: "Blocks are numbered from 0 to \(last), and a range has at least one."
-                )
-            )
-        }
-        return .success(
-            little(range.location, isExtended: isExtended) + little(range.length - 1, isExtended: isExtended)
-        )
-    }
-
-    /// A range with its data.
-    package static func blocks(
-        _ range: NSRange,
-        data: [Data],
-        isExtended: Bool
-    ) -> Result<[UInt8], NFCReaderError> {
-        blocks(range, isExtended: isExtended).flatMap { header in
-            let sizes = Set(data.map(\.count))
-            guard data.count == range.length, sizes.count == 1, !sizes.contains(0) else {
-                return .failure(
-                    NFCReaderError(
-                        .readerErrorInvalidParameterLength,
-                        reason: "There are as many blocks of data as in the range, all of one size."
-                    )
-                )
+        switch parameters {
+        case .none: return []
+        case .byte(let byte): return [byte]
+        case .message(let identifier, let message):
+            guard let byte = UInt8(exactly: identifier) else { throw outOfBound("An identifier is one byte.") }
+            return [byte] + message
+        case .block(let number, let data):
+            guard (0...last).contains(number) else { throw outOfBound("Blocks are numbered from 0 to \(last).") }
+            guard (1...32).contains(data?.count ?? 1) else { throw wrongLength("A block has from 1 to 32 bytes.") }
+            return little(number, isExtended: isExtended) + (data ?? Data())
+        case .blocks(let range, let data):
+            guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),
+                range.location + range.length <= last + 1
+            else { throw outOfBound("Blocks are numbered from 0 to \(last), and a range has at least one.") }
+            if let data, data.count != range.length || data[0].isEmpty || Set(data.map(\.count)).count > 1 {
+                throw wrongLength("There are as many blocks of data as in the range, all of one size.")
             }
-            return .success(header + data.flatMap { $0 })
+            return little(range.location, isExtended: isExtended) + little(range.length - 1, isExtended: isExtended)
+                + (data ?? []).flatMap { $0 }
         }
     }
 
@@ -173,4 +139,121 @@ package struct ISO15693Packet: Sendable, Hashable {
         let low = UInt8(truncatingIfNeeded: value)
         return isExtended ? [low, UInt8(truncatingIfNeeded: value >> 8)] : [low]
     }
+
+    private static func wrongLength(_ reason: String) -> NFCReaderError {
+        NFCReaderError(.readerErrorInvalidParameterLength, reason: reason)
+    }
+
+    private static func outOfBound(_ reason: String) -> NFCReaderError {
+        NFCReaderError(.readerErrorParameterOutOfBound, reason: reason)
+    }
+}
+
+/// A response of ISO/IEC 15693-3: flags, then data.
+struct ISO15693Answer: Sendable {
+    let flags: NFCISO15693ResponseFlag
+    let data: [UInt8]
+
+    /// A response that no tag sent, which completion handlers get together with an error.
+    static let empty = ISO15693Answer(flags: [], data: [])
+
+    private init(flags: NFCISO15693ResponseFlag, data: [UInt8]) {
+        self.flags = flags
+        self.data = data
+    }
+
+    /// Reads a response.
+    ///
+    /// - Parameter bytes: the response from the flags on, without its checksum.
+    /// - Throws: when the error flag is set, the tag's error with its code in the user info.
+    init(parsing bytes: [UInt8]) throws {
+        guard let first = bytes.first else { throw NFCReaderError.unexpectedLength("The tag's answer is empty.") }
+        flags = NFCISO15693ResponseFlag(rawValue: first)
+        data = Array(bytes.dropFirst())
+        guard flags.contains(.error) else { return }
+        guard let code = data.first else {
+            throw NFCReaderError.unexpectedLength("The tag reports an error without saying which.")
+        }
+        throw NFCReaderError(
+            .readerTransceiveErrorTagResponseError,
+            userInfo: [NFCISO15693TagResponseErrorKey: Int(code), NSLocalizedFailureReasonErrorKey: Self.reason(code)]
+        )
+    }
+
+    /// What an error code means (ISO/IEC 15693-3, 7.4.2).
+    private static func reason(_ code: UInt8) -> String {
+        switch code {
+        case 0x01: "The tag does not know the command."
+        case 0x02: "The tag does not recognise the command."
+        case 0x03: "The tag does not support the option."
+        case 0x0F: "The tag reports an error without more detail."
+        case 0x10: "The block does not exist."
+        case 0x11: "The block is already locked."
+        case 0x12: "The block is locked and can't be changed."
+        case 0x13: "The block was not programmed."
+        case 0x14: "The block was not locked."
+        case 0x15: "The block is protected."
+        case 0x40: "The tag reports an error of its cryptography."
+        default: "The tag reports error 0x\(Data([code]).hexText())."
+        }
+    }
+
+    /// Checks that the response has no data, such as one to a write.
+    func expectNoData() throws {
+        guard data.isEmpty else { throw NFCReaderError.unexpectedLength("The tag's answer to the command has data.") }
+    }
+
+    /// The data of one block: at least one byte, after the security status if that was requested.
+    func block(withStatus: Bool) throws -> Data {
+        guard (1...32).contains(data.count - (withStatus ? 1 : 0)) else {
+            throw NFCReaderError.unexpectedLength("A block has from 1 to 32 bytes; the answer has \(data.count).")
+        }
+        return Data(data)
+    }
+
+    /// The data of several blocks, all of one size.
+    func blocks(count: Int, withStatus: Bool) throws -> [Data] {
+        guard count > 0, data.count % count == 0, (1...32).contains(data.count / count - (withStatus ? 1 : 0)) else {
+            throw NFCReaderError.unexpectedLength("\(count) blocks don't fit in an answer of \(data.count) bytes.")
+        }
+        let size = data.count / count
+        return stride(from: 0, to: data.count, by: size).map { Data(data[$0..<($0 + size)]) }
+    }
+
+    /// One status for each block.
+    func statuses(count: Int) throws -> [NSNumber] {
+        guard data.count == count else {
+            throw NFCReaderError.unexpectedLength("The status of \(count) blocks has \(data.count) bytes.")
+        }
+        return data.map { NSNumber(value: Int($0)) }
+    }
+
+    /// The data of a response to Get System Information.
+    func systemInfo() throws -> NFCISO15693SystemInfo {
+        guard data.count >= 9 else {
+            throw NFCReaderError.unexpectedLength("System information has at least 9 bytes; there are \(data.count).")
+        }
+        let present = data[0]
+        let sizes = [1, 1, 2, 1]
+        let expected = (0..<4).reduce(9) { $0 + (present & (1 << $1) != 0 ? sizes[$1] : 0) }
+        guard data.count == expected else {
+            throw NFCReaderError.unexpectedLength("System information says that it has other fields than it has.")
+        }
+        var info = NFCISO15693SystemInfo.empty
+        info.uniqueIdentifier = Data(data[1..<9])
+        var rest = data[9...]
+        if present & 1 != 0 { info.dataStorageFormatIdentifier = Int(rest.removeFirst()) }
+        if present & 2 != 0 { info.applicationFamilyIdentifier = Int(rest.removeFirst()) }
+        if present & 4 != 0 {
+            info.totalBlocks = Int(rest.removeFirst()) + 1
+            info.blockSize = Int(rest.removeFirst() & 0x1F) + 1
+        }
+        if present & 8 != 0 { info.icReference = Int(rest.removeFirst()) }
+        return info
+    }
+}
+
+extension NFCISO15693SystemInfo {
+    /// Without any value.
+    static var empty: NFCISO15693SystemInfo { NFCISO15693SystemInfo(nil, -1, -1, -1, -1, -1) }
 }

@@ -3,7 +3,8 @@ public import Foundation
 
 /// An ISO/IEC 15693 tag.
 ///
-/// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue.
+/// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue, with the
+/// values and a nil error, or with an ``NFCReaderError``.
 ///
 /// A request is addressed by default: unless the caller's flags have the select flag, the framework sets the address
 /// flag and adds the tag's UID. The error of a command is one of these:
@@ -31,8 +32,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     ///
     /// - Parameters:
     ///   - commandConfiguration: the command, and the number of retries.
-    ///   - completionHandler: called on the session's queue with what follows the flags of the response and a nil
-    ///     error, or with an ``NFCReaderError``.
+    ///   - completionHandler: gets what follows the flags of the response.
     @preconcurrency
     func sendCustomCommand(
         commandConfiguration: NFCISO15693CustomCommandConfiguration,
@@ -45,8 +45,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     ///
     /// - Parameters:
     ///   - readConfiguration: the blocks, the number of blocks in each command, and the number of retries.
-    ///   - completionHandler: called on the session's queue with the concatenated blocks and a nil error, or with an
-    ///     ``NFCReaderError``.
+    ///   - completionHandler: gets the concatenated blocks.
     @preconcurrency
     func readMultipleBlock(
         readConfiguration: NFCISO15693ReadMultipleBlocksConfiguration,
@@ -55,18 +54,10 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
 
     /// Makes the tag quiet (0x02): until it is reset or loses power, it answers only addressed requests. The tag does
     /// not answer this command.
-    ///
-    /// - Parameter completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func stayQuiet(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Reads a block (0x20).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 255.
-    ///   - completionHandler: called on the session's queue with the block (after its security status if the option
-    ///     flag is set) and a nil error, or with an ``NFCReaderError``.
+    /// Reads a block (0x20). It comes after its security status if the option flag is set.
     @preconcurrency
     func readSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -75,12 +66,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Writes a block (0x21).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 255.
-    ///   - dataBlock: the bytes of the block.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func writeSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -90,11 +75,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Locks a block permanently (0x22).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 255.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func lockBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -102,13 +82,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Reads blocks with one command (0x23).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - completionHandler: called on the session's queue with the blocks (each after its security status if the
-    ///     option flag is set) and a nil error, or with an ``NFCReaderError``.
+    /// Reads blocks from 0 to 255, at least one, with one command (0x23). Each comes after its security status if the
+    /// option flag is set.
     @preconcurrency
     func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -116,13 +91,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
     )
 
-    /// Writes blocks with one command (0x24).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - dataBlocks: the bytes of each block, all of one size.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
+    /// Writes blocks from 0 to 255, at least one and all of one size, with one command (0x24).
     @preconcurrency
     func writeMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -132,10 +101,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Selects the tag (0x25). The request is always addressed, regardless of the flags.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func select(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -143,10 +108,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Returns the tag to the ready state, in which it entered the field (0x26).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func resetToReady(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -154,11 +115,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Writes the application family identifier (0x27).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - afi: the application family identifier.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func writeAFI(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -167,10 +123,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Locks the application family identifier permanently (0x28).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func lockAFI(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -178,11 +130,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Writes the data storage format identifier (0x29).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - dsfid: the data storage format identifier.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func writeDSFID(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -191,10 +138,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Locks the data storage format identifier permanently (0x2A).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @available(*, deprecated, renamed: "lockDSFID(requestFlags:completionHandler:)")
     @preconcurrency
     func lockDFSID(
@@ -203,10 +146,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Locks the data storage format identifier permanently (0x2A).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func lockDSFID(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -215,10 +154,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
 
     /// Asks the tag for its system information (0x2B).
     ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - completionHandler: called on the session's queue with DSFID, AFI, block size, number of blocks and IC
-    ///     reference (each -1 when the tag does not report it) and a nil error, or with an ``NFCReaderError``.
+    /// - Parameter completionHandler: gets DSFID, AFI, block size, number of blocks and IC reference (each -1 when the
+    ///   tag does not report it).
     @available(*, deprecated, message: "Use the form with a result handler.")
     @preconcurrency
     func getSystemInfo(
@@ -233,13 +170,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data?, Int, Int, Int, Int, Int, (any Error)?) -> Void
     )
 
-    /// Asks for the security status of blocks (0x2C).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 255, and at least one.
-    ///   - completionHandler: called on the session's queue with the status of each block and a nil error, or with an
-    ///     ``NFCReaderError``.
+    /// Asks for the security status of blocks from 0 to 255, at least one (0x2C).
     @preconcurrency
     func getMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -259,11 +190,9 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// but not the UID.
     ///
     /// - Parameters:
-    ///   - flags: the flags of the request.
     ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
     ///   - customRequestParameters: what follows the manufacturer's code.
-    ///   - completionHandler: called on the session's queue with what follows the flags of the response and a nil
-    ///     error, or with an ``NFCReaderError``.
+    ///   - completionHandler: gets what follows the flags of the response.
     @preconcurrency
     func customCommand(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -272,13 +201,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Reads a block by a number of two bytes (0x30).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 65 535.
-    ///   - completionHandler: called on the session's queue with the block (after its security status if the option
-    ///     flag is set) and a nil error, or with an ``NFCReaderError``.
+    /// Reads a block by a number of two bytes (0x30). It comes after its security status if the option flag is set.
     @preconcurrency
     func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -287,12 +210,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Writes a block by a number of two bytes (0x31).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 65 535.
-    ///   - dataBlock: the bytes of the block.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func extendedWriteSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -302,11 +219,6 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Locks a block permanently, by a number of two bytes (0x32).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockNumber: the block, 0 to 65 535.
-    ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``.
     @preconcurrency
     func extendedLockBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -314,13 +226,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Reads blocks by numbers of two bytes (0x33).
-    ///
-    /// - Parameters:
-    ///   - flags: the flags of the request.
-    ///   - blockRange: the blocks: the first from 0 to 65 535, and at least one.
-    ///   - completionHandler: called on the session's queue with the blocks (each after its security status if the
-    ///     option flag is set) and a nil error, or with an ``NFCReaderError``.
+    /// Reads blocks from 0 to 65 535, at least one, with one command (0x33). Each comes after its security status if the
+    /// option flag is set.
     @preconcurrency
     func extendedReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NFCSessions
+import TagLink
 import TagProtocols
 
 /// A card with an application of the app's list, as an app sees it.
 final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     override var kind: String { "NFCISO7816Tag" }
     var type: __NFCTagType { .iso7816Compatible }
-    var initialSelectedAID: String { handle.selectedApplication.map { Data($0).hex.uppercased() } ?? "" }
+    var initialSelectedAID: String { handle.selectedApplication.map { Data($0).hexText().uppercased() } ?? "" }
     var identifier: Data { Data(handle.target.identifier) }
     var applicationData: Data? { typeB.map { Data($0.applicationData) } }
     var proprietaryApplicationDataCoding: Bool { typeB?.hasProprietaryApplicationData == true }
@@ -24,34 +25,37 @@ final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     ) {
         // A phone accepts APDUs from an app that has not connected to the card. A shipped SDK for hardware keys relies
         // on that.
-        transmit(apdu, connecting: true, checkedBy: configuration, completion: completionHandler)
+        transmit(apdu, connecting: true, completion: completionHandler)
     }
-
-    func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }
-    func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { self }
-    func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { nil }
-    func asNFCMiFareTag() -> (any NFCMiFareTag)? { nil }
 }
 
 extension TagObject {
     /// Sends an APDU if the app's configuration allows it.
+    ///
+    /// - Parameter connects: whether to connect the tag first if no tag is connected.
     func transmit(
         _ apdu: NFCISO7816APDU,
         connecting connects: Bool,
-        checkedBy configuration: AppConfiguration,
         completion: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
-        let handler: @Sendable (Result<NFCISO7816ResponseAPDU, NFCReaderError>) -> Void = { result in
-            switch result {
-            case .success(let answer):
-                completion(answer.payload ?? Data(), answer.statusWord1, answer.statusWord2, nil)
-            case .failure(let error): completion(Data(), 0, 0, error)
-            }
+        exchange(
+            try bytes(of: apdu),
+            connecting: connects,
+            or: NFCISO7816ResponseAPDU(statusWord1: 0, statusWord2: 0, payload: nil),
+            decode: { try NFCISO7816ResponseAPDU(parsing: $0) }
+        ) { answer, error in
+            completion(answer.payload ?? Data(), answer.statusWord1, answer.statusWord2, error)
         }
-        if let violation = configuration.violation(of: apdu) {
-            complete(.failure(violation), handler)
-        } else {
-            transmit(apdu, connecting: connects, completion: handler)
+    }
+
+    private func bytes(of apdu: NFCISO7816APDU) throws -> [UInt8] {
+        guard handle.target.isISODEP else {
+            throw NFCReaderError(
+                .readerErrorUnsupportedFeature,
+                reason: "The card does not take ISO/IEC 14443-4, so it does not take APDUs."
+            )
         }
+        if let violation = context.configuration.violation(of: apdu) { throw violation }
+        return try apdu.encoded()
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+import TagLink
 
 /// A command of ISO/IEC 7816-4: a header of four bytes, optional data, and the expected length of the answer.
 ///
@@ -27,10 +28,6 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     /// Creates a command.
     ///
     /// - Parameters:
-    ///   - instructionClass: the class (CLA).
-    ///   - instructionCode: the instruction (INS).
-    ///   - p1Parameter: the first parameter (P1).
-    ///   - p2Parameter: the second parameter (P2).
     ///   - data: the data, at most 65 535 bytes; empty for none. A command with longer data fails when it is sent.
     ///   - expectedResponseLength: the expected length of the answer's data (Le): -1 for none, 256 for the short form
     ///     `00`, 65 536 for the extended form `0000`. 0 counts as `00`.
@@ -71,8 +68,118 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
 
     public override var description: String {
         "CLA=\(hex(instructionClass)), INS=\(hex(instructionCode)), P1=\(hex(p1Parameter)), P2=\(hex(p2Parameter)), "
-            + "Data=\((data ?? Data()).hex), Le=\(expectedResponseLength)"
+            + "Data=\((data ?? Data()).hexText()), Le=\(expectedResponseLength)"
     }
 
-    private func hex(_ byte: UInt8) -> String { Data([byte]).hex }
+    private func hex(_ byte: UInt8) -> String { Data([byte]).hexText() }
+}
+
+/// The answer to a command of ISO/IEC 7816-4.
+///
+/// It is returned as the card sent it. When the status word asks for another command (61xx or 6Cxx), the app has to
+/// send that command.
+public struct NFCISO7816ResponseAPDU {
+    /// The first byte of the status word (SW1).
+    public var statusWord1: UInt8
+
+    /// The second byte of the status word (SW2).
+    public var statusWord2: UInt8
+
+    /// The data before the status word. If there are none, it is nil in an async call, as on a phone, and empty in a
+    /// call with a handler.
+    public var payload: Data?
+
+    /// Creates an answer, for example for your own card class. Each argument sets the property of the same name.
+    public init(statusWord1: UInt8, statusWord2: UInt8, payload: Data?) {
+        self.statusWord1 = statusWord1
+        self.statusWord2 = statusWord2
+        self.payload = payload
+    }
+
+    /// Creates an answer.
+    @available(*, deprecated, renamed: "init(statusWord1:statusWord2:payload:)")
+    public init(statusWord1: UInt8, statusWord2: UInt8, paylaod payload: Data?) {
+        self.init(statusWord1: statusWord1, statusWord2: statusWord2, payload: payload)
+    }
+
+    /// Splits an answer into data and status word.
+    init(parsing bytes: [UInt8]) throws {
+        guard bytes.count >= 2 else { throw NFCReaderError.unexpectedLength("The card's answer has no status word.") }
+        self.init(
+            statusWord1: bytes[bytes.count - 2],
+            statusWord2: bytes[bytes.count - 1],
+            payload: Data(bytes.dropLast(2))
+        )
+    }
+}
+
+/// What follows the header of a command APDU (ISO/IEC 7816-4, 5.2): Lc, data and Le.
+struct APDUBody {
+    /// The range of the data in the command.
+    private(set) var data = 4..<4
+    /// Le: -1 when it is absent.
+    private(set) var expectedLength = -1
+
+    /// Parses the lengths of a command.
+    ///
+    /// - Parameter bytes: one whole command.
+    /// - Returns: nil when the command is shorter than its header, or when its length does not match Lc and Le.
+    init?(parsing bytes: [UInt8]) {
+        guard bytes.count >= 4 else { return nil }
+        // Lc and Le have one byte each, or two after a byte of 0.
+        let isExtended = bytes.count > 5 && bytes[4] == 0
+        guard !isExtended || bytes.count >= 7 else { return nil }
+        let (first, width) = isExtended ? (5, 2) : (4, 1)
+        func length(at index: Int) -> Int {
+            isExtended ? Int(high: bytes[index], low: bytes[index + 1]) : Int(bytes[index])
+        }
+        func expected(at index: Int) -> Int {
+            let length = length(at: index)
+            return length > 0 ? length : isExtended ? 65_536 : 256
+        }
+        let start = first + width
+        if bytes.count == start {
+            expectedLength = expected(at: first)
+        } else if bytes.count > start {
+            let end = start + length(at: first)
+            guard end > start, bytes.count == end || bytes.count == end + width else { return nil }
+            data = start..<end
+            if bytes.count > end { expectedLength = expected(at: end) }
+        }
+    }
+}
+
+extension NFCISO7816APDU {
+    /// The command's bytes, in the short form if it is sufficient.
+    package func encoded() throws -> [UInt8] {
+        let data = data ?? Data()
+        guard data.count <= 65_535 else {
+            throw NFCReaderError(
+                .readerErrorInvalidParameterLength,
+                reason: "An APDU has at most 65535 bytes of data."
+            )
+        }
+        guard (-1...65_536).contains(expectedResponseLength) else {
+            throw NFCReaderError(
+                .readerErrorParameterOutOfBound,
+                reason: "expectedResponseLength is -1, or from 1 to 65536."
+            )
+        }
+        var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
+        bytes.reserveCapacity(data.count + 9)
+        // 0 means the same as 256 here: both are encoded as the byte 00.
+        let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
+        let isExtended = data.count > 255 || expected > 256
+        func append(_ length: Int) {
+            if isExtended { bytes.append(UInt8(truncatingIfNeeded: length >> 8)) }
+            bytes.append(UInt8(truncatingIfNeeded: length))
+        }
+        if isExtended { bytes.append(0) }
+        if !data.isEmpty {
+            append(data.count)
+            bytes += data
+        }
+        if expected >= 0 { append(expected) }
+        return bytes
+    }
 }

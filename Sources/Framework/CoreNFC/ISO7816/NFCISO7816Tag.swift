@@ -7,9 +7,8 @@ public import Foundation
 /// Connect the session to the tag before a command. While the session is connected to no tag, the first APDU connects
 /// it. Completion handlers are called once, on the session's queue.
 public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
-    /// The identifier of the application that was selected when the card was found, in upper-case hexadecimal digits.
-    ///
-    /// It is the first application in the app's list that the card has.
+    /// The application that was selected when the card was found, in upper-case hexadecimal digits: the first in the app's
+    /// list that the card has.
     var initialSelectedAID: String { get }
 
     /// The UID of an NFC-A card, or the PUPI of an NFC-B card. Empty if the reader does not report it.
@@ -47,4 +46,31 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
 extension NFCISO7816Tag {
     /// False, for clients' tag classes that do not implement the property.
     public var supportsPACE: Bool { false }
+
+    // The other forms are extensions, not requirements, because clients write their own tag classes.
+
+    /// ``sendCommand(apdu:completionHandler:)`` with a `Result`.
+    @preconcurrency
+    public func sendCommand(
+        apdu: NFCISO7816APDU,
+        resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
+    ) {
+        sendCommand(apdu: apdu) {
+            resultHandler(Result(NFCISO7816ResponseAPDU(statusWord1: $1, statusWord2: $2, payload: $0), $3))
+        }
+    }
+
+    /// The asynchronous form of ``sendCommand(apdu:completionHandler:)``.
+    ///
+    /// - Returns: the data and the status word of the answer.
+    public func sendCommand(apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
+        try await withCompletion { sendCommand(apdu: apdu, completionHandler: $0) }
+    }
+
+    /// The asynchronous form of ``sendCommand(apdu:completionHandler:)``.
+    @_disfavoredOverload
+    public func sendCommand(apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
+        let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendCommand(apdu: apdu)
+        return NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data.isEmpty ? nil : data)
+    }
 }

@@ -5,6 +5,9 @@ import TagProtocols
 
 /// A MIFARE card as an app sees it.
 final class DetectedMiFareTag: TagObject, NFCMiFareTag, @unchecked Sendable {
+    /// The maximum number of bytes in a frame of the reader, without the checksum.
+    private static let maximumLength = 253
+
     override var kind: String { "NFCMiFareTag" }
     var type: __NFCTagType { .miFare }
     var identifier: Data { Data(handle.target.identifier) }
@@ -20,34 +23,31 @@ final class DetectedMiFareTag: TagObject, NFCMiFareTag, @unchecked Sendable {
         commandPacket command: Data,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     ) {
-        let finish: @Sendable (Result<Data, NFCReaderError>) -> Void = { result in
-            completionHandler(result.value(or: Data()), result.error)
-        }
-        let packet = MiFareCommand.packet(command)
         exchange(
-            packet,
-            answer: MiFareCommand.answerTime(of: packet.value(or: [])),
-            decode: { .success(Data($0)) },
-            completion: finish
+            try Self.packet(command),
+            or: Data(),
+            decode: { Data($0) },
+            completion: completionHandler
         )
+    }
+
+    private static func packet(_ command: Data) throws -> [UInt8] {
+        guard !command.isEmpty else {
+            throw NFCReaderError(.readerErrorInvalidParameterLength, reason: "The command is empty.")
+        }
+        guard command.count <= maximumLength else {
+            throw NFCReaderError(
+                .readerTransceiveErrorPacketTooLong,
+                reason: "A command has at most \(maximumLength) bytes."
+            )
+        }
+        return [UInt8](command)
     }
 
     func sendMiFareISO7816Command(
         _ apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
-        guard handle.target.isISODEP else {
-            let error = NFCReaderError(
-                .readerErrorUnsupportedFeature,
-                reason: "The card does not take ISO/IEC 14443-4, so it does not take APDUs."
-            )
-            return call { completionHandler(Data(), 0, 0, error) }
-        }
-        transmit(apdu, connecting: false, checkedBy: configuration, completion: completionHandler)
+        transmit(apdu, connecting: false, completion: completionHandler)
     }
-
-    func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { nil }
-    func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { nil }
-    func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { nil }
-    func asNFCMiFareTag() -> (any NFCMiFareTag)? { self }
 }

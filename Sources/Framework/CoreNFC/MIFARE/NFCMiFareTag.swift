@@ -22,9 +22,7 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     /// For a Plus or DESFire, it is a native command. The answer begins with its status. When the status is `AF`, the
     /// app has to request the frames that follow.
     ///
-    /// - Parameters:
-    ///   - command: the command, without its checksum.
-    ///   - completionHandler: called with the answer, or an ``NFCReaderError`` as for an APDU.
+    /// - Parameter completionHandler: called with the answer, or an ``NFCReaderError`` as for an APDU.
     @preconcurrency
     func sendMiFareCommand(
         commandPacket command: Data,
@@ -33,13 +31,65 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
 
     /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
     ///
-    /// - Parameters:
-    ///   - apdu: the command.
-    ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError`` as
-    ///     ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
+    /// - Parameter completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError``
+    ///   as ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
     @preconcurrency
     func sendMiFareISO7816Command(
         _ apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     )
+}
+
+/// The family of a MIFARE card.
+public enum NFCMiFareFamily: UInt, Sendable {
+    /// A card that is compatible with ISO/IEC 14443-3A, of an unknown family.
+    case unknown = 1
+    /// MIFARE Ultralight, and NTAG.
+    case ultralight = 2
+    /// MIFARE Plus.
+    case plus = 3
+    /// MIFARE DESFire.
+    case desfire = 4
+}
+
+// The other forms are extensions, not requirements, because clients write their own tag classes.
+extension NFCMiFareTag {
+    /// ``sendMiFareCommand(commandPacket:completionHandler:)`` with a `Result`.
+    @preconcurrency
+    public func sendMiFareCommand(
+        commandPacket command: Data,
+        resultHandler: @escaping @Sendable (Result<Data, any Error>) -> Void
+    ) {
+        sendMiFareCommand(commandPacket: command) { resultHandler(Result($0, $1)) }
+    }
+
+    /// The asynchronous form of ``sendMiFareCommand(commandPacket:completionHandler:)``.
+    public func sendMiFareCommand(commandPacket command: Data) async throws -> Data {
+        try await withCompletion { sendMiFareCommand(commandPacket: command, completionHandler: $0) }
+    }
+
+    /// ``sendMiFareISO7816Command(_:completionHandler:)`` with a `Result`.
+    @preconcurrency
+    public func sendMiFareISO7816Command(
+        _ apdu: NFCISO7816APDU,
+        resultHandler: @escaping @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void
+    ) {
+        sendMiFareISO7816Command(apdu) {
+            resultHandler(Result(NFCISO7816ResponseAPDU(statusWord1: $1, statusWord2: $2, payload: $0), $3))
+        }
+    }
+
+    /// The asynchronous form of ``sendMiFareISO7816Command(_:completionHandler:)``.
+    ///
+    /// - Returns: the data and the status word of the answer.
+    public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> (Data, UInt8, UInt8) {
+        try await withCompletion { sendMiFareISO7816Command(apdu, completionHandler: $0) }
+    }
+
+    /// The asynchronous form of ``sendMiFareISO7816Command(_:completionHandler:)``.
+    @_disfavoredOverload
+    public func sendMiFareISO7816Command(_ apdu: NFCISO7816APDU) async throws -> NFCISO7816ResponseAPDU {
+        let (data, sw1, sw2): (Data, UInt8, UInt8) = try await sendMiFareISO7816Command(apdu)
+        return NFCISO7816ResponseAPDU(statusWord1: sw1, statusWord2: sw2, payload: data.isEmpty ? nil : data)
+    }
 }

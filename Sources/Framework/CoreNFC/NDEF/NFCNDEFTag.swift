@@ -19,20 +19,17 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
 
     /// Reads the message.
     ///
-    /// - Parameter completionHandler: called with the message, or an error:
-    ///   `ndefReaderSessionErrorZeroLengthMessage` when the tag is empty, `readerTransceiveErrorTagResponseError` when
-    ///   it is not formatted or the message is damaged.
+    /// - Parameter completionHandler: called with the message, or an error: `ndefReaderSessionErrorZeroLengthMessage`
+    ///   when the tag is empty, `readerTransceiveErrorTagResponseError` when it is not formatted or the message is
+    ///   damaged.
     @preconcurrency
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void)
 
     /// Writes a message. If the tag is lost meanwhile, it holds the old message, no message, or the new one.
     ///
-    /// - Parameters:
-    ///   - ndefMessage: the message.
-    ///   - completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
-    ///     `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
-    ///     `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be
-    ///     encoded.
+    /// - Parameter completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
+    ///   `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
+    ///   `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be encoded.
     @preconcurrency
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
@@ -41,4 +38,42 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     /// - Parameter completionHandler: called with nil, or an error.
     @preconcurrency
     func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+}
+
+/// What can be done with the NDEF message of a tag.
+public enum NFCNDEFStatus: UInt, Sendable {
+    /// The tag is not formatted for NDEF.
+    case notSupported = 1
+    /// The message can be read and written.
+    case readWrite = 2
+    /// The message can only be read.
+    case readOnly = 3
+}
+
+// The asynchronous forms are extensions, not requirements, because clients write their own tag classes. They throw the
+// error of the completion handler.
+extension NFCNDEFTag {
+    /// The asynchronous form of ``queryNDEFStatus(completionHandler:)``.
+    ///
+    /// - Returns: the status, and the length of the longest message that fits, in bytes (0 when NDEF is not supported).
+    public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
+        try await withCompletion { queryNDEFStatus(completionHandler: $0) }
+    }
+
+    /// The asynchronous form of ``readNDEF(completionHandler:)``.
+    public func readNDEF() async throws -> NFCNDEFMessage {
+        let message: NFCNDEFMessage? = try await withCompletion { readNDEF(completionHandler: $0) }
+        guard let message else { throw NFCReaderError(.readerTransceiveErrorTagResponseError) }
+        return message
+    }
+
+    /// The asynchronous form of ``writeNDEF(_:completionHandler:)``.
+    public func writeNDEF(_ ndefMessage: NFCNDEFMessage) async throws {
+        try await withCompletion { writeNDEF(ndefMessage, completionHandler: $0) }
+    }
+
+    /// The asynchronous form of ``writeLock(completionHandler:)``.
+    public func writeLock() async throws {
+        try await withCompletion { writeLock(completionHandler: $0) }
+    }
 }

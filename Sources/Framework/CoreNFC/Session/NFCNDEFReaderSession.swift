@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
-import Foundation
+public import Foundation
 import NFCSessions
 import TagLink
 
@@ -16,19 +16,11 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     /// Creates a session.
     ///
-    /// - Parameters:
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
-    ///   - invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
-    ///     delegate receives tags.
-    public init(
-        delegate: any NFCNDEFReaderSessionDelegate,
-        queue: DispatchQueue?,
-        invalidateAfterFirstRead: Bool
-    ) {
+    /// - Parameter invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
+    ///   delegate receives tags.
+    public init(delegate: any NFCNDEFReaderSessionDelegate, queue: DispatchQueue?, invalidateAfterFirstRead: Bool) {
         invalidatesAfterFirstRead = invalidateAfterFirstRead
-        super.init(delegate: delegate, queue: queue) { _ in .ndef }
+        super.init(delegate: delegate, queue: queue, plan: .ndef)
     }
 
     private var ndefDelegate: (any NFCNDEFReaderSessionDelegate)? {
@@ -55,27 +47,13 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
-    public func connect(
-        to tag: any NFCNDEFTag,
-        completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        guard let runtime, let tag = tag as? TagObject, tag.handle.session === runtime else {
-            let error = refusal(of: tag as? TagObject)
-            return environment.call(on: sessionQueue) { completionHandler(error) }
-        }
-        runtime.connect(to: tag.handle) { [environment, sessionQueue] result in
-            environment.call(on: sessionQueue) { completionHandler(result.readerError) }
-        }
+    public func connect(to tag: any NFCNDEFTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        connect(object: tag as? TagObject, completionHandler)
     }
 
-    /// Connects the session to a tag. A connection lasts 20 seconds at most.
-    ///
-    /// - Parameter tag: one of the tags that this session found last.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``connect(to:completionHandler:)``.
     public func connect(to tag: any NFCNDEFTag) async throws {
-        try await withCompletion { continuation in
-            connect(to: tag) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { connect(to: tag, completionHandler: $0) }
     }
 
     // MARK: Events
@@ -84,9 +62,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCNDEFReaderSessionDelegate).self) }
 
-    override func didBecomeActive() {
-        ndefDelegate?.readerSessionDidBecomeActive(self)
-    }
+    override func didBecomeActive() { ndefDelegate?.readerSessionDidBecomeActive(self) }
 
     override func didDetect(_ tags: [ConnectableTag]) {
         ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })
@@ -97,7 +73,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     /// The object for a tag: the one of its technology if that is known, which is an NDEF tag too.
     private func ndefTag(for handle: ConnectableTag) -> any NFCNDEFTag {
-        tag(for: handle)?.ndefTag ?? TagObject(surroundings(of: handle))
+        tag(for: handle)?.ndefTag ?? TagObject(context(of: handle))
     }
 
     override func didEnd(_ error: NFCReaderError) {
@@ -112,7 +88,7 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         readsMessages.withLock { $0 = true }
         runtime.drawsErrorSymbol = false
         let handles = tags.compactMap { ($0 as? TagObject)?.handle }
-        let session = HandedOver(self)
+        let session = UncheckedSendableBox(self)
         runtime.readMessages(from: handles) { [environment, sessionQueue] result in
             guard case .success(let encoded) = result else { return }
             environment.call(on: sessionQueue) {
@@ -133,10 +109,38 @@ open class NFCNDEFReaderSession: NFCReaderSession {
     }
 }
 
-extension Result where Failure == CommandError {
-    /// The failure as an app receives it.
-    var readerError: NFCReaderError? {
-        if case .failure(let error) = self { return NFCReaderError(error) }
-        return nil
+/// Receives the events of an NDEF reader session. All methods are called on the session's queue.
+public protocol NFCNDEFReaderSessionDelegate: NSObjectProtocol {
+    /// The session has ended. Called once, after all other methods.
+    ///
+    /// - Parameters:
+    ///   - session: the session. It can't begin again.
+    ///   - error: the reason, an ``NFCReaderError``.
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error)
+
+    /// The session has read messages. Not called when the delegate implements ``readerSession(_:didDetect:)``.
+    ///
+    /// - Parameter messages: one message for each tag.
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage])
+
+    /// The session has found tags. It waits until the app calls ``NFCNDEFReaderSession/restartPolling()``.
+    ///
+    /// If the delegate does not implement this method, the session reads the tags and reports their messages.
+    ///
+    /// - Parameter tags: the tags; connect to one before you send commands.
+    func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag])
+
+    /// The session is active: the sheet is visible and the reader looks for tags. Called before any detection.
+    func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession)
+}
+
+extension NFCNDEFReaderSessionDelegate {
+    /// Reads the tags and calls ``readerSession(_:didDetectNDEFs:)``, because the delegate does not implement this
+    /// method.
+    public func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag]) {
+        session.readMessages(of: tags, for: self)
     }
+
+    /// Does nothing.
+    public func readerSessionDidBecomeActive(_ session: NFCNDEFReaderSession) {}
 }

@@ -4,6 +4,30 @@ public import Foundation
 import NFCReaders
 import NFCSessions
 import TagLink
+import TagProtocols
+
+/// What all reader sessions have in common.
+public protocol NFCReaderSessionProtocol: NSObjectProtocol {
+    /// Whether the session is active: its sheet is visible, and it has not ended.
+    var isReady: Bool { get }
+
+    /// The text on the scanning sheet. May be set before `begin()`, and at any time while the session is active, from
+    /// any thread.
+    var alertMessage: String { get set }
+
+    /// Begins the session, or queues it behind the active one. Does nothing when the session has ended: create another
+    /// one.
+    func begin()
+
+    /// Ends the session; the sheet shows that the work is done. The delegate receives
+    /// `readerSessionInvalidationErrorUserCanceled`.
+    func invalidate()
+
+    /// Ends the session; the sheet shows an error message.
+    ///
+    /// - Parameter errorMessage: the text on the sheet.
+    func invalidate(errorMessage: String)
+}
 
 /// The part that all reader sessions have in common. Use one of its subclasses.
 ///
@@ -30,14 +54,14 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     let environment: NFCEnvironment
     let configuration: AppConfiguration
     /// The session's number in this process.
-    let number = SessionNumber.next()
+    let number: Int
+    private static let count = Locked(0)
     private let delegateBox: WeakBox
     private let locals = Locked(Locals())
-    let mistakes: MistakeReport
+    let mistakes: MisuseReporter
 
     private struct Locals {
-        /// The session itself, while it is active.
-        var keepAlive: HandedOver<NFCReaderSession>?
+        var hasBegun = false
         /// The text of a session without a reader, and whether a session that never reached the reader has ended.
         var alertMessage = ""
         var hasEnded = false
@@ -47,17 +71,19 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         var error: NFCReaderError?
     }
 
-    /// Creates a session that looks for what `plan` returns for the app's configuration.
-    init(delegate: AnyObject, queue: DispatchQueue?, plan: (AppConfiguration) -> PollingPlan) {
+    init(delegate: AnyObject, queue: DispatchQueue?, plan: PollingPlan) {
         let queue = queue ?? DispatchQueue(label: "org.opencorenfc.readersession.delegate")
         let environment = NFCEnvironment.current
         sessionQueue = queue
         self.environment = environment
-        let configuration = AppConfiguration.current
-        self.configuration = configuration
+        configuration = .current
         delegateBox = WeakBox(delegate)
-        runtime = ReaderSession(environment: environment, plan: plan(configuration), queue: queue)
-        mistakes = runtime?.mistakes ?? MistakeReport(environment: environment)
+        runtime = ReaderSession(environment: environment, plan: plan, queue: queue)
+        mistakes = runtime?.mistakes ?? MisuseReporter(environment: environment)
+        number = Self.count.withLock { count in
+            count += 1
+            return count
+        }
         super.init()
         environment.place?.made(self, as: .session)
         environment.place?.made(delegate, as: .delegate)
@@ -93,11 +119,11 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     open func begin() {
         if hasEnded { return mistakes.add(.beginsAgain) }
         // A session that waits for its turn, or is active, has begun.
-        guard locals.withLock({ $0.keepAlive == nil }) else { return }
+        if locals.withLock({ $0.hasBegun }) { return }
         MainQueue.ask()
         noteBegin()
         if let refusal { return endLocally(refusal) }
-        if let request, let error = ConfigurationGate.error(for: request, in: effectiveConfiguration) {
+        if let request, let error = effectiveConfiguration.error(for: request, in: environment) {
             return endLocally(error)
         }
         guard let runtime else { return endWithoutReader() }
@@ -107,13 +133,9 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     private var hasEnded: Bool { runtime?.hasEnded == true || locals.withLock { $0.hasEnded } }
 
-    open func invalidate() {
-        end(errorMessage: nil)
-    }
+    open func invalidate() { end(errorMessage: nil) }
 
-    open func invalidate(errorMessage: String) {
-        end(errorMessage: errorMessage)
-    }
+    open func invalidate(errorMessage: String) { end(errorMessage: errorMessage) }
 
     private func end(errorMessage: String?) {
         guard let runtime else { return endLocally(NFCReaderError(.userCanceled)) }
@@ -143,15 +165,12 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// The session has ended. Called on ``sessionQueue``.
     func didEnd(_ error: NFCReaderError) {}
 
-    /// Delivers the events, and keeps the session alive until the last one.
+    /// Delivers the events, and keeps the session alive until the last one, after which the runtime releases the observer.
     private func observe(_ runtime: ReaderSession) {
-        let session = HandedOver(self)
-        locals.withLock { $0.keepAlive = session }
-        let box = WeakBox(self)
+        locals.withLock { $0.hasBegun = true }
+        let session = UncheckedSendableBox(self)
         runtime.observe { [environment, sessionQueue] event in
-            guard let session = box.object as? NFCReaderSession else { return }
-            let withCompletion = HandedOver(session)
-            environment.call(on: sessionQueue) { withCompletion.value.deliver(event) }
+            environment.call(on: sessionQueue) { session.value.deliver(event) }
         }
     }
 
@@ -167,7 +186,6 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
             let error = locals.withLock { $0.error } ?? NFCReaderError(end)
             noteEnd(error)
             didEnd(error)
-            locals.withLock { $0.keepAlive = nil }
         }
     }
 
@@ -191,10 +209,93 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
             return !locals.hasEnded
         }
         guard isFirst else { return }
-        let session = HandedOver(self)
+        let session = UncheckedSendableBox(self)
         environment.call(on: sessionQueue) {
             session.value.noteEnd(error)
             session.value.didEnd(error)
         }
+    }
+}
+
+/// Mistakes of an app that cause no error, neither here nor on a phone.
+extension NFCReaderSession {
+    /// Reports a delegate that can't receive an event. Called on ``sessionQueue``.
+    func reportDelegate(before event: ReaderSession.Event) {
+        guard delegate != nil else {
+            // An app that ended the session and released its delegate does not need the event.
+            if case .ended = event, isInvalidated { return }
+            return mistakes.add(.delegateReleased)
+        }
+        // When the main thread left the main queue to other threads, the runtime does not count work on it as the main
+        // actor's.
+        guard !MainQueue.isCurrent, !delegateConformsHere else { return }
+        mistakes.add(.delegateOfMainActor)
+        if configuration.isStrict { AppConfiguration.endProcess(APIMisuse.delegateOfMainActor.explanation) }
+    }
+
+    /// Reports why the reader of a session was missing, was lost, or was in use by another program. Many apps show only
+    /// the error's text, which is the same for every reason.
+    func reportMissingReader(at end: SessionEnd) {
+        if case .terminatedUnexpectedly(let reason) = end { environment.noticeOnce(reason) }
+        if end == .timeout, let reason = runtime?.obstacle { environment.noticeOnce(reason) }
+    }
+
+    /// Connects to the tag of an object, if this session found it.
+    func connect(object tag: TagObject?, _ completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        let complete: @Sendable ((any Error)?) -> Void = { [environment, sessionQueue] error in
+            environment.call(on: sessionQueue) { completionHandler(error) }
+        }
+        if let runtime, let tag, tag.handle.session === runtime {
+            return runtime.connect(to: tag.handle) { complete($0.readerError) }
+        }
+        if tag?.handle.session.hasEnded == true { mistakes.add(.tagOfOlderSession) }
+        complete(NFCReaderError(.readerErrorInvalidParameter, reason: "The tag was not found by this session."))
+    }
+
+    /// Calls `work` after the work that a callback has put on the session's queue, and then after the work on the main
+    /// queue. So if the app sets the sheet's text there, it does that first.
+    ///
+    /// - Parameter work: called on any thread, perhaps twice.
+    func afterWorkOfCallback(_ work: @escaping @Sendable () -> Void) {
+        environment.call(on: sessionQueue) { [environment] in
+            MainQueue.afterPresentWork(clock: environment.clock, work)
+        }
+    }
+}
+
+extension Optional where Wrapped == AnyObject {
+    /// Whether an object conforms to a protocol in the current isolation. A conformance that is isolated to the main
+    /// actor exists only on the main actor.
+    ///
+    /// Generic, because for a cast to a known protocol the compiler emits a check that ignores isolation.
+    @inline(never) func conforms<Delegate>(to delegate: Delegate.Type) -> Bool { self is Delegate }
+}
+
+/// What a phone around the reader learns of a session, and what it withholds from the app.
+extension NFCReaderSession {
+    /// The configuration without what the phone withholds.
+    var effectiveConfiguration: AppConfiguration {
+        environment.host.map { configuration.without($0.withheld) } ?? configuration
+    }
+
+    /// Reports a call of the app's delegate, just before it.
+    ///
+    /// - Parameter detail: what the app gets with it.
+    func noteCallback(_ name: String, _ detail: @autoclosure () -> String = "") {
+        environment.host?.note(.callback(name: name, detail: detail()), of: number)
+    }
+
+    func noteBegin() { environment.host?.note(.began("\(type(of: self))"), of: number) }
+
+    /// Reports that the app looks for tags again. It does not when the session is not active.
+    func noteRestart() {
+        if runtime?.isActive == true { environment.host?.note(.restarted, of: number) }
+    }
+
+    func noteEnd(_ error: NFCReaderError) {
+        guard let host = environment.host else { return }
+        let reason = "\(error.errorCode): \(error.localizedDescription)"
+        host.note(.ended(reason), of: number)
+        noteCallback(callbackName + "(_:didInvalidateWithError:)", reason)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Dispatch
-import Foundation
+public import Foundation
 import NFCSessions
 import TagLink
 
@@ -14,9 +14,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     public struct PollingOption: OptionSet, Sendable {
         public let rawValue: Int
 
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// ISO/IEC 14443: MIFARE, NTAG, and cards with applications.
         public static let iso14443 = PollingOption(rawValue: 1 << 0)
@@ -38,15 +36,11 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// What it looks for now.
     private let current: Locked<TagSearch>
     /// The tags that the session reported last.
-    private let found = Locked(HandedOver<[NFCTag]>([]))
+    private let found = Locked(UncheckedSendableBox<[NFCTag]>([]))
 
     /// Creates a session.
     ///
-    /// - Parameters:
-    ///   - pollingOption: the technologies to look for, at least one.
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
+    /// - Parameter pollingOption: the technologies to look for, at least one.
     /// - Returns: nil when no technology is given.
     @available(iOS, deprecated: 26.4, message: "Use init(configuration:delegate:queue) instead")
     public init?(
@@ -58,17 +52,13 @@ open class NFCTagReaderSession: NFCReaderSession {
         guard !search.options.isEmpty else { return nil }
         self.search = search
         current = Locked(search)
-        super.init(delegate: delegate, queue: queue) { _ in search.plan }
+        super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
     /// Creates a session that may look for only some of the app's applications and systems.
     ///
-    /// - Parameters:
-    ///   - configuration: what to look for. Without a technology, the session ends with `readerErrorInvalidParameter`
-    ///     as soon as it begins.
-    ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
+    /// - Parameter configuration: what to look for. Without a technology, the session ends with
+    ///   `readerErrorInvalidParameter` as soon as it begins.
     public init(
         configuration: Configuration,
         delegate: any NFCTagReaderSessionDelegate,
@@ -77,7 +67,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         let search = TagSearch(configuration, in: .current)
         self.search = search
         current = Locked(search)
-        super.init(delegate: delegate, queue: queue) { _ in search.plan }
+        super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
     override var request: AppConfiguration.Request? { request(for: search) }
@@ -116,7 +106,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         var configuration = configuration
         configuration.pollingOption.formIntersection(acceptedOptions)
         let search = TagSearch(configuration, in: self.configuration)
-        if let error = search.refusal ?? ConfigurationGate.error(for: request(for: search), in: self.configuration) {
+        if let error = search.refusal ?? self.configuration.error(for: request(for: search), in: environment) {
             return end(with: error)
         }
         current.withLock { $0 = search }
@@ -140,23 +130,12 @@ open class NFCTagReaderSession: NFCReaderSession {
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
     @preconcurrency
     public func connect(to tag: NFCTag, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        guard let runtime, let handle = tag.object?.handle, handle.session === runtime else {
-            let error = refusal(of: tag.object)
-            return environment.call(on: sessionQueue) { completionHandler(error) }
-        }
-        runtime.connect(to: handle) { [environment, sessionQueue] result in
-            environment.call(on: sessionQueue) { completionHandler(result.readerError) }
-        }
+        connect(object: tag.object, completionHandler)
     }
 
-    /// Connects the session to a tag, and disconnects it from any other. A connection lasts 20 seconds at most.
-    ///
-    /// - Parameter tag: one of the tags that this session found last. The object inside counts, not the enum value.
-    /// - Throws: ``NFCReaderError`` as for the form with a completion handler.
+    /// The asynchronous form of ``connect(to:completionHandler:)``.
     public func connect(to tag: NFCTag) async throws {
-        try await withCompletion { continuation in
-            connect(to: tag) { error in continuation.resume(with: error) }
-        }
+        try await withCompletion { connect(to: tag, completionHandler: $0) }
     }
 
     // MARK: Events
@@ -165,15 +144,13 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     override var delegateConformsHere: Bool { delegate.conforms(to: (any NFCTagReaderSessionDelegate).self) }
 
-    override func didBecomeActive() {
-        tagDelegate?.tagReaderSessionDidBecomeActive(self)
-    }
+    override func didBecomeActive() { tagDelegate?.tagReaderSessionDidBecomeActive(self) }
 
     override func didDetect(_ tags: [ConnectableTag]) {
         let search = current.withLock { $0 }
         for tag in tags { reportMissingApplication(of: tag, in: search) }
         let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }
-        self.found.withLock { [found = HandedOver(found)] in $0 = found }
+        self.found.withLock { [found = UncheckedSendableBox(found)] in $0 = found }
         if found.isEmpty {
             // A phone does not detect these tags, so the session continues to look.
             runtime?.restartPolling(skippingReported: true)
@@ -184,7 +161,75 @@ open class NFCTagReaderSession: NFCReaderSession {
     }
 
     override func didEnd(_ error: NFCReaderError) {
-        found.withLock { $0 = HandedOver([]) }
+        found.withLock { $0 = UncheckedSendableBox([]) }
         tagDelegate?.tagReaderSession(self, didInvalidateWithError: error)
     }
+}
+
+extension NFCTagReaderSession {
+    /// What a session looks for: technologies, and perhaps only some of the applications and systems in the app's
+    /// property list.
+    ///
+    /// Not Sendable, as in Apple's SDK: a client may declare that conformance itself.
+    public struct Configuration {
+        /// The technologies to look for, at least one.
+        public var pollingOption: PollingOption
+
+        /// The applications to look for on ISO/IEC 14443 cards, in order, in hexadecimal digits. The session ignores
+        /// those that are not in the property list. If empty, it looks for all applications in the property list.
+        public var iso7816SelectIdentifiers: [String]
+
+        /// The FeliCa systems to look for, in order, in hexadecimal digits. The session ignores those that are not in
+        /// the property list. If empty, it looks for all systems in the property list.
+        public var feliCaSystemCodes: [String]
+
+        /// Creates a configuration.
+        ///
+        /// - Parameters:
+        ///   - iso7816SelectIdentifiers: the applications to look for; empty for all in the property list.
+        ///   - feliCaSystemCodes: the FeliCa systems to look for; empty for all in the property list.
+        public init(
+            pollingOption: PollingOption,
+            iso7816SelectIdentifiers: [String] = [],
+            feliCaSystemCodes: [String] = []
+        ) {
+            self.pollingOption = pollingOption
+            self.iso7816SelectIdentifiers = iso7816SelectIdentifiers
+            self.feliCaSystemCodes = feliCaSystemCodes
+        }
+    }
+}
+
+/// Receives the events of a tag reader session. All methods are called on the session's queue.
+public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
+    /// The session is active: the sheet is visible and the reader looks for tags. Called before any detection.
+    func tagReaderSessionDidBecomeActive(_ session: NFCTagReaderSession)
+
+    /// The session has ended. Called once, after all other methods.
+    ///
+    /// - Parameters:
+    ///   - session: the session. It can't begin again.
+    ///   - error: the reason, an ``NFCReaderError``.
+    func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error)
+
+    /// The session has found tags. It waits until the app calls ``NFCTagReaderSession/restartPolling()``.
+    ///
+    /// - Parameter tags: the tags; connect to one before you send commands.
+    func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag])
+}
+
+/// A reader session for payment cards: it looks for ISO/IEC 14443 cards and reports them to an
+/// ``NFCTagReaderSessionDelegate``.
+///
+/// On iOS, only eligible apps in some countries may use this session. Here every app with a reader may use it, so that
+/// you can test the code around it.
+open class NFCPaymentTagReaderSession: NFCTagReaderSession {
+    /// Creates a session.
+    public init(delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil) {
+        super.init(configuration: Configuration(pollingOption: .iso14443), delegate: delegate, queue: queue)
+    }
+
+    override var acceptedOptions: PollingOption { .iso14443 }
+
+    override func request(for search: TagSearch) -> AppConfiguration.Request { .payment }
 }

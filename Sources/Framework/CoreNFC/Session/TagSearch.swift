@@ -17,9 +17,7 @@ struct TagSearch: Sendable {
 
     /// Works out what to look for.
     ///
-    /// - Parameters:
-    ///   - configuration: what the session asks for.
-    ///   - app: the app's lists. Without a property list, everything that the session asks for is allowed.
+    /// - Parameter app: the app's lists. Without a property list, everything that the session asks for is allowed.
     init(_ configuration: NFCTagReaderSession.Configuration, in app: AppConfiguration) {
         let isListed = app.infoPlist != nil || app.isStrict
         let options = configuration.pollingOption.intersection(.known)
@@ -39,7 +37,7 @@ struct TagSearch: Sendable {
             // An app without any list accepts every system.
             systemCodes: codes.isEmpty && !isListed && configuration.feliCaSystemCodes.isEmpty ? [0xFFFF] : codes,
             opensCards: true,
-            applications: applications.compactMap { Data(hex: $0).map { [UInt8]($0) } }.filter(Self.isName),
+            applications: applications.compactMap { [UInt8](hexadecimal: $0.utf8) }.filter(Self.isName),
             findsPACE: options.contains(.pace)
         )
     }

@@ -28,17 +28,128 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
         NFCTagCommandConfiguration(maximumRetries: maximumRetries, retryInterval: retryInterval)
     }
 
-    /// The retries, or an error when they are out of bounds.
-    var policy: Result<RetryPolicy, NFCReaderError> {
-        let (retries, interval) = storage.withLock { $0 }
-        guard (0...RetryPolicy.maximumRetries).contains(retries), interval >= 0, interval <= 60 else {
-            return .failure(
-                NFCReaderError(
+    /// The retries; throws when they are out of bounds.
+    var policy: RetryPolicy {
+        get throws {
+            let (retries, interval) = storage.withLock { $0 }
+            guard (0...256).contains(retries), interval >= 0, interval <= 60 else {
+                throw NFCReaderError(
                     .tagCommandConfigurationErrorInvalidParameters,
                     reason: "maximumRetries is from 0 to 256 and retryInterval from 0 to 60 seconds."
                 )
-            )
+            }
+            return RetryPolicy(retries: retries, interval: .seconds(interval))
         }
-        return .success(RetryPolicy(retries: retries, interval: .seconds(interval)))
+    }
+}
+
+/// How often a command is sent again when the tag does not answer, and how soon.
+struct RetryPolicy: Sendable {
+    var retries = 0
+    var interval = Duration.zero
+}
+
+/// A custom command of a manufacturer, and the number of retries.
+public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfiguration {
+    private struct Fields {
+        var manufacturerCode: Int
+        var customCommandCode: Int
+        var requestParameters: Data
+    }
+
+    private let storage: Locked<Fields>
+
+    /// Creates a configuration without retries.
+    public convenience init(manufacturerCode: Int, customCommandCode: Int, requestParameters: Data?) {
+        self.init(
+            manufacturerCode: manufacturerCode,
+            customCommandCode: customCommandCode,
+            requestParameters: requestParameters,
+            maximumRetries: 0,
+            retryInterval: 0
+        )
+    }
+
+    /// Creates a configuration. Each argument sets the property of the same name.
+    public init(
+        manufacturerCode: Int,
+        customCommandCode: Int,
+        requestParameters: Data?,
+        maximumRetries: Int,
+        retryInterval: TimeInterval
+    ) {
+        storage = Locked(
+            Fields(
+                manufacturerCode: manufacturerCode,
+                customCommandCode: customCommandCode,
+                requestParameters: requestParameters ?? Data()
+            )
+        )
+        super.init(maximumRetries: maximumRetries, retryInterval: retryInterval)
+    }
+
+    /// The manufacturer's code (ISO/IEC 7816-6), 0 to 0xFF.
+    public var manufacturerCode: Int {
+        get { storage.withLock { $0.manufacturerCode } }
+        set { storage.withLock { $0.manufacturerCode = newValue } }
+    }
+
+    /// The command's code, 0xA0 to 0xDF.
+    public var customCommandCode: Int {
+        get { storage.withLock { $0.customCommandCode } }
+        set { storage.withLock { $0.customCommandCode = newValue } }
+    }
+
+    /// What follows the manufacturer's code; empty for nothing.
+    public var requestParameters: Data {
+        get { storage.withLock { $0.requestParameters } }
+        set { storage.withLock { $0.requestParameters = newValue } }
+    }
+
+    public override func copy(with zone: NSZone? = nil) -> Any {
+        NFCISO15693CustomCommandConfiguration(
+            manufacturerCode: manufacturerCode,
+            customCommandCode: customCommandCode,
+            requestParameters: requestParameters,
+            maximumRetries: maximumRetries,
+            retryInterval: retryInterval
+        )
+    }
+}
+
+/// A range of blocks to read, the number of blocks in each command, and the number of retries.
+public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConfiguration {
+    private let storage: Locked<(range: NSRange, chunkSize: Int)>
+
+    /// Creates a configuration without retries.
+    public convenience init(range: NSRange, chunkSize: Int) {
+        self.init(range: range, chunkSize: chunkSize, maximumRetries: 0, retryInterval: 0)
+    }
+
+    /// Creates a configuration. Each argument sets the property of the same name.
+    public init(range: NSRange, chunkSize: Int, maximumRetries: Int, retryInterval: TimeInterval) {
+        storage = Locked((range, chunkSize))
+        super.init(maximumRetries: maximumRetries, retryInterval: retryInterval)
+    }
+
+    /// The blocks, from 0 to 255, at least one.
+    public var range: NSRange {
+        get { storage.withLock { $0.range } }
+        set { storage.withLock { $0.range = newValue } }
+    }
+
+    /// How many blocks one command reads.
+    public var chunkSize: Int {
+        get { storage.withLock { $0.chunkSize } }
+        set { storage.withLock { $0.chunkSize = newValue } }
+    }
+
+    public override func copy(with zone: NSZone? = nil) -> Any {
+        NFCISO15693ReadMultipleBlocksConfiguration(
+            range: range,
+            chunkSize: chunkSize,
+            maximumRetries: maximumRetries,
+            retryInterval: retryInterval
+        )
     }
 }

@@ -19,8 +19,6 @@ open class NSUserActivity: NSObject {
     public let activityType: String
 
     /// Creates an activity without an NDEF message.
-    ///
-    /// - Parameter activityType: the type.
     public init(activityType: String) {
         self.activityType = activityType
         storage = Locked(Fields())
@@ -54,3 +52,21 @@ open class NSUserActivity: NSObject {
 
 /// The type of an activity that opens a link.
 public let NSUserActivityTypeBrowsingWeb: String = "NSUserActivityTypeBrowsingWeb"
+
+/// Why the system opens a scene of an app for NFC.
+///
+/// There are no scenes without UIKit, so the framework never creates such an event. The type exists for code that
+/// handles it. The scene delegate, which takes a `UIWindowScene`, does not exist here.
+public enum NFCWindowSceneEvent: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The user pressed the side button twice.
+    case presentation
+    /// The device is near a reader.
+    case readerDetected
+
+    public var description: String {
+        switch self {
+        case .presentation: "presentation"
+        case .readerDetected: "readerDetected"
+        }
+    }
+}

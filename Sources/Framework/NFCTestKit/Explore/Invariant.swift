@@ -80,7 +80,7 @@ extension Invariant {
                     }
                 } catch {
                     let copy = after.makeTag()
-                    let isMended: Void? = try? await TagDesk.with(copy) { tag throws(TagError) in
+                    let isMended: Void? = try? await withActivatedTag(in: copy) { tag throws(TagError) in
                         try await tag.writeNDEF(TagMessage.uri("a").bytes)
                     }
                     if isMended == nil {
@@ -280,7 +280,7 @@ final class TagReadings: Sendable {
         if let result = known.withLock({ $0[key] }) { return try result.get() }
         let result: Result<Reading, TagError>
         do throws(TagError) {
-            result = .success(try await TagDesk.read(contents))
+            result = .success(try await contents.readNDEF())
         } catch {
             result = .failure(error)
         }

@@ -106,12 +106,12 @@ extension TestField {
             return ("its limit is \(limit) s.\(what)", " Give limit: for a flow that is to take longer.")
         }
         let (sessions, log) = state.withLock { ($0.sessionsMade, $0.log) }
-        let released = Trace.Event.note(SilentMistake.delegateReleased.explanation)
+        let released = Trace.Event.note(APIMisuse.delegateReleased.explanation)
         let advice =
             if sessions > 0, environment.arbiter.requestCount == 0 {
                 "A session was made, and none has begun: call begin()."
             } else if log.contains(where: { $0.event == released }) {
-                SilentMistake.delegateReleased.explanation
+                APIMisuse.delegateReleased.explanation
             } else {
                 "Look for a continuation that no path resumes."
             }

@@ -50,7 +50,7 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
 
     static func message(of contents: TagContents) async throws(FieldError) -> TagMessage {
         do throws(TagError) {
-            return TagMessage(bytes: try await TagDesk.read(contents).message)
+            return TagMessage(bytes: try await contents.readNDEF().message)
         } catch {
             throw FieldError(.badTag, error.reason)
         }

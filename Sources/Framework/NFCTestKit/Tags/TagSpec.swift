@@ -121,7 +121,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         let tag = product.blank(uid: uid).makeTag()
         guard let message else { return tag }
         do throws(TagError) {
-            try await TagDesk.with(tag) { tag throws(TagError) in try await tag.writeNDEF(message.bytes) }
+            try await withActivatedTag(in: tag) { tag throws(TagError) in try await tag.writeNDEF(message.bytes) }
         } catch {
             throw FieldError(.badTag, "A \(product) can't hold \(message): \(error.reason)")
         }
@@ -180,10 +180,10 @@ extension TagSpec {
         }
         let other = product.blank(uid: uid)
         // With records that differ, code that takes the wrong tag continues and ends with a different result.
-        guard let message = try? await TagDesk.read(contents).message, !message.isEmpty else { return .contents(other) }
+        guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return .contents(other) }
         for message in [Self.another(message), message] {
             let tag = other.makeTag()
-            let isWritten: Void? = try? await TagDesk.with(tag) { tag throws(TagError) in
+            let isWritten: Void? = try? await withActivatedTag(in: tag) { tag throws(TagError) in
                 try await tag.writeNDEF(message)
             }
             if isWritten != nil, let written = TagContents(of: tag) { return .contents(written) }

@@ -3,16 +3,15 @@ package import ReaderEmulation
 import TagLink
 package import VirtualTags
 
-/// A place in a reader's virtual field, where another host's chip acts as a card.
+/// Puts another host's chip into a reader's virtual field as a card.
 package final class FacingCardSlot: CardSlot {
     private let field: VirtualField
     private let seconds: Int
     private let tag = Locked<FacingTag?>(nil)
 
-    /// Creates a place.
+    /// Creates an empty slot.
     ///
-    /// - Parameters:
-    ///   - seconds: how long the card's host may take to answer. Readers wait 5 seconds at most.
+    /// - Parameter seconds: how long the card's host may take to answer. Readers wait 5 seconds at most.
     package init(_ field: VirtualField, answersWithin seconds: Int = 5) {
         self.field = field
         self.seconds = seconds

@@ -26,9 +26,7 @@ final class PCSCCardPort: CardReaderPort {
 
     /// Creates a port.
     ///
-    /// - Parameters:
-    ///   - path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
-    ///   - makeServer: creates the socket.
+    /// - Parameter path: the reader's socket, in a folder that belongs to the user; nil for the usual path.
     init(
         path: String?,
         makeServer: @escaping @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer = {
@@ -77,7 +75,7 @@ final class PCSCCardPort: CardReaderPort {
         }
         guard isAttached else { return }
         reader.detach(card)
-        tellObservers()
+        notifyObservers()
     }
 
     func setEmulating(_ isEmulating: Bool) {
@@ -86,15 +84,15 @@ final class PCSCCardPort: CardReaderPort {
         if !isEmulating { state.withLock { $0.isEmulating = false } }
         reader.setEmulating(isEmulating)
         if isEmulating { state.withLock { $0.isEmulating = true } }
-        tellObservers()
+        notifyObservers()
     }
 
-    private func tellObservers() {
+    private func notifyObservers() {
         for handler in state.withLock({ Array($0.observers.values) }) { handler() }
     }
 
     /// Returns the name and folder of the socket.
-    private func socketPlace() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
+    private func socketLocation() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
         guard let path else {
             if let folder = PCSCInstallation.defaultFolder() { return (PCSCInstallation.socketName, folder) }
             throw EmulationError(
@@ -113,10 +111,10 @@ final class PCSCCardPort: CardReaderPort {
 
     /// Creates the socket and the reader behind it.
     func listen() throws(EmulationError) -> ReaderServer {
-        let place = try socketPlace()
+        let location = try socketLocation()
         return try ReaderServer(
-            place.name,
-            in: place.folder,
+            location.name,
+            in: location.folder,
             reader: AppCardReader(port: self),
             observePresence: observePresence
         )
@@ -153,20 +151,18 @@ struct AppCardReader: ReaderFirmware {
 
     /// Creates a reader.
     ///
-    /// - Parameters:
-    ///   - port: has the card.
-    ///   - answerLimit: how long an app may take to answer. The usual time is shorter than the driver's own limit, so that this
-    ///     answer is the one that is used.
+    /// - Parameter answerLimit: how long an app may take to answer. The usual time is shorter than the driver's own
+    ///   limit, so that this answer is the one that is used.
     init(port: PCSCCardPort, answerLimit: Duration = .seconds(25)) {
         self.port = port
         self.answerLimit = answerLimit
     }
 
     mutating func look() async -> EmulatedReader.Change {
-        let isThere = port?.hasCard ?? false
-        defer { isPresent = isThere }
-        if isThere, !isPresent { uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) } }
-        return EmulatedReader.Change(hasLost: isPresent && !isThere, hasFound: isThere && !isPresent)
+        let hasCard = port?.hasCard ?? false
+        defer { isPresent = hasCard }
+        if hasCard, !isPresent { uid = [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) } }
+        return EmulatedReader.Change(hasLost: isPresent && !hasCard, hasFound: hasCard && !isPresent)
     }
 
     mutating func hostConnected() async -> EmulatedReader.Change {
@@ -176,9 +172,7 @@ struct AppCardReader: ReaderFirmware {
         return await look()
     }
 
-    mutating func hostDisconnected() {
-        port?.reader.leave()
-    }
+    mutating func hostDisconnected() { port?.reader.leave() }
 
     mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply {
         guard let port else { return .noCard }
@@ -214,11 +208,7 @@ struct AppCardReader: ReaderFirmware {
         reader.approach()
     }
 
-    mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply {
-        .unsupported
-    }
+    mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply { .unsupported }
 
-    func attribute(_ tag: UInt32) -> EmulatedReader.Reply {
-        .unsupported
-    }
+    func attribute(_ tag: UInt32) -> EmulatedReader.Reply { .unsupported }
 }

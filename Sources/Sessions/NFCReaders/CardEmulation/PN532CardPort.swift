@@ -25,7 +25,6 @@ package final class PN532CardPort: CardReaderPort {
     /// Creates a port.
     ///
     /// - Parameters:
-    ///   - device: the chip.
     ///   - identity: the data that readers see for every card of this port.
     ///   - onFailure: called with the reason when the chip can't be used any more; on any thread.
     package init(
@@ -98,57 +97,15 @@ package final class PN532CardPort: CardReaderPort {
 
     private func serve(_ card: any EmulatedCard) async throws(LinkError) {
         while let command = try await device.nextCommand() {
-            let answer = PendingAnswer()
-            let response = await withTaskCancellationHandler {
-                await withCompletion { done in
-                    answer.wait(done)
-                    card.received(command) { answer.give($0) }
-                }
-            } onCancel: {
-                answer.give(nil)
+            let (answers, app) = AsyncStream.makeStream(of: [UInt8].self)
+            card.received(command) { app.yield($0) }
+            // Nil when the task is cancelled, because the card was removed.
+            var iterator = answers.makeAsyncIterator()
+            guard let response = await iterator.next(isolation: nil) else {
+                throw LinkError(.cancelled, "The card was taken away.")
             }
-            guard let response else { throw LinkError(.cancelled, "The card was taken away.") }
             guard try await device.respond(response) else { break }
         }
         card.readerDeselected()
-    }
-}
-
-/// An answer that is set once, before or after another task waits for it.
-private final class PendingAnswer: Sendable {
-    private enum State {
-        case idle
-        case waiting(@Sendable ([UInt8]?) -> Void)
-        case given([UInt8]?)
-        case done
-    }
-
-    private let state = Locked(State.idle)
-
-    func wait(_ done: @escaping @Sendable ([UInt8]?) -> Void) {
-        let given = state.withLock { state -> [UInt8]?? in
-            guard case .given(let answer) = state else {
-                state = .waiting(done)
-                return nil
-            }
-            state = .done
-            return .some(answer)
-        }
-        if let given { done(given) }
-    }
-
-    func give(_ answer: [UInt8]?) {
-        let waiting = state.withLock { state -> (@Sendable ([UInt8]?) -> Void)? in
-            switch state {
-            case .waiting(let done):
-                state = .done
-                return done
-            case .idle:
-                state = .given(answer)
-                return nil
-            case .given, .done: return nil
-            }
-        }
-        waiting?(answer)
     }
 }

@@ -13,9 +13,7 @@ extension NFCEnvironment {
     }
 
     /// The environment for new sessions: the test's, or else the process's.
-    public static var current: NFCEnvironment {
-        ofTest ?? .process
-    }
+    public static var current: NFCEnvironment { ofTest ?? .process }
 
     /// Creates an environment with real time and the sheet that fits the process.
     ///
@@ -30,7 +28,7 @@ extension NFCEnvironment {
         var reader = made.reader
         var recorder: Recorder?
         var failure = made.recordingError
-        if let path = configuration.recording, made.isThere {
+        if let path = configuration.recording, made.exists {
             do throws(RecordingError) {
                 let file = try Recorder(path: path)
                 reader = file.recording(reader)
@@ -48,8 +46,8 @@ extension NFCEnvironment {
             sheet: (SheetChoice.isNamed ? nil : made.sheet) ?? SheetChoice.automatic.makeSheet(),
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
             isOfTest: false,
-            gate: made.gate ?? (made.isThere && made.isShared ? ReaderGate.ofUser : nil),
-            companion: ReaderFiles(
+            gate: made.gate ?? (made.exists && made.isShared ? ReaderGate.ofUser : nil),
+            sessionEndObserver: ReaderFiles(
                 recorder: recorder,
                 recordingError: failure,
                 tagFileError: made.tagFileError,
@@ -62,7 +60,9 @@ extension NFCEnvironment {
 
     /// The reader of a configuration. Without a name it is the first that a kind finds, else the virtual field, which has
     /// the images of tags in any case.
-    private static func made(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?) -> MadeReader {
+    private static func made(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?)
+        -> ResolvedReader
+    {
         if let name = configuration.reader.map(ReaderName.init) {
             return ReaderKind.named(name)?.make(name, configuration, onDeparture) ?? .unknown(name)
         }
@@ -73,7 +73,7 @@ extension NFCEnvironment {
             }
             return ReaderKind.virtualReader(configuration)
         } catch {
-            return MadeReader(none: error.reason)
+            return ResolvedReader(none: error.reason)
         }
     }
 
@@ -106,8 +106,48 @@ extension NFCEnvironment {
             reader: made.reader,
             clock: SystemClock.shared,
             isOfTest: false,
-            companion: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
+            sessionEndObserver: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
             place: nil
         )
     }
+}
+
+extension NFCEnvironment {
+    /// The recording that acts as the reader, also while it is recorded again; nil for another kind of reader.
+    public var replay: RecordingReplay? { (driver?.unrecorded as? any ReplayingDriver)?.replay }
+}
+
+/// The files that belong to a reader: its recording, and the images of its tags.
+final class ReaderFiles: SessionEndObserver {
+    let recorder: Recorder?
+    let recordingError: RecordingError?
+    let tagFileError: TagFileError?
+    let tagSaver: TagFileSaver?
+
+    init(
+        recorder: Recorder? = nil,
+        recordingError: RecordingError? = nil,
+        tagFileError: TagFileError? = nil,
+        tagSaver: TagFileSaver? = nil
+    ) {
+        self.recorder = recorder
+        self.recordingError = recordingError
+        self.tagFileError = tagFileError
+        self.tagSaver = tagSaver
+    }
+
+    func sessionEnded() { tagSaver?.save() }
+}
+
+extension NFCEnvironment {
+    private var files: ReaderFiles? { sessionEndObserver as? ReaderFiles }
+
+    /// Records everything at the reader; nil when nothing is recorded.
+    public var recorder: Recorder? { files?.recorder }
+    /// Why the recording can't be written or replayed. Then there is no reader.
+    public var recordingError: RecordingError? { files?.recordingError }
+    /// Why a file of `NFC_TAGS` can't be used. Then there is no reader.
+    public var tagFileError: TagFileError? { files?.tagFileError }
+    /// Saves the images of virtual tags after each session; nil when they are not saved.
+    public var tagSaver: TagFileSaver? { files?.tagSaver }
 }

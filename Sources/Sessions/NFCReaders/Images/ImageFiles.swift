@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxSupport
-import TagImages
+public import TagImages
+import TagLink
+import TextSafety
 import VirtualTags
 
 /// The image files for the tags in a process's virtual field.
@@ -50,8 +52,111 @@ struct ImageFiles: Sendable {
             let image = try TagImage(parsing: bytes)
             return Entry(path: path, image: image, tag: image.makeTag(), saved: bytes)
         } catch {
-            let place = error.line.map { ", line \($0)" } ?? ""
-            throw TagFileError(.image(error.code), "\(path)\(place): \(error.reason)")
+            let line = error.line.map { ", line \($0)" } ?? ""
+            throw TagFileError(.image(error.code), "\(path)\(line): \(error.reason)")
         }
     }
+}
+
+/// The tag in the virtual field of a process without a reader and without images.
+enum DemonstrationTag {
+    /// An NTAG215 with a link and a text.
+    static func make() -> VirtualType2Tag {
+        var contents = Type2Contents(blank: .ntag215, uid: [0x04, 0x68, 0x95, 0x71, 0xFA, 0x5C, 0x64])
+        let link = Array("example.com/welcome".utf8)
+        let text = Array("Welcome to the gallery.".utf8)
+        var message: [UInt8] = [0x91, 0x01, UInt8(link.count + 1), 0x55, 0x04] + link
+        message += [0x51, 0x01, UInt8(text.count + 3), 0x54, 0x02] + Array("en".utf8) + text
+        let messageTLV = [0x03, UInt8(message.count)] + message + [0xFE]
+        contents.memory.replaceSubrange(16..<16 + messageTLV.count, with: messageTLV)
+        return VirtualType2Tag(contents)
+    }
+}
+
+/// Writes the images of virtual tags back to their files, if `NFC_TAGS_SAVE` is set.
+public final class TagFileSaver: Sendable {
+    private struct State {
+        var entries: [ImageFiles.Entry]
+        var failure: TagFileError?
+    }
+
+    private let state: Locked<State>
+
+    init(_ entries: [ImageFiles.Entry]) { state = Locked(State(entries: entries)) }
+
+    /// Why an image could not be saved the last time; nil when all were saved.
+    public var failure: TagFileError? { state.withLock { $0.failure } }
+
+    /// Writes each image whose tag has changed. Failures are also printed to standard error.
+    func save() {
+        state.withLock { state in
+            state.failure = nil
+            for index in state.entries.indices {
+                state.entries[index].image.update(from: state.entries[index].tag)
+                do throws(TagFileError) {
+                    try Self.save(&state.entries[index])
+                } catch {
+                    OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
+                    state.failure = error
+                }
+            }
+        }
+    }
+
+    private static func save(_ entry: inout ImageFiles.Entry) throws(TagFileError) {
+        let bytes: [UInt8]
+        do throws(TagImageError) {
+            bytes = try entry.image.encoded()
+        } catch {
+            throw TagFileError(.image(error.code), "\(entry.path) is not saved. \(error.reason)")
+        }
+        guard bytes != entry.saved else { return }
+        do throws(StorageError) {
+            try OutputFile.write(
+                bytes,
+                to: entry.path,
+                readers: entry.image.contents.holdsSecrets ? .ownerAlone : .everyone
+            )
+        } catch {
+            throw TagFileError(.unwritable, error.reason)
+        }
+        entry.saved = bytes
+    }
+}
+
+/// Why a file of `NFC_TAGS` can't be used or saved. Errors are equal if their codes are.
+public struct TagFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure; new kinds may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private let name: String
+
+        private init(_ name: String) { self.name = name }
+
+        /// The file can't be read.
+        public static let unreadable = Code("unreadable-file")
+
+        /// The file can't be written.
+        public static let unwritable = Code("unwritable-file")
+
+        /// The file is not an image, or not a usable one.
+        public static func image(_ code: TagImageError.Code) -> Code { Code(code.description) }
+
+        public var description: String { name }
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What is wrong, and what to do, as sentences for people.
+    public let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    public var description: String { "\(code): \(reason)" }
+
+    public static func == (lhs: TagFileError, rhs: TagFileError) -> Bool { lhs.code == rhs.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -18,7 +18,7 @@ final class ImageFolder: Sendable {
     private struct Version: Equatable {
         private var numbers: [Int]
 
-        /// - Returns: nil when the file is not there.
+        /// - Returns: nil when the file does not exist.
         init?(_ path: String) {
             var status = stat()
             guard unsafe stat(path, &status) == 0 else { return nil }
@@ -56,7 +56,7 @@ final class ImageFolder: Sendable {
 
     /// Returns whether nothing exists at the path, and a folder may be created there later: it is a single path, and
     /// not that of an image.
-    static func mayCome(_ path: String) -> Bool {
+    static func mayBeCreated(_ path: String) -> Bool {
         var status = stat()
         guard unsafe stat(path, &status) != 0, errno == ENOENT else { return false }
         return !path.isEmpty && !path.contains(",") && !isImage(path)
@@ -65,7 +65,6 @@ final class ImageFolder: Sendable {
     /// Brings the folder's tags near now, and watches the folder until the process ends.
     ///
     /// - Parameters:
-    ///   - path: the folder's path.
     ///   - field: the field for its tags.
     ///   - onPresence: called at the start, and whenever the folder appears or disappears; on any thread.
     ///   - onNotice: called with a sentence for people when the folder is missing or a file can't be used; on any
@@ -106,7 +105,7 @@ final class ImageFolder: Sendable {
         }
         guard changes.exists != wasAvailable else { return }
         onPresence(changes.exists)
-        if !changes.exists { onNotice("The folder \(path) is not there. Its tags are near when it is.") }
+        if !changes.exists { onNotice("The folder \(path) does not exist. Its tags appear when it is created.") }
     }
 
     /// Brings the tags of new or changed files near, and removes the tags of deleted ones.
@@ -148,4 +147,62 @@ final class ImageFolder: Sendable {
     }
 
     private static func isImage(_ name: String) -> Bool { name.hasSuffix(".json") || name.hasSuffix(".nfc") }
+}
+
+/// A virtual reader whose tags are the images of a folder. While the folder is missing, the reader is unavailable.
+final class FolderField: FieldDriver {
+    /// The field with the folder's tags.
+    let field = VirtualField()
+
+    private struct State {
+        /// Why the folder can't be used; nil while it exists.
+        var problem: String?
+        var observers: [Int: @Sendable () -> Void] = [:]
+        var lastObserver = 0
+    }
+
+    private let state = Locked(State())
+
+    var name: String { field.name }
+    var technologies: Set<Technology> { field.technologies }
+
+    /// Stores whether the folder exists.
+    ///
+    /// - Parameter problem: what is missing and what to do, as a sentence; nil when the folder exists.
+    func note(_ problem: String?) {
+        let observers = state.withLock { state in
+            defer { state.problem = problem }
+            return state.problem == problem ? [] : Array(state.observers.values)
+        }
+        for observer in observers { observer() }
+    }
+
+    func link(for technology: Technology) -> (any FrameLink)? { field.link(for: technology) }
+
+    func prepare() async throws(LinkError) { try check() }
+
+    /// - Throws: ``LinkError`` with `readerUnavailable` while the folder is missing.
+    func setCarrier(_ isOn: Bool) async throws(LinkError) {
+        if isOn { try check() }
+        try await field.setCarrier(isOn)
+    }
+
+    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
+        let tags = field.observePresence(handler)
+        let number = state.withLock { state in
+            state.lastObserver += 1
+            state.observers[state.lastObserver] = handler
+            return state.lastObserver
+        }
+        return PresenceObservation { [state] in
+            state.withLock { $0.observers[number] = nil }
+            withExtendedLifetime(tags) {}
+        }
+    }
+
+    func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
+
+    private func check() throws(LinkError) {
+        if let problem = state.withLock({ $0.problem }) { throw LinkError(.readerUnavailable, problem) }
+    }
 }

@@ -47,7 +47,7 @@ package struct TagInspection: Sendable {
     }
 
     /// The NDEF message and the kind of the tag.
-    package var findings: TagFindings
+    package var findings: TagReadResult
     /// The data of the activation.
     package var target: TagTarget
     /// Whether values such as ATQA and SAK come from the tag itself.

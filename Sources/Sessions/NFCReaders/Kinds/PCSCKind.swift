@@ -5,27 +5,25 @@ import TagLink
 extension ReaderKind {
     /// The readers of PC/SC.
     static let pcsc = ReaderKind(
-        scheme: "pcsc",
-        title: "PC/SC",
-        forms: ["pcsc", "pcsc:NAME"],
         usage: "pcsc[:NAME]",
+        title: "PC/SC",
         use: .service,
         make: { name, configuration, _ in
             do throws(LinkError) {
                 let choice = name.argument.map(ReaderChoice.named) ?? .first
-                return MadeReader(.discovering(try PCSCReader.find(choice, within: configuration.patience)))
+                return ResolvedReader(.discovering(try PCSCReader.find(choice, within: configuration.patience)))
             } catch {
-                return MadeReader(none: error.reason)
+                return ResolvedReader(none: error.reason)
             }
         },
         makeForService: { name, _, _ in
             guard name.rest == nil || name.argument != nil else { return nil }
             let choice = name.argument.map(ReaderChoice.named) ?? .firstContactless
-            return MadeReader(.discovering(PCSCReader(choice)))
+            return ResolvedReader(.discovering(PCSCReader(choice)))
         },
         // A service that hangs is no reason to read virtual tags instead.
         find: { (configuration) throws(LinkError) in
-            try PCSCReader.findContactless(within: configuration.patience).map { MadeReader(.discovering($0)) }
+            try PCSCReader.findContactless(within: configuration.patience).map { ResolvedReader(.discovering($0)) }
         },
         problem: { $0.rest == "" ? .unnamed : nil },
         cardPort: { PCSCCardPort(path: $0.argument) },

@@ -9,10 +9,8 @@ extension ReaderKind {
     ///
     /// Its line is opened when a session begins, so an adapter that is plugged in later is found then.
     static let pn532 = ReaderKind(
-        scheme: "pn532",
-        title: "PN532",
-        forms: ["pn532:PATH"],
         usage: "pn532:PATH",
+        title: "PN532",
         use: .service,
         make: { name, _, _ in
             do throws(LinkError) {
@@ -21,9 +19,9 @@ extension ReaderKind {
                 let port = PN532CardPort(try PN532Card(connection)) { error in
                     OutputDescriptor.standardError.write("\(VisibleText.escaped(error.reason))\n")
                 }
-                return MadeReader(.discovering(reader), cardPort: port)
+                return ResolvedReader(.discovering(reader), cardPort: port)
             } catch {
-                return MadeReader(none: error.reason)
+                return ResolvedReader(none: error.reason)
             }
         },
         problem: { name in

@@ -5,13 +5,11 @@ import TagTrace
 extension ReaderKind {
     /// A recording that serves as the reader.
     static let replay = ReaderKind(
-        scheme: "replay",
-        title: "recording",
-        forms: ["replay:FILE"],
         usage: "replay:FILE",
+        title: "recording",
         use: .sessions,
         make: { name, configuration, onDeparture in
-            guard let path = name.argument else { return MadeReader(none: "Name the recording: replay:FILE.") }
+            guard let path = name.argument else { return ResolvedReader(none: "Name the recording: replay:FILE.") }
             do throws(RecordingError) {
                 if let record = configuration.recording, OutputFile.isOneFile(path, record) {
                     throw RecordingError(
@@ -20,9 +18,9 @@ extension ReaderKind {
                     )
                 }
                 let replay = RecordingReplay(try Recording(path: path), onDeparture: onDeparture)
-                return MadeReader(replay.reader, isShared: false)
+                return ResolvedReader(replay.reader, isShared: false)
             } catch {
-                var made = MadeReader(none: error.reason)
+                var made = ResolvedReader(none: error.reason)
                 made.recordingError = error
                 return made
             }

@@ -7,18 +7,16 @@ import VirtualTags
 extension ReaderKind {
     /// The virtual field, whose tags are images.
     package static let virtual = ReaderKind(
-        scheme: "virtual",
-        title: "virtual",
-        forms: ["virtual"],
         usage: "virtual",
+        title: "virtual",
         use: .trials,
         make: { name, configuration, _ in
             name.rest == nil ? virtualReader(configuration) : .unknown(name)
         },
         makeForService: { name, configuration, onNotice in
             guard name.rest == nil else { return nil }
-            guard let path = configuration.tags else { return MadeReader(.field(VirtualField())) }
-            guard ImageFolder.isFolder(path) || ImageFolder.mayCome(path) else { return nil }
+            guard let path = configuration.tags else { return ResolvedReader(.field(VirtualField())) }
+            guard ImageFolder.isFolder(path) || ImageFolder.mayBeCreated(path) else { return nil }
             return folderReader(path, configuration, onNotice: onNotice)
         },
         problem: { $0.rest == nil ? nil : .unknown },
@@ -29,13 +27,13 @@ extension ReaderKind {
     )
 
     /// A virtual field with the images of a configuration, or with the demonstration tag.
-    static func virtualReader(_ configuration: ReaderConfiguration) -> MadeReader {
+    static func virtualReader(_ configuration: ReaderConfiguration) -> ResolvedReader {
         do throws(TagFileError) {
             if let path = configuration.tags, ImageFolder.isFolder(path) { return folderReader(path, configuration) }
             let images = try ImageFiles(configuration)
             let field = VirtualField()
             for tag in images.tags { field.bring(tag) }
-            return MadeReader(.field(field), tagSaver: images.saver)
+            return ResolvedReader(.field(field), tagSaver: images.saver)
         } catch {
             return .failed(error, configuration)
         }
@@ -46,7 +44,7 @@ extension ReaderKind {
         _ path: String,
         _ configuration: ReaderConfiguration,
         onNotice: Notice? = nil
-    ) -> MadeReader {
+    ) -> ResolvedReader {
         let reader = FolderField()
         let problem =
             "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Make it, or name another."
@@ -62,17 +60,17 @@ extension ReaderKind {
                 onNotice(text)
             }
             // An app's session waits for tags even while the folder is missing; the service reports its reader's state.
-            return MadeReader(.field(onNotice == nil ? reader.field : reader))
+            return ResolvedReader(.field(onNotice == nil ? reader.field : reader))
         } catch {
             return .failed(error, configuration)
         }
     }
 }
 
-extension MadeReader {
+extension ResolvedReader {
     /// No reader, because a file of tags can't be used.
-    fileprivate static func failed(_ error: TagFileError, _ configuration: ReaderConfiguration) -> MadeReader {
-        var made = MadeReader(.none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"))
+    fileprivate static func failed(_ error: TagFileError, _ configuration: ReaderConfiguration) -> ResolvedReader {
+        var made = ResolvedReader(.none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"))
         made.tagFileError = error
         return made
     }

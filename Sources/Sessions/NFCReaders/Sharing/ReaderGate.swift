@@ -26,11 +26,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
     public let path: String
 
     /// Creates a gate.
-    ///
-    /// - Parameter path: the socket's path.
-    public init(path: String) {
-        self.path = path
-    }
+    public init(path: String) { self.path = path }
 
     /// The user's own gate: `nfc/background` in `XDG_RUNTIME_DIR`, by default `/run/user/UID`.
     public static var ofUser: ReaderGate {
@@ -50,7 +46,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
     public func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
         guard let descriptor = PrivateSocket.connect(path) else { return nil }
         let claim = GateClaim(descriptor: descriptor)
-        guard Self.send([purpose.mark], to: descriptor) else { return nil }
+        guard Self.send([purpose.rawValue], to: descriptor) else { return nil }
         await withCheckedContinuation { continuation in
             let waiting = Locked<CheckedContinuation<Void, Never>?>(continuation)
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
@@ -66,9 +62,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
         return claim
     }
 
-    /// Sends a few bytes without waiting.
-    ///
-    /// - Returns: false when the other side is gone or does not read.
+    /// Sends a few bytes without waiting. Returns false when the other side is gone or does not read.
     @discardableResult
     static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -76,21 +70,71 @@ public struct ReaderGate: ReaderSharing, Hashable {
     }
 }
 
-extension ReaderPurpose {
-    /// The byte for the purpose.
-    var mark: UInt8 {
-        switch self {
-        case .session: 0x52
-        case .card: 0x43
+/// A connection to the service's gate. While it is open, the app has the reader.
+final class GateClaim: ReaderClaim, @unchecked Sendable {
+    // Sendable because the variable is only changed while the claim is created, by its creator.
+    var answer: (any DispatchSourceRead)?
+    var limit: ScheduledEvent?
+    private let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
+    /// afterwards.
+    func note(_ identifiers: [[UInt8]]) {
+        for identifier in identifiers where identifier.count <= ReaderGate.maximumIdentifier {
+            ReaderGate.send([ReaderGate.tagMark, UInt8(identifier.count)] + identifier, to: descriptor)
         }
     }
 
-    /// The purpose of a byte; nil for an unknown byte.
-    init?(mark: UInt8) {
-        switch mark {
-        case 0x52: self = .session
-        case 0x43: self = .card
-        default: return nil
+    deinit { close(descriptor) }
+}
+
+/// Parses the messages that an app sends through the gate. The bytes may arrive in any pieces.
+struct GateMessages: Sendable {
+    /// A message of an app.
+    enum Message: Sendable, Hashable {
+        /// What it needs the reader for. This is the first message.
+        case purpose(ReaderGate.Purpose)
+        /// The identifier of a tag that its session found.
+        case tag([UInt8])
+        /// Bytes that no app sends. No further messages are parsed.
+        case invalid
+    }
+
+    private var pending: [UInt8] = []
+    private var hasPurpose = false
+    private var isOver = false
+
+    /// Parses bytes. Returns the messages that they complete, in order.
+    mutating func take(_ bytes: some Collection<UInt8>) -> [Message] {
+        guard !isOver else { return [] }
+        pending += bytes
+        var messages: [Message] = []
+        while let message = next() {
+            messages.append(message)
+            if message == .invalid {
+                isOver = true
+                break
+            }
         }
+        return messages
+    }
+
+    private mutating func next() -> Message? {
+        guard let first = pending.first else { return nil }
+        guard hasPurpose else {
+            guard let purpose = ReaderPurpose(rawValue: first) else { return .invalid }
+            hasPurpose = true
+            pending.removeFirst()
+            return .purpose(purpose)
+        }
+        guard first == ReaderGate.tagMark else { return .invalid }
+        guard pending.count >= 2 else { return nil }
+        let count = Int(pending[1])
+        guard count <= ReaderGate.maximumIdentifier else { return .invalid }
+        guard pending.count >= 2 + count else { return nil }
+        defer { pending.removeFirst(2 + count) }
+        return .tag(Array(pending[2..<2 + count]))
     }
 }

@@ -106,33 +106,31 @@ public final class ReaderGateServer: Sendable {
         }
     }
 
-    /// Handles an app that sends its purpose, reports tags, or is gone.
-    ///
-    /// - Returns: whether more may follow.
+    /// Handles an app that sends its purpose, reports tags, or is gone. Returns whether more may follow.
     private func take(_ descriptor: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(descriptor, &buffer, buffer.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return true }
-        let (purposes, tags, goesOn) = state.withLock { state -> (Set<ReaderGate.Purpose>?, [[UInt8]], Bool) in
+        let (purposes, tags, continues) = state.withLock { state -> (Set<ReaderGate.Purpose>?, [[UInt8]], Bool) in
             let taken = state.connections[descriptor]?.messages.take(buffer.prefix(max(count, 0))) ?? []
             var tags: [[UInt8]] = []
             var isChange = false
-            var goesOn = count > 0
+            var continues = count > 0
             for message in taken {
                 switch message {
                 case .purpose(let purpose):
                     state.connections[descriptor]?.purpose = purpose
                     isChange = true
                 case .tag(let identifier): tags.append(identifier)
-                case .nonsense: goesOn = false
+                case .invalid: continues = false
                 }
             }
-            if !goesOn { state.connections[descriptor] = nil }
+            if !continues { state.connections[descriptor] = nil }
             let purposes = Set(state.connections.values.compactMap(\.purpose))
-            return (isChange || !goesOn ? purposes : nil, tags, goesOn)
+            return (isChange || !continues ? purposes : nil, tags, continues)
         }
         if !tags.isEmpty { onTags(tags) }
         if let purposes { onChange(purposes) }
-        return goesOn
+        return continues
     }
 }

@@ -29,36 +29,24 @@ public final class NFCEnvironment: Sendable {
     /// Whether the environment belongs to a test. Then delegates and completion handlers are called within it, so that
     /// the sessions and tasks that they create belong to the test too.
     package let isOfTest: Bool
-
     /// The test kit's object for the test; nil outside its tests.
     package let place: (any TestContext)?
-
-    /// A lock so that only one thread at a time acts for the sessions of a test; nil outside tests.
-    let turn: ActingTurn?
+    /// Makes only one thread at a time act for the sessions of a test; nil outside tests.
+    let lock: RecursiveLock?
     /// Asks the background service for the reader; nil when no service is asked.
     package let gate: (any ReaderSharing)?
-    /// Belongs to the reader, and is informed when a session has ended; nil when there is none.
-    package let companion: (any EnvironmentCompanion)?
-    /// The phone around the reader; nil for a mere reader.
+    /// Is informed when a session has ended; nil when there is none.
+    package let sessionEndObserver: (any SessionEndObserver)?
+    /// The phone around the reader; nil for a reader alone.
     package let host: (any SessionHost)?
 
     private let onNotice: (@Sendable (String) -> Void)?
     /// The sentences that are reported only once.
     private let noticed = Locked<Set<String>>([])
 
-    /// Creates an environment.
+    /// Creates an environment. Each argument sets the property of the same name.
     ///
-    /// - Parameters:
-    ///   - reader: the reader, or the reason why there is none.
-    ///   - clock: the clock for sessions.
-    ///   - sheet: the presenter of the scanning sheet.
-    ///   - arbiter: decides which session may use the reader.
-    ///   - limits: the time limits of a session.
-    ///   - cardPort: the port for apps that are cards; nil when no app can be a card.
-    ///   - app: what the app declares; nil to use the process's own declarations.
-    ///   - isOfTest: whether delegates and completion handlers are called within the environment.
-    ///   - gate: asks the background service for the reader; nil to ask no service.
-    ///   - onNotice: called with each line about the app that is written to standard error; on any thread.
+    /// - Parameter onNotice: called with each line for the app's author, on any thread; see ``notice(_:from:)``.
     public convenience init(
         reader: Reader,
         clock: any RuntimeClock = SystemClock.shared,
@@ -86,12 +74,7 @@ public final class NFCEnvironment: Sendable {
         )
     }
 
-    /// Creates an environment, also one with a companion or for a test kit.
-    ///
-    /// - Parameters:
-    ///   - companion: belongs to the reader, and is informed when a session has ended.
-    ///   - host: the phone around the reader; nil for a mere reader.
-    ///   - place: the test kit's object for the test.
+    /// Creates an environment, also one for a test kit or with a phone around the reader.
     package init(
         reader: Reader,
         clock: any RuntimeClock,
@@ -102,7 +85,7 @@ public final class NFCEnvironment: Sendable {
         app: AppProperties? = nil,
         isOfTest: Bool = true,
         gate: (any ReaderSharing)? = nil,
-        companion: (any EnvironmentCompanion)? = nil,
+        sessionEndObserver: (any SessionEndObserver)? = nil,
         host: (any SessionHost)? = nil,
         onNotice: (@Sendable (String) -> Void)? = nil,
         place: (any TestContext)?
@@ -116,9 +99,9 @@ public final class NFCEnvironment: Sendable {
         self.cardPort = cardPort
         self.app = app
         self.isOfTest = isOfTest
-        turn = isOfTest ? ActingTurn() : nil
+        lock = isOfTest ? RecursiveLock() : nil
         self.gate = gate
-        self.companion = companion
+        self.sessionEndObserver = sessionEndObserver
         self.host = host
         self.onNotice = onNotice
     }
@@ -127,9 +110,7 @@ public final class NFCEnvironment: Sendable {
     @TaskLocal public static var scoped: NFCEnvironment?
 
     /// The environment of the caller's test: the task's, or else the one that a test kit finds; nil outside tests.
-    package static var ofTest: NFCEnvironment? {
-        scoped ?? searchOfTestKit.withLock { $0 }?.find()
-    }
+    package static var ofTest: NFCEnvironment? { scoped ?? searchOfTestKit.withLock { $0 }?.find() }
 
     /// Finds a caller's test when its task does not have it. A test kit sets this once.
     package static let searchOfTestKit = Locked<TestSearch?>(nil)
@@ -151,28 +132,57 @@ public final class NFCEnvironment: Sendable {
         return try NFCEnvironment.$scoped.withValue(self, operation: work)
     }
 
-    /// Reports something to the app's author: a line on standard error and in a test's trace.
-    ///
-    /// - Parameters:
-    ///   - text: the text.
-    ///   - source: the prefix of the line.
+    /// Reports something to the app's author: in a test's trace, and as a line on standard error. A test without a test
+    /// kit has no such line.
     package func notice(_ text: String, from source: String = "CoreNFC") {
+        print(text, from: source)
+        onNotice?(VisibleText.escaped(text))
+    }
+
+    /// Writes a line to standard error, unless it belongs to a test that does not print it.
+    package func print(_ text: String, from source: String = "CoreNFC") {
         let text = VisibleText.escaped(text)
-        if place?.prints(text) != false { OutputDescriptor.standardError.write("\(source): \(text)\n") }
-        onNotice?(text)
+        guard place?.prints(text) ?? !isOfTest else { return }
+        OutputDescriptor.standardError.write("\(source): \(text)\n")
     }
 
     /// Reports something that concerns the whole process, such as why there is no reader. Each sentence is reported
     /// once, even if several sessions end because of it.
-    ///
-    /// - Parameters:
-    ///   - text: the sentence.
-    ///   - source: the prefix of the line.
     package func noticeOnce(_ text: String, from source: String = "CoreNFC") {
         if noticed.withLock({ $0.insert(text).inserted }) { notice(text, from: source) }
     }
+}
 
-    func didEndSession() {
-        companion?.sessionEnded()
-    }
+/// Something that has work to do after each session of an environment, such as saving the files of its tags.
+package protocol SessionEndObserver: AnyObject, Sendable {
+    func sessionEnded()
+}
+
+/// The test kit's object for one test.
+package protocol TestContext: AnyObject, Sendable {
+    /// The test's code has created an object or passed it to a session. The object should be freed when the test has
+    /// ended.
+    ///
+    /// - Parameter object: keep only a weak reference to it.
+    func made(_ object: AnyObject, as kind: MadeObject)
+
+    /// The test's code connects to a tag. Performs what is planned for this moment.
+    func willConnect()
+
+    /// Returns whether a line about the app is also printed, and not only stored in the test's trace.
+    func prints(_ notice: String) -> Bool
+}
+
+/// An object that should be freed when a test has ended.
+package enum MadeObject: Sendable {
+    case session, delegate, tag
+}
+
+/// Finds the test of a caller, for a test kit.
+///
+/// A structure, because a plain function is wrapped again each time it leaves a generic type.
+package struct TestSearch: Sendable {
+    let find: @Sendable () -> NFCEnvironment?
+
+    package init(_ find: @escaping @Sendable () -> NFCEnvironment?) { self.find = find }
 }

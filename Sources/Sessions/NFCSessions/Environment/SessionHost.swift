@@ -7,9 +7,7 @@ package protocol SessionHost: AnyObject, Sendable {
 
     /// Something has happened in an app's session. Returns at once.
     ///
-    /// - Parameters:
-    ///   - event: what happened.
-    ///   - session: the number of the session in this process.
+    /// - Parameter session: the number of the session in this process.
     func note(_ event: SessionEvent, of session: Int)
 }
 
@@ -33,4 +31,16 @@ package struct SessionNeeds: OptionSet, Sendable, Hashable {
         if contains(.radio) { return .radioDisabled }
         return contains(.freeReader) ? .systemBusy : nil
     }
+}
+
+/// What happens in an app's session, for whoever shows it.
+package enum SessionEvent: Sendable, Hashable {
+    /// The app begins the session; its class.
+    case began(String)
+    /// The app looks for tags again.
+    case restarted
+    /// The app's delegate is called.
+    case callback(name: String, detail: String)
+    /// The session is over; the reason.
+    case ended(String)
 }

@@ -22,8 +22,8 @@ public final class ConnectableTag: Sendable {
     /// The card's ATS, if its transport protocol was started when it was found.
     package let answerToSelect: AnswerToSelect?
 
-    /// The stay near the reader during which the tag was found.
-    let stay: TagStay
+    /// The visit during which the tag was found.
+    let presence: TagPresenceID
 
     private let available = Locked(true)
     private let departure = Locked(false)
@@ -31,7 +31,7 @@ public final class ConnectableTag: Sendable {
     package init(_ tag: ActivatedTag, session: ReaderSession) {
         target = tag.target
         self.session = session
-        stay = session.driver.stay(of: target.identifier)
+        presence = TagPresenceID(of: target.identifier, on: session.driver)
         selectedApplication = tag.selectedApplication
         supportsPACE = tag.supportsPACE
         answerToSelect = tag.answerToSelect
@@ -39,9 +39,7 @@ public final class ConnectableTag: Sendable {
     }
 
     /// Whether the tag can still be used: the last look found it, and it has not been lost since.
-    public var isAvailable: Bool {
-        available.withLock { $0 }
-    }
+    public var isAvailable: Bool { available.withLock { $0 } }
 
     /// Whether the session is connected to this tag, and it has not left as far as known; see
     /// ``ReaderSession/isConnected(to:)``.
@@ -52,16 +50,26 @@ public final class ConnectableTag: Sendable {
 
     func noticeDeparture() { departure.withLock { $0 = true } }
 
-    func becomeUnavailable() {
-        available.withLock { $0 = false }
-    }
+    func becomeUnavailable() { available.withLock { $0 = false } }
 
-    /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag.
-    ///
-    /// - Parameter driver: the session's reader.
-    /// - Returns: nil if the reader can't distinguish stays.
+    /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag. Returns nil if the
+    /// reader can't distinguish stays.
     func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
-        guard let arrival = stay.arrival else { return nil }
-        return await driver.isStillNear(stay.identifier, since: arrival)
+        guard let arrival = presence.arrival else { return nil }
+        return await driver.isStillNear(presence.identifier, since: arrival)
+    }
+}
+
+/// The identity of one visit of a tag. If the tag leaves and comes back, this is a new visit, if the reader can
+/// distinguish them.
+struct TagPresenceID: Hashable, Sendable {
+    let identifier: [UInt8]
+    /// The number of the arrival; nil if the reader can't distinguish arrivals.
+    let arrival: UInt64?
+
+    /// Creates the identity of a tag that the last look found.
+    init(of identifier: [UInt8], on driver: any ReaderDriver) {
+        self.identifier = identifier
+        arrival = driver.arrival(of: identifier)
     }
 }

@@ -3,18 +3,16 @@ import TagLink
 
 extension ReaderSession {
     /// Sends the state machine an event and performs the actions that it returns.
-    func handle(_ event: SessionStateMachine.Event) {
-        act { $0.machine.handle(event).map(SessionAction.session) }
-    }
+    nonisolated func handle(_ event: SessionStateMachine.Event) { act { $0.machine.handle(event) } }
 
     /// Lock, transition, unlock, act.
     ///
     /// Only one thread acts at a time, so the actions happen in the order of the transitions. Meanwhile, a transition
     /// on another thread or inside an action only adds its actions to the queue.
-    func act(_ transition: (inout State) -> [SessionAction]) {
+    nonisolated func act(_ transition: (inout State) -> [SessionStateMachine.Action]) {
         // In a test, the effects of a call are complete when it returns, regardless of other threads.
-        environment.turn?.take()
-        defer { environment.turn?.giveBack() }
+        environment.lock?.lock()
+        defer { environment.lock?.unlock() }
         let acts = state.withLock { state in
             state.actions += transition(&state)
             if state.isActing || state.actions.isEmpty { return false }
@@ -33,14 +31,7 @@ extension ReaderSession {
         }
     }
 
-    private func perform(_ action: SessionAction) {
-        switch action {
-        case .session(let action): perform(action)
-        case .handOnReader: environment.arbiter.release(ObjectIdentifier(self))
-        }
-    }
-
-    private func perform(_ action: SessionStateMachine.Action) {
+    private nonisolated func perform(_ action: SessionStateMachine.Action) {
         switch action {
         case .requestTurn: requestTurn()
         case .withdrawRequest: environment.arbiter.withdraw(ObjectIdentifier(self))
@@ -48,10 +39,10 @@ extension ReaderSession {
         case .startSessionTimer: startSessionTimer()
         case .startTagTimer: startTagTimer()
         case .cancelTagTimer: state.withLock { $0.tagTimer.take() }?.cancel()
-        case .notifyActive: tell(.becameActive)
+        case .notifyActive: notify(.becameActive)
         case .startPolling: startPolling()
         case .dropTags: dropTags()
-        case .notifyTags: tell(.detected(state.withLock { $0.found }))
+        case .notifyTags: notify(.detected(state.withLock { $0.found }))
         case .updateSheetMessage: showSheet(.messageChanged(alertMessage))
         case .showScanning: showSheet(.tagFound)
         case .showReady: showSheet(.pollingRestarted)
@@ -60,16 +51,15 @@ extension ReaderSession {
         case .dismissSheet: showSheet(.leave)
         case .shutDown(let end): shutDown(end)
         case .notifyEnded(let end):
-            tell(.ended(end))
+            notify(.ended(end))
             state.withLock { $0.observer = nil }
+        case .releaseReader: environment.arbiter.release(ObjectIdentifier(self))
         }
     }
 
-    private func tell(_ event: Event) {
-        state.withLock { $0.observer }?(event)
-    }
+    private nonisolated func notify(_ event: Event) { state.withLock { $0.observer }?(event) }
 
-    private func requestTurn() {
+    private nonisolated func requestTurn() {
         if let end = environment.host?.withheld.end { return handle(.readerFailed(end)) }
         let answer = environment.arbiter.request(
             ObjectIdentifier(self),
@@ -83,29 +73,29 @@ extension ReaderSession {
         case .isOver:
             environment.noticeOnce(
                 """
-                A session was begun by what a test has left behind, when the test's field had ended. It ends with error 203. \
-                Let the test wait for all that it begins.
+                Code left over from a finished test started a session. It ends with error 203. Await everything the test \
+                starts.
                 """
             )
             handle(.turnRefused)
         }
     }
 
-    private func showSheet(_ event: SheetStateMachine.Event) {
+    private nonisolated func showSheet(_ event: SheetStateMachine.Event) {
         guard let content = state.withLock({ $0.sheet.handle(event) }) else { return }
         environment.sheet.present(content) { [weak self] in self?.handle(.userCanceled) }
     }
 
     // MARK: Limits
 
-    private func startSessionTimer() {
+    private nonisolated func startSessionTimer() {
         let timer = environment.clock.schedule(limit: limits.session) { [weak self] in
             self?.handle(.sessionTimerFired)
         }
         state.withLock { $0.sessionTimer = timer }
     }
 
-    private func startTagTimer() {
+    private nonisolated func startTagTimer() {
         let timer = environment.clock.schedule(limit: limits.connectedTag) { [weak self] in
             self?.handle(.tagTimerFired)
         }
@@ -118,7 +108,7 @@ extension ReaderSession {
 
     // MARK: The end
 
-    private func dropTags() {
+    private nonisolated func dropTags() {
         let dropped = state.withLock { state in
             defer {
                 state.found = []
@@ -131,36 +121,39 @@ extension ReaderSession {
 
     /// Stops everything. When the commands that are cut off have called their completions, the end is reported and the
     /// reader is passed on.
-    private func shutDown(_ end: SessionEnd) {
+    private nonisolated func shutDown(_ end: SessionEnd) {
         let timers = state.withLock { state in
             state.presence = nil
             state.poll = .idle
             return [state.sessionTimer.take(), state.tagTimer.take(), state.pollTimer.take()]
         }
-        letSheetLeave()
+        dismissSheetLater()
         for timer in timers { timer?.cancel() }
-        channel.interrupt()
-        channel.enqueue { [self] channel in
-            await channel.shutDown()
-            _ = state.withLock { $0.claim.take() }
-            environment.didEndSession()
-            act { _ in [.session(.notifyEnded(end)), .handOnReader] }
+        interrupt()
+        enqueue { session in
+            session.forgetTags()
+            // In a new task, because this one may be cancelled and the field still has to be turned off.
+            await Task(executorPreference: session.executor) { [source = session.source] in await source.shutDown() }
+                .value
+            _ = session.state.withLock { $0.claim.take() }
+            session.environment.sessionEndObserver?.sessionEnded()
+            session.act { _ in [.notifyEnded(end), .releaseReader] }
         }
     }
 
     /// Shows the result for a while, or until the next session's sheet replaces it.
-    private func letSheetLeave() {
+    private nonisolated func dismissSheetLater() {
         let id = ObjectIdentifier(self)
         // This is drawn by the caller of the closure and not as an action, because the next session's sheet must not be
         // drawn before.
-        environment.arbiter.sheetBeginsToLeave(id) { [self] in
+        environment.arbiter.sheetShowsResult(of: id) { [self] in
             state.withLock { $0.sheetTimer.take() }?.cancel()
             showSheet(.resultShown)
         }
         let timer = environment.clock.schedule(after: limits.sheetDismissal) { [environment] in
-            environment.turn?.take()
-            defer { environment.turn?.giveBack() }
-            environment.arbiter.takeSheetAway(of: id)
+            environment.lock?.lock()
+            defer { environment.lock?.unlock() }
+            environment.arbiter.removeSheet(of: id)
         }
         state.withLock { $0.sheetTimer = timer }
     }

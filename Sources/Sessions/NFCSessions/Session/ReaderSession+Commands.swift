@@ -2,6 +2,18 @@
 import TagLink
 public import TagProtocols
 
+/// Why an app's command to a tag failed.
+public enum CommandError: Error, Sendable, Hashable {
+    /// The session has ended, or was never begun.
+    case sessionInvalidated
+    /// The tag is not the connected one.
+    case notConnected
+    /// The tag can't be used any more: it left, its time limit was over, or polling was restarted.
+    case tagUnavailable
+    /// The procedure on the tag failed.
+    case tag(TagError)
+}
+
 extension ReaderSession {
     /// Connects to a tag. If another tag is selected, this wakes the tag; in any case, it checks that the tag is near.
     ///
@@ -12,16 +24,21 @@ extension ReaderSession {
     /// - Parameters:
     ///   - tag: one of the tags found last.
     ///   - completion: called once, on any thread; with ``CommandError`` on failure.
-    public func connect(to tag: ConnectableTag, completion: @escaping @Sendable (Result<Void, CommandError>) -> Void) {
-        enqueue(completion: completion) { [self] channel throws(CommandError) in
-            environment.place?.willConnect()
+    public nonisolated func connect(
+        to tag: ConnectableTag,
+        completion: @escaping @Sendable (Result<Void, CommandError>) -> Void
+    ) {
+        submit(completion) { session throws(CommandError) in
+            session.environment.place?.willConnect()
             do throws(CommandError) {
-                try await channel.connect(tag)
+                try await session.connect(tag)
             } catch {
-                dropConnection(unlessSelected: channel.selected)
+                // The reader may have released the connected tag to select this one.
+                session.state.withLock { [selected = session.selected] state in
+                    if state.connected !== selected { state.connected = nil }
+                }
                 throw error
             }
-            setConnected(tag)
         }
     }
 
@@ -31,28 +48,19 @@ extension ReaderSession {
     ///   - tag: the connected tag.
     ///   - procedure: works with the tag. It must not keep it.
     ///   - completion: called once, on any thread, with the procedure's value or ``CommandError``.
-    public func perform<Value: Sendable>(
+    public nonisolated func perform<Value: Sendable>(
         on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value,
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
-        run(
-            on: tag,
-            { channel throws(CommandError) in try await channel.run(on: tag, procedure) },
-            completion: completion
-        )
-    }
-
-    /// Runs a command on the connected tag, after the commands that were given before.
-    func run<Value: Sendable>(
-        on tag: ConnectableTag,
-        _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value,
-        completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
-    ) {
-        enqueue(completion: completion) { [self] channel throws(CommandError) in
-            try await channel.check(tag)
-            guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
-            return try await command(channel)
+        submit(completion) { session throws(CommandError) in
+            let activated = try await session.usable(tag)
+            guard let forumTag = activated.forumTag else { throw .tag(activated.target.holdsNoNDEF) }
+            do throws(TagError) {
+                return try await procedure(forumTag)
+            } catch {
+                throw session.failure(error, of: tag)
+            }
         }
     }
 
@@ -62,77 +70,47 @@ extension ReaderSession {
     ///   - packet: the bytes, see ``TagPacket``.
     ///   - tag: the connected tag.
     ///   - connects: whether to connect the tag first if no tag is connected.
-    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The `TagError`
-    ///     is `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
-    public func send(
+    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The `TagError` is
+    ///     `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
+    public nonisolated func send(
         _ packet: TagPacket,
         to tag: ConnectableTag,
         connecting connects: Bool = false,
         completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
     ) {
-        enqueue(completion: completion) { [self] channel throws(CommandError) in
-            try await channel.check(tag)
-            if connects, connectedTag == nil {
-                try await channel.connect(tag)
-                setConnected(tag)
+        submit(completion) { session throws(CommandError) in
+            let activated = try await session.usable(tag, connecting: connects)
+            do throws(TagError) {
+                return try await activated.send(packet, from: session.source)
+            } catch {
+                throw session.failure(error, of: tag)
             }
-            guard state.withLock({ $0.connected === tag }) else { throw .notConnected }
-            return try await channel.send(packet, to: tag)
         }
     }
 
     /// Reads the NDEF messages of tags that were found, one tag after the other. Tags without a message are left out.
     ///
-    /// - Parameters:
-    ///   - tags: the tags found last.
-    ///   - completion: called once, on any thread, with the bytes of each message.
-    public func readMessages(
+    /// - Parameter completion: called once, on any thread, with the bytes of each message.
+    public nonisolated func readMessages(
         from tags: [ConnectableTag],
         completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void
     ) {
-        enqueue(completion: completion) { channel throws(CommandError) in
+        submit(completion) { session throws(CommandError) in
             // After a restart the tags are found again, and their messages are read then.
-            guard self.areFoundLast(tags) else { throw .tagUnavailable }
+            guard session.areFoundLast(tags) else { throw .tagUnavailable }
             var messages: [[UInt8]] = []
             for tag in tags {
                 // A tag without a message, or one that is lost, is skipped. The others still count.
-                guard (try? await channel.select(tag)) != nil,
-                    let message = try? await channel.run(on: tag, { tag throws(TagError) in try await tag.readNDEF() }),
-                    !message.isEmpty
-                else { continue }
-                messages.append(message)
-            }
-            guard self.areFoundLast(tags) else { throw .tagUnavailable }
-            return messages
-        }
-    }
-
-    private func areFoundLast(_ tags: [ConnectableTag]) -> Bool {
-        let found = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
-        return tags.allSatisfy { tag in found.contains { $0 === tag } }
-    }
-
-    /// Queues a command, and makes sure that its completion is called exactly once, even when the session has ended.
-    private func enqueue<Value: Sendable>(
-        completion: @escaping @Sendable (Result<Value, CommandError>) -> Void,
-        _ command: @escaping @Sendable (isolated TagChannel) async throws(CommandError) -> Value
-    ) {
-        channel.enqueue { [self] channel in
-            guard isActive else {
-                if hasEnded, environment.arbiter.isHeld(byOtherThan: ObjectIdentifier(self)) {
-                    mistakes.add(.tagOfOlderSession)
+                guard let activated = try? await session.select(tag) else { continue }
+                do throws(TagError) {
+                    let message = try await activated.forumTag?.readNDEF() ?? []
+                    if !message.isEmpty { messages.append(message) }
+                } catch {
+                    _ = session.failure(error, of: tag)
                 }
-                return completion(.failure(.sessionInvalidated))
             }
-            let result: Result<Value, CommandError>
-            do throws(CommandError) {
-                result = .success(try await command(channel))
-            } catch {
-                // A command that was cut off by the end of the session failed because of it.
-                result = .failure(hasEnded ? .sessionInvalidated : error)
-            }
-            noteContact()
-            completion(result)
+            guard session.areFoundLast(tags) else { throw .tagUnavailable }
+            return messages
         }
     }
 
@@ -143,18 +121,197 @@ extension ReaderSession {
     ///   - procedure: works with the tag. It must not keep it.
     /// - Returns: the procedure's value.
     /// - Throws: ``CommandError``.
-    package func work<Value: Sendable>(
+    package nonisolated func work<Value: Sendable>(
         with tag: ConnectableTag,
         _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
     ) async throws(CommandError) -> Value {
         try await withCompletion { connect(to: tag, completion: $0) }.get()
         let result: Result<Value, CommandError> = await withCompletion { done in
-            run(
-                on: tag,
-                { channel throws(CommandError) in try await channel.work(with: tag, procedure) },
-                completion: done
-            )
+            submit(done) { session throws(CommandError) in
+                let activated = try await session.usable(tag)
+                do throws(TagError) {
+                    return try await procedure(activated)
+                } catch {
+                    throw session.failure(error, of: tag)
+                }
+            }
         }
         return try result.get()
+    }
+
+    /// Queues a command, and makes sure that its completion is called exactly once, even when the session has ended.
+    private nonisolated func submit<Value: Sendable>(
+        _ completion: @escaping @Sendable (Result<Value, CommandError>) -> Void,
+        _ command: @escaping @Sendable (isolated ReaderSession) async throws(CommandError) -> Value
+    ) {
+        enqueue { session in
+            guard session.isActive else {
+                if session.hasEnded, session.environment.arbiter.isHeld(byOtherThan: ObjectIdentifier(session)) {
+                    session.mistakes.add(.tagOfOlderSession)
+                }
+                return completion(.failure(.sessionInvalidated))
+            }
+            let result: Result<Value, CommandError>
+            do throws(CommandError) {
+                result = .success(try await command(session))
+            } catch {
+                // A command that was cut off by the end of the session failed because of it.
+                result = .failure(session.hasEnded ? .sessionInvalidated : error)
+            }
+            session.noteContact()
+            completion(result)
+        }
+    }
+
+    // MARK: Tags
+
+    private nonisolated func areFoundLast(_ tags: [ConnectableTag]) -> Bool {
+        let found = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
+        return tags.allSatisfy { tag in found.contains { $0 === tag } }
+    }
+
+    private func tag(of handle: ConnectableTag) throws(CommandError) -> ActivatedTag {
+        let tag = tags.first { $0.handle === handle }?.tag
+        guard handle.isAvailable, let tag else { throw .tagUnavailable }
+        return tag
+    }
+
+    /// Selects a tag, and wakes it if another one was selected.
+    @discardableResult
+    private func select(_ handle: ConnectableTag) async throws(CommandError) -> ActivatedTag {
+        let tag = try tag(of: handle)
+        guard selected !== handle else { return tag }
+        do throws(TagError) {
+            if let last = selected, let (_, other) = tags.first(where: { $0.handle === last }) {
+                selected = nil
+                try await source.deselect(other)
+            }
+            try await source.wake(tag)
+            selected = handle
+            return tag
+        } catch {
+            throw failure(error, of: handle)
+        }
+    }
+
+    /// Selects a tag for an app, and makes sure that it is near.
+    ///
+    /// A reader that distinguishes arrivals knows whether a newly found tag is still the same. A tag that was already
+    /// connected is asked, and so is any tag on a reader that does not know. The time limit starts with a new connection,
+    /// but not when the same tag is connected again.
+    private func connect(_ handle: ConnectableTag) async throws(CommandError) {
+        let tag = try tag(of: handle)
+        let isKnownToStay = await handle.isKnownToStay(by: driver)
+        if isKnownToStay == false { throw lost(handle) }
+        let wasSelected = selected === handle
+        try await select(handle)
+        if isKnownToStay == nil || wasSelected && tag.wasConnected {
+            guard await source.isPresent(tag) else { throw lost(handle) }
+        }
+        tag.wasConnected = true
+        let isAnother = state.withLock { state in
+            defer { state.connected = handle }
+            return state.connected !== handle
+        }
+        if isAnother { self.handle(.tagConnected) }
+    }
+
+    /// The connected tag of a handle, which can still be used. If the reader distinguishes arrivals, one that has left
+    /// can't: neither what was read of it before is true, nor does it know what was done with it when it is back.
+    private func usable(
+        _ handle: ConnectableTag,
+        connecting connects: Bool = false
+    ) async throws(CommandError) -> ActivatedTag {
+        guard handle.isAvailable else { throw .tagUnavailable }
+        // The question is part of the flow in a recording. A replay does not know in time that a tag has left. So it is
+        // asked before each command, and answers as the reader did where that was asked.
+        if handle.hasLeft || !driver.reportsPresenceInTime {
+            let asked = driver.reportsPresenceInTime ? driver : driver.unrecorded
+            if await handle.isKnownToStay(by: asked) == false { throw lost(handle) }
+        }
+        if connects, connectedTag == nil { try await connect(handle) }
+        guard state.withLock({ $0.connected === handle }) else { throw .notConnected }
+        let tag = try tag(of: handle)
+        guard selected === handle else { throw .notConnected }
+        return tag
+    }
+
+    private func lost(_ handle: ConnectableTag) -> CommandError {
+        failure(TagError(.tagLost, "The tag has left the field. Restart polling to find it again."), of: handle)
+    }
+
+    private nonisolated func failure(_ error: TagError, of handle: ConnectableTag) -> CommandError {
+        if error.code == .tagLost { handle.becomeUnavailable() }
+        return .tag(error)
+    }
+
+    // MARK: Whether the app's tags are still near
+
+    /// How long the connected tag has to be idle before it is asked whether it is near.
+    private static let presenceInterval = Duration.milliseconds(250)
+
+    /// Returns whether a tag is connected and still near, as far as known.
+    ///
+    /// A reader that reports departures has already reported it. With any other reader, such as a PN532, this call
+    /// makes the session ask the tag in the background, unless it had a command in the last 250 ms. The next call then
+    /// has the result.
+    ///
+    /// - Parameter tag: one of the tags found last.
+    /// - Returns: true when it is connected, and nothing shows that it has left.
+    public nonisolated func isConnected(to tag: ConnectableTag) -> Bool {
+        guard connectedTag === tag else { return false }
+        let now = environment.clock.now
+        let asks = state.withLock { state in
+            guard state.machine.phase == .paused, state.presence == nil, !state.isAsking,
+                now - state.lastContact >= Self.presenceInterval
+            else { return false }
+            state.isAsking = true
+            return true
+        }
+        if asks {
+            enqueue { session in
+                await session.noticeDeparture(of: tag, from: session.driver)
+                session.state.withLock { $0.isAsking = false }
+                session.noteContact()
+            }
+        }
+        return true
+    }
+
+    /// Stores the time of the tag's last command.
+    private nonisolated func noteContact() {
+        let now = environment.clock.now
+        state.withLock { $0.lastContact = now }
+    }
+
+    /// The reader reports that a tag may have arrived or left. The app's tags are checked.
+    nonisolated func noticeDepartures() {
+        guard driver.reportsPresenceInTime else { return }
+        let tags = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
+        guard !tags.isEmpty else { return }
+        // These checks are not part of the flow in a recording.
+        let driver = driver.unrecorded
+        guard driver is any FieldDriver else {
+            return enqueue { session in
+                for tag in tags { await session.noticeDeparture(of: tag, from: driver) }
+            }
+        }
+        // This driver knows without waiting which tags are near.
+        for tag in tags {
+            guard let arrival = tag.presence.arrival, driver.arrival(of: tag.presence.identifier) != arrival else {
+                continue
+            }
+            tag.noticeDeparture()
+        }
+    }
+
+    /// Finds out whether a tag has left. If the reader does not know and the tag is selected, the tag is asked.
+    private func noticeDeparture(of handle: ConnectableTag, from driver: any ReaderDriver) async {
+        guard let tag = try? tag(of: handle) else { return }
+        if let isNear = await handle.isKnownToStay(by: driver) {
+            if !isNear { handle.noticeDeparture() }
+        } else if selected === handle, await !source.isPresent(tag) {
+            handle.noticeDeparture()
+        }
     }
 }

@@ -4,10 +4,9 @@ import TagProtocols
 
 extension ReaderSession {
     /// Starts to look for tags. This continues until tags are found or the session ends.
-    func startPolling() {
+    nonisolated func startPolling() {
         claimReader()
-        let isObserved = state.withLock { $0.presence != nil }
-        if !isObserved {
+        if state.withLock({ $0.presence == nil }) {
             let presence = driver.observePresence { [weak self] in self?.fieldChanged() }
             state.withLock { $0.presence = presence }
         }
@@ -15,21 +14,22 @@ extension ReaderSession {
     }
 
     /// Asks the background service to release the reader, once per session, before the first look.
-    private func claimReader() {
+    private nonisolated func claimReader() {
         guard let gate = environment.gate else { return }
         let isFirst = state.withLock { state in
             defer { state.hasClaimed = true }
             return !state.hasClaimed
         }
         guard isFirst else { return }
-        channel.enqueue { [self] _ in
-            guard isActive, let claim = await gate.claim(for: .session, clock: environment.clock) else { return }
-            state.withLock { $0.claim = claim }
+        enqueue { session in
+            guard session.isActive, let claim = await gate.claim(for: .session, clock: session.environment.clock)
+            else { return }
+            session.state.withLock { $0.claim = claim }
         }
     }
 
     /// The driver reports that a tag may have arrived or left, or the polling plan changed.
-    func fieldChanged() {
+    nonisolated func fieldChanged() {
         noticeDepartures()
         let looks = state.withLock { state in
             // If arrivals can't be distinguished, every tag that is near now counts as new.
@@ -46,26 +46,29 @@ extension ReaderSession {
     }
 
     /// Looks for tags once.
-    private func look() {
+    private nonisolated func look() {
         let timer = state.withLock { state in
             guard state.machine.phase == .polling else { return state.pollTimer.take() }
             state.poll = .looking
             return state.pollTimer.take()
         }
         timer?.cancel()
-        channel.enqueue { [self] channel in
-            guard state.withLock({ $0.machine.phase == .polling }) else { return }
-            let plan = currentPlan
+        enqueue { session in
+            let plan = session.state.withLock { $0.machine.phase == .polling ? $0.plan : nil }
+            guard let plan else { return }
+            session.forgetTags()
             do throws(TagError) {
-                let tags = try await channel.findTags(of: plan, for: self)
-                lookedAndFound(tags, by: plan)
+                let found = try await session.source.find(plan)
+                session.tags = found.tags.map { (ConnectableTag($0, session: session), $0) }
+                session.selected = session.tags.first { $0.tag === found.selected }?.handle
+                session.lookedAndFound(session.tags.map(\.handle), by: plan)
             } catch {
-                lookFailed(error)
+                session.lookFailed(error)
             }
         }
     }
 
-    private func lookedAndFound(_ tags: [ConnectableTag], by plan: PollingPlan) {
+    private nonisolated func lookedAndFound(_ tags: [ConnectableTag], by plan: PollingPlan) {
         enum Next {
             case report, lookAgain, wait, nothing
         }
@@ -73,11 +76,11 @@ extension ReaderSession {
             guard state.machine.phase == .polling else { return .nothing }
             state.obstacle = nil
             // Tags found with an outdated plan are not what the app looks for now.
-            guard plan == state.plan ?? self.plan else { return .lookAgain }
-            let present = Set(tags.map(\.stay))
+            guard plan == state.plan else { return .lookAgain }
+            let present = Set(tags.map(\.presence))
             state.reported.formIntersection(present)
             if !present.isSubset(of: state.reported) {
-                state.found = tags.filter { !state.reported.contains($0.stay) }
+                state.found = tags.filter { !state.reported.contains($0.presence) }
                 state.poll = .idle
                 return .report
             }
@@ -88,12 +91,12 @@ extension ReaderSession {
         switch next {
         case .report:
             let (claim, found) = state.withLock { ($0.claim, $0.found) }
-            claim?.note(found.map(\.stay.identifier))
+            claim?.note(found.map(\.presence.identifier))
             var isWanted = true
             act { state in
                 // The app may have restarted polling with another plan meanwhile.
-                isWanted = plan == state.plan ?? self.plan
-                return isWanted ? state.machine.handle(.tagsFound).map(SessionAction.session) : []
+                isWanted = plan == state.plan
+                return isWanted ? state.machine.handle(.tagsFound) : []
             }
             if !isWanted { look() }
         case .lookAgain: look()
@@ -102,7 +105,7 @@ extension ReaderSession {
         }
     }
 
-    private func lookFailed(_ error: TagError) {
+    private nonisolated func lookFailed(_ error: TagError) {
         switch error.code {
         case .readerUnavailable where error.link?.code != .inUse:
             fail(.terminatedUnexpectedly(reason: error.reason))
@@ -116,7 +119,7 @@ extension ReaderSession {
         }
     }
 
-    private func lookLater() {
+    private nonisolated func lookLater() {
         let timer = environment.clock.schedule(after: limits.pollingInterval) { [weak self] in
             guard let self, state.withLock({ $0.poll == .waiting }) else { return }
             look()

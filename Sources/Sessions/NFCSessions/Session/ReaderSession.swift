@@ -4,10 +4,14 @@ import LinuxSupport
 public import TagLink
 import TagProtocols
 
-/// A reader session: it waits for its turn, shows the sheet, finds tags, and ends once.
+/// A reader session: it waits for its turn, shows the sheet, finds tags, carries out commands, and ends once.
 ///
 /// All methods may be called from any thread. The observer receives the events one at a time and in order.
-public final class ReaderSession: Sendable {
+///
+/// What the session knows is one value, ``State``, behind one lock. Its work with the reader is one queue in that value:
+/// looks for tags and commands run one at a time, in the order in which they were given, on the actor, whose executor is
+/// the thread of the reader's driver. Only that work uses the tags.
+public actor ReaderSession {
     /// An event for the session's observer.
     public enum Event: Sendable {
         /// The sheet is shown and the reader looks for tags.
@@ -18,27 +22,35 @@ public final class ReaderSession: Sendable {
         case ended(SessionEnd)
     }
 
+    /// Work with the reader. It calls its own completion.
+    typealias Work = @Sendable (isolated ReaderSession) async -> Void
+
     struct State {
         var machine = SessionStateMachine()
         var sheet = SheetStateMachine()
         var alertMessage = ""
         var drawsErrorSymbol = true
         var observer: (@Sendable (Event) -> Void)?
-        var actions: [SessionAction] = []
+        /// The actions to perform, and whether a thread performs them.
+        var actions: [SessionStateMachine.Action] = []
         var isActing = false
+
+        /// The work that waits for the reader, and the task that carries it out; nil when there is none.
+        var work: [Work] = []
+        var worker: Task<Void, Never>?
 
         var found: [ConnectableTag] = []
         var connected: ConnectableTag?
         /// The time of the connected tag's last command, and whether a presence check is under way.
         var lastContact: Duration = .zero
         var isAsking = false
-        /// The stays of tags that were reported and have not left since.
-        var reported: Set<TagStay> = []
+        /// The visits of tags that were reported and have not left since.
+        var reported: Set<TagPresenceID> = []
         var poll = PollState.idle
         /// Why the tag on the reader can't be used at the moment; nil when the last look had no such problem.
         var obstacle: String?
-        /// The plan of the last restart; nil for the session's own plan.
-        var plan: PollingPlan?
+        /// What the session looks for.
+        var plan: PollingPlan
         var presence: PresenceObservation?
         /// Keeps the reader from the background service.
         var claim: (any ReaderClaim)?
@@ -63,26 +75,28 @@ public final class ReaderSession: Sendable {
     }
 
     /// The environment that the session was created in.
-    public let environment: NFCEnvironment
+    public nonisolated let environment: NFCEnvironment
     /// What the session looks for, unless polling was restarted with another plan.
-    public let plan: PollingPlan
+    public nonisolated let plan: PollingPlan
     /// The time limits of the session.
-    public let limits: SessionLimits
-
-    let driver: any ReaderDriver
-    let channel: TagChannel
-    let state = Locked(State())
+    public nonisolated let limits: SessionLimits
     /// Reports mistakes that are not visible in any other way.
-    package let mistakes: MistakeReport
+    package nonisolated let mistakes: MisuseReporter
 
-    /// Why the tag on the reader could not be used at the last look, as a sentence; nil when there was no problem.
-    package var obstacle: String? { state.withLock { $0.obstacle } }
+    nonisolated let driver: any ReaderDriver
+    nonisolated let source: any TagSource
+    nonisolated let executor: any SerialExecutor & TaskExecutor
+    nonisolated let state: Locked<State>
+
+    /// The tags of the last look, each with the handle that the session reported.
+    var tags: [(handle: ConnectableTag, tag: ActivatedTag)] = []
+    /// The selected tag.
+    var selected: ConnectableTag?
 
     /// Creates a session.
     ///
     /// - Parameters:
     ///   - environment: the reader, the clock, the sheet and the rest.
-    ///   - plan: what to look for.
     ///   - queue: the queue for the work with the reader, unless its driver has its own thread; nil for any queue.
     ///   - limits: the time limits of the session; nil for the environment's.
     /// - Returns: nil when the environment has no reader.
@@ -92,97 +106,73 @@ public final class ReaderSession: Sendable {
         queue: DispatchQueue? = nil,
         limits: SessionLimits? = nil
     ) {
-        let source: any TagSource
-        switch environment.reader {
-        case .field(let driver):
-            self.driver = driver
-            source = FieldTagSource(driver: driver)
-        case .discovering(let driver):
-            self.driver = driver
-            source = DiscoveringTagSource(driver: driver)
-        case .none:
-            return nil
-        }
+        guard let (driver, source) = environment.reader.driverAndSource else { return nil }
+        self.driver = driver
+        self.source = source
         self.plan = plan
         self.limits = limits ?? environment.limits
         self.environment = environment
-        mistakes = MistakeReport(environment: environment)
+        mistakes = MisuseReporter(environment: environment)
+        state = Locked(State(plan: plan))
         // A driver that blocks must not block the app's queue.
-        channel = TagChannel(
-            source: source,
-            executor: driver.executor ?? QueueExecutor(target: queue),
-            environment: environment
-        )
+        executor = driver.executor ?? QueueExecutor(target: queue)
     }
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     /// Sets the observer. Call this before ``begin()``.
     ///
     /// - Parameter observer: called with one event at a time, in order, on any thread and never under a lock. It is
     ///   released when the session has ended.
-    public func observe(_ observer: @escaping @Sendable (Event) -> Void) {
+    public nonisolated func observe(_ observer: @escaping @Sendable (Event) -> Void) {
         state.withLock { $0.observer = observer }
     }
 
     // MARK: Methods for the app
 
     /// Begins the session, or queues it behind the active one. A second call does nothing.
-    public func begin() {
-        handle(.begin)
-    }
+    public nonisolated func begin() { handle(.begin) }
 
     /// Ends the session. Does nothing if it has already ended.
     ///
     /// - Parameter errorMessage: the error message on the sheet; nil for the check mark.
-    public func invalidate(errorMessage: String? = nil) {
+    public nonisolated func invalidate(errorMessage: String? = nil) {
         handle(.invalidate(errorMessage: errorMessage))
     }
 
     /// Ends a session that reads a single message.
-    package func endAfterFirstMessage() {
-        handle(.firstMessageRead)
-    }
+    package nonisolated func endAfterFirstMessage() { handle(.firstMessageRead) }
 
     /// Ends the session because the reader can't continue.
-    ///
-    /// - Parameter end: the reason.
-    public func fail(_ end: SessionEnd) {
-        handle(.readerFailed(end))
-    }
+    public nonisolated func fail(_ end: SessionEnd) { handle(.readerFailed(end)) }
 
     /// Looks for tags again with the session's own plan. Tags that were found before become unavailable. Does nothing
     /// if the session is already looking with that plan.
     ///
     /// - Parameter skipsReported: whether to keep the plan of the last restart, and to skip tags that were reported
     ///   before and have not left the field since.
-    public func restartPolling(skippingReported skipsReported: Bool = false) {
-        restart(skipsReported ? currentPlan : plan, skippingReported: skipsReported)
+    public nonisolated func restartPolling(skippingReported skipsReported: Bool = false) {
+        restart(skipsReported ? state.withLock { $0.plan } : plan, skippingReported: skipsReported)
     }
 
     /// Looks for tags again with another plan, until the next restart. Tags that were found before become unavailable.
     /// Does nothing if the session is already looking with that plan, or is not active.
-    ///
-    /// - Parameter plan: what to look for.
-    public func restartPolling(with plan: PollingPlan) {
-        restart(plan, skippingReported: false)
-    }
+    public nonisolated func restartPolling(with plan: PollingPlan) { restart(plan, skippingReported: false) }
 
-    private func restart(_ plan: PollingPlan, skippingReported skipsReported: Bool) {
+    private nonisolated func restart(_ plan: PollingPlan, skippingReported skipsReported: Bool) {
         let isNews = state.withLock { state in
-            let isNews = state.machine.phase == .polling && plan != state.plan ?? self.plan
+            let isNews = state.machine.phase == .polling && plan != state.plan
             guard isNews || state.machine.phase == .paused else { return false }
             state.plan = plan
-            state.reported = skipsReported ? state.reported.union(state.found.map(\.stay)) : []
+            state.reported = skipsReported ? state.reported.union(state.found.map(\.presence)) : []
             return isNews
         }
         handle(.restartPolling)
         if isNews { fieldChanged() }
     }
 
-    /// The current plan.
-    var currentPlan: PollingPlan { state.withLock { $0.plan } ?? plan }
-
     /// The text on the sheet.
-    public var alertMessage: String {
+    public nonisolated var alertMessage: String {
         get { state.withLock { $0.alertMessage } }
         set {
             state.withLock { $0.alertMessage = newValue }
@@ -192,28 +182,61 @@ public final class ReaderSession: Sendable {
 
     /// Whether the sheet draws the error symbol when the app ends the session with an error message. A session that
     /// reads messages by itself does not draw it.
-    package var drawsErrorSymbol: Bool {
+    package nonisolated var drawsErrorSymbol: Bool {
         get { state.withLock { $0.drawsErrorSymbol } }
         set { state.withLock { $0.drawsErrorSymbol = newValue } }
     }
 
     /// Whether the session looks for tags or works with one.
-    public var isActive: Bool {
-        state.withLock { $0.machine.isActive }
-    }
+    public nonisolated var isActive: Bool { state.withLock { $0.machine.isActive } }
 
     /// Whether the session is over.
-    public var hasEnded: Bool {
-        state.withLock { $0.machine.isEnded }
-    }
+    public nonisolated var hasEnded: Bool { state.withLock { $0.machine.isEnded } }
+
+    /// Why the tag on the reader could not be used at the last look, as a sentence; nil when there was no problem.
+    package nonisolated var obstacle: String? { state.withLock { $0.obstacle } }
 
     /// The last connected tag, if it is available and has not left as far as known.
-    public var connectedTag: ConnectableTag? {
+    public nonisolated var connectedTag: ConnectableTag? {
         state.withLock { $0.connected }.flatMap { $0.isAvailable && !$0.hasLeft ? $0 : nil }
     }
 
     /// The total counts of the reader's links.
-    public var statistics: LinkStatistics {
-        driver.statistics
+    public nonisolated var statistics: LinkStatistics { driver.statistics }
+
+    // MARK: The work with the reader
+
+    /// Runs work after the work that was given before.
+    nonisolated func enqueue(_ work: @escaping Work) {
+        state.withLock { state in
+            state.work.append(work)
+            guard state.worker == nil else { return }
+            state.worker = environment.within { Task(executorPreference: executor) { await self.carryOutWork() } }
+        }
+    }
+
+    private func carryOutWork() async {
+        while true {
+            let batch = state.withLock { state in
+                if state.work.isEmpty { state.worker = nil }
+                defer { state.work = [] }
+                return state.work
+            }
+            if batch.isEmpty { return }
+            for work in batch { await work(self) }
+        }
+    }
+
+    /// Cancels the current work and the waiting work, because nothing needs their results any more.
+    nonisolated func interrupt() {
+        state.withLock { $0.worker }?.cancel()
+        source.interrupt()
+    }
+
+    /// Forgets the tags of the last look.
+    func forgetTags() {
+        for (handle, _) in tags { handle.becomeUnavailable() }
+        tags = []
+        selected = nil
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 /// The life of a reader session as a value: it takes events and returns actions.
 package struct SessionStateMachine: Sendable {
     package enum Phase: Sendable, Equatable {
@@ -50,9 +51,11 @@ package struct SessionStateMachine: Sendable {
         case showSuccess
         case showFailure(String)
         case dismissSheet
-        /// Stop timers and polling. When the running commands have finished, report the end and pass the reader on.
+        /// Stop timers and polling. When the running commands have finished: `notifyEnded` and `releaseReader`.
         case shutDown(SessionEnd)
         case notifyEnded(SessionEnd)
+        /// Pass the reader on. The next session becomes active after the end of this one was reported.
+        case releaseReader
     }
 
     package private(set) var phase: Phase = .created
@@ -66,9 +69,7 @@ package struct SessionStateMachine: Sendable {
 
     package var isActive: Bool { phase == .polling || phase == .paused }
 
-    /// Handles an event.
-    ///
-    /// - Returns: the actions to perform, in order. Empty when the event has no meaning in this phase.
+    /// Handles an event. Returns the actions to perform, in order. Empty when the event has no meaning in this phase.
     package mutating func handle(_ event: Event) -> [Action] {
         switch (phase, event) {
         case (.created, .begin):
@@ -125,4 +126,44 @@ package struct SessionStateMachine: Sendable {
         default: return [.dropTags, sheet, .shutDown(end)]
         }
     }
+}
+
+/// Why a session ended.
+public enum SessionEnd: Sendable, Hashable {
+    /// The user cancelled the sheet, or the app invalidated the session.
+    case userCanceled
+    /// The session reached its limit of 60 seconds.
+    case timeout
+    /// The reader failed; the reason is a sentence for people.
+    case terminatedUnexpectedly(reason: String)
+    /// The app went to the background.
+    case appInBackground
+    /// Another session's sheet was still leaving, and the policy is
+    /// ``SessionArbiter/BusyPolicy/refuseWhileSheetLeaves``.
+    case systemBusy
+    /// The radio of the phone is off.
+    case radioDisabled
+    /// The session was for a single message, and has read it.
+    case firstMessageRead
+    /// The reader can't do what the session needs; the reason is a sentence for people.
+    case unsupported(reason: String)
+}
+
+/// The time limits of a session. An app can't extend them.
+public struct SessionLimits: Sendable, Hashable {
+    /// The maximum duration of a session.
+    public var session: Duration = .seconds(60)
+    /// How long a tag can stay connected. Then it has to be found again.
+    public var connectedTag: Duration = .seconds(20)
+    /// How long the sheet shows the result.
+    public var sheetDismissal: Duration = .milliseconds(2500)
+    /// The polling interval for a reader that can't report arrivals.
+    public var pollingInterval: Duration = .milliseconds(100)
+
+    /// Creates the limits of a phone.
+    public init() {}
+
+    /// Creates a phone's limits with another duration for the session and the connected tag: for tests that are not
+    /// about limits, and may be slow on a busy machine.
+    package init(lasting duration: Duration) { (session, connectedTag) = (duration, duration) }
 }

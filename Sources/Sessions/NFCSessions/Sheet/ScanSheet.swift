@@ -7,9 +7,114 @@ public protocol ScanSheet: AnyObject, Sendable {
     ///
     /// Calls come one at a time and in order, on any thread.
     ///
-    /// - Parameters:
-    ///   - content: what to show.
-    ///   - cancel: the action of the sheet's Cancel button. It may be called from any thread and at any time. It does
-    ///     nothing when the session has ended.
+    /// - Parameter cancel: the action of the sheet's Cancel button. It may be called from any thread and at any time.
+    ///   It does nothing when the session has ended.
     func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void)
+}
+
+/// Everything that a presenter needs to draw the scanning sheet.
+public struct SheetContent: Sendable, Hashable {
+    /// The state of the sheet.
+    public var state: SheetState
+    /// The title: "Ready to Scan" while the sheet waits.
+    public var title: String
+    /// The app's text: its alert message, or its error message in ``SheetState/failure``.
+    public var message: String
+    /// Whether the error symbol is drawn. A session that reads messages by itself shows its error message without one.
+    public var showsErrorSymbol: Bool
+
+    /// Creates a content.
+    public init(state: SheetState, title: String, message: String, showsErrorSymbol: Bool) {
+        self.state = state
+        self.title = title
+        self.message = message
+        self.showsErrorSymbol = showsErrorSymbol
+    }
+
+    /// Whether the user can cancel now.
+    public var canCancel: Bool { state == .ready || state == .scanning }
+}
+
+/// The state of the scanning sheet.
+public enum SheetState: String, Sendable, Hashable {
+    /// The sheet waits for a tag.
+    case ready
+    /// A tag was found, and the app is working with it.
+    case scanning
+    /// The work succeeded. The sheet shows a check mark and leaves.
+    case success
+    /// The work failed. The sheet shows the app's message and leaves.
+    case failure
+    /// The sheet is not visible any more.
+    case dismissed
+}
+
+/// The life of the scanning sheet: ready, scanning, success or failure, dismissed.
+///
+/// A value: send it an event, and draw the content that it returns.
+package struct SheetStateMachine: Sendable {
+    package enum Event: Sendable {
+        /// The session became active.
+        case present(message: String)
+        /// The app set another alert message.
+        case messageChanged(String)
+        /// A tag was found.
+        case tagFound
+        /// Polling continues.
+        case pollingRestarted
+        /// The session ended successfully.
+        case succeeded
+        /// The session ended with the app's error message.
+        case failed(message: String, showsErrorSymbol: Bool)
+        /// The sheet leaves without a result: the user cancelled, or a time limit was reached.
+        case leave
+        /// The result has been shown long enough.
+        case resultShown
+    }
+
+    /// The last drawn content; nil before the sheet was presented.
+    package private(set) var content: SheetContent?
+
+    package init() {}
+
+    /// Whether the sheet is on the screen.
+    package var isVisible: Bool { content.map { $0.state != .dismissed } ?? false }
+
+    /// Handles an event. Returns the content to draw; nil when nothing changes.
+    package mutating func handle(_ event: Event) -> SheetContent? {
+        guard let next = next(after: event), next != content else { return nil }
+        content = next
+        return next
+    }
+
+    private func next(after event: Event) -> SheetContent? {
+        guard let content else {
+            guard case .present(let message) = event else { return nil }
+            return SheetContent(state: .ready, title: Self.readyTitle, message: message, showsErrorSymbol: false)
+        }
+        var next = content
+        switch (content.state, event) {
+        case (.ready, .messageChanged(let message)), (.scanning, .messageChanged(let message)):
+            next.message = message
+        case (.ready, .tagFound):
+            next.state = .scanning
+        case (.scanning, .pollingRestarted):
+            next.state = .ready
+        case (.ready, .succeeded), (.scanning, .succeeded):
+            next.state = .success
+            next.title = ""
+        case (.ready, .failed(let message, let symbol)), (.scanning, .failed(let message, let symbol)):
+            next.state = .failure
+            next.title = ""
+            next.message = message
+            next.showsErrorSymbol = symbol
+        case (.ready, .leave), (.scanning, .leave), (.success, .resultShown), (.failure, .resultShown):
+            next.state = .dismissed
+        default:
+            return nil
+        }
+        return next
+    }
+
+    private static let readyTitle = "Ready to Scan"
 }

@@ -66,3 +66,67 @@ public enum SheetChoice: Sendable, Hashable {
     /// Whether colour is allowed (no-color.org).
     package static var allowsColor: Bool { (EnvironmentVariable.value("NO_COLOR") ?? "").isEmpty }
 }
+
+/// A scanning sheet for logs: each change is one readable line.
+public final class PlainTextSheet: ScanSheet {
+    private let output: OutputDescriptor
+
+    /// Creates a sheet.
+    ///
+    /// - Parameter fileDescriptor: where the lines are written; it stays open. Standard error unless given.
+    public init(fileDescriptor: Int32 = 2) { output = OutputDescriptor(fileDescriptor) }
+
+    public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
+        guard let line = Self.line(for: content) else { return }
+        output.write(line + "\n")
+    }
+
+    /// Returns the line for a content; nil when there is nothing to report.
+    package static func line(for content: SheetContent) -> String? {
+        let message = VisibleText.escaped(content.message)
+        let title = VisibleText.escaped(content.title)
+        switch content.state {
+        case .ready: return "[\(title)] " + (message.isEmpty ? "(no message)" : message)
+        case .scanning: return "[Scanning] " + (message.isEmpty ? "(no message)" : message)
+        case .success: return message.isEmpty ? "[Done]" : "[Done] " + message
+        case .failure: return "[Failed] " + message
+        case .dismissed: return nil
+        }
+    }
+}
+
+/// A scanning sheet for programs: each change is one JSON object on a line.
+///
+/// The object has `state` (a ``SheetState``), `title`, `message` and `shows_error_symbol`.
+public final class JSONLinesSheet: ScanSheet {
+    private let output: OutputDescriptor
+
+    /// Creates a sheet.
+    ///
+    /// - Parameter fileDescriptor: where the lines are written; it stays open. Standard error unless given.
+    public init(fileDescriptor: Int32 = 2) { output = OutputDescriptor(fileDescriptor) }
+
+    public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
+        output.write(Self.line(for: content) + "\n")
+    }
+
+    /// Returns the line for a content.
+    package static func line(for content: SheetContent) -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("state", content.state.rawValue)
+        writer.member("title", content.title)
+        writer.member("message", content.message)
+        writer.member("shows_error_symbol", content.showsErrorSymbol)
+        writer.endObject()
+        return String(decoding: writer.text, as: UTF8.self)
+    }
+}
+
+/// A sheet that is not visible.
+public final class HiddenSheet: ScanSheet {
+    /// Creates a sheet.
+    public init() {}
+
+    public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {}
+}

@@ -190,9 +190,7 @@ package struct SheetKeyDecoder: Sendable {
     /// Whether the last byte is the Escape key or the start of another key.
     package var awaitsMore: Bool { state == .escape }
 
-    /// Handles a byte.
-    ///
-    /// - Returns: true when the user wants to cancel: q, Ctrl-C, or Escape twice.
+    /// Handles a byte. Returns true when the user wants to cancel: q, Ctrl-C, or Escape twice.
     package mutating func cancels(_ byte: UInt8) -> Bool {
         switch (state, byte) {
         case (_, 0x03), (.escape, 0x1B):
@@ -214,9 +212,7 @@ package struct SheetKeyDecoder: Sendable {
         return false
     }
 
-    /// Reports that no byte followed in time.
-    ///
-    /// - Returns: true when the last byte was the Escape key.
+    /// Reports that no byte followed in time. Returns true when the last byte was the Escape key.
     package mutating func timeOut() -> Bool {
         defer { state = .ground }
         return state == .escape

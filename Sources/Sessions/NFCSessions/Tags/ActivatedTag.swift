@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import TagLink
+public import TagLink
 package import TagProtocols
 
 /// A tag that was activated, with all that commands to it need: its link, its transport protocol, and the NDEF
@@ -97,8 +97,7 @@ package final class ActivatedTag {
     }
 
     /// Asks the tag whether it is near: with R(NAK) for a card with ISO-DEP, otherwise with an exchange of its type.
-    ///
-    /// - Returns: nil when its kind has no such exchange.
+    /// Returns nil when its kind has no such exchange.
     func isPresent() async -> Bool? {
         if let card { return await card.isPresent() }
         return await forumTag?.isPresent()
@@ -113,5 +112,92 @@ package final class ActivatedTag {
     private static func select(_ name: [UInt8], on card: any APDULink) async -> Bool {
         let response = try? await card.send(.select(application: name))
         return response?.status == .success
+    }
+}
+
+/// A packet that an app sends to a tag directly.
+///
+/// - NFC-A: the bytes of the command without checksum. An answer of four bits is one byte. For a card with ISO-DEP, the
+///   packet is sent in ISO-DEP blocks.
+/// - NFC-B: the content of ISO-DEP blocks.
+/// - NFC-F: the packet from the command code on, without its length byte; the answer likewise.
+/// - NFC-V: the request from the flags on, without checksum; the answer likewise.
+public struct TagPacket: Sendable, Hashable {
+    /// Whether and when the tag answers.
+    public enum Answer: Sendable, Hashable {
+        /// It does not answer. The packet only has to be sent.
+        case none
+        /// Within this time, in addition to the technology's minimum delay.
+        case within(Airtime)
+    }
+
+    /// The bytes.
+    public var bytes: [UInt8]
+    /// Whether and when the tag answers. ISO-DEP has its own times.
+    public var answer: Answer
+
+    /// Creates a packet.
+    ///
+    /// - Parameter answer: whether and when the tag answers.
+    public init(_ bytes: [UInt8], answer: Answer) {
+        self.bytes = bytes
+        self.answer = answer
+    }
+}
+
+extension ActivatedTag {
+    /// Sends an app's own packet.
+    ///
+    /// - Parameters:
+    ///   - packet: the bytes, see ``TagPacket``.
+    ///   - source: the reader that activated the tag.
+    /// - Returns: the answer; empty when none is expected.
+    /// - Throws: ``TagError`` with `tagLost` when the tag has left, `badAnswer` when it is near but did not answer or
+    ///   its answer could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
+    func send(_ packet: TagPacket, from source: any TagSource) async throws(TagError) -> [UInt8] {
+        // A Type 2 tag sleeps after it refused a command of a procedure.
+        try await type2?.activate()
+        // The packet may change what the procedures have read, or select another application or file.
+        forumTag?.forgetMemory()
+        do throws(LinkError) {
+            if let card { return try await card.transmit(packet.bytes) }
+            return try await exchange(packet)
+        } catch {
+            switch error.code {
+            case .timeout, .transmission, .collision:
+                if packet.answer == .none { return [] }
+                throw await source.recover(self)
+                    ? TagError(.badAnswer, "The tag is near and did not answer the command.", link: error)
+                    : TagError(.tagLost, "The tag does not answer any more.", link: error)
+            case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)
+            case .frameTooLong, .unsupported: throw TagError(.unsupported, error.reason, link: error)
+            case .cancelled: throw TagError(.cancelled, error.reason, link: error)
+            case .readerUnavailable: throw TagError(.readerUnavailable, error.reason, link: error)
+            default: throw TagError(.badAnswer, error.reason, link: error)
+            }
+        }
+    }
+
+    private var type2: Type2Tag? { forumTag as? Type2Tag }
+
+    private func exchange(_ packet: TagPacket) async throws(LinkError) -> [UInt8] {
+        guard let link else { throw LinkError(.unsupported, "This reader sends no frames to this tag.") }
+        let isFeliCa = target.technology == .nfcF
+        if isFeliCa, packet.bytes.count > 254 {
+            throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 bytes after its length.")
+        }
+        let bytes = isFeliCa ? [UInt8(packet.bytes.count + 1)] + packet.bytes : packet.bytes
+        type2?.willSend(packet.bytes)
+        let timeout: Airtime
+        switch packet.answer {
+        case .none: timeout = .milliseconds(1)
+        case .within(let time): timeout = time
+        }
+        let answer = try await link.transceive(Frame(bytes), timeout: timeout)
+        if let nibble = answer.nibble {
+            type2?.wasAnswered(nibble)
+            return [nibble]
+        }
+        return isFeliCa ? Array(answer.bytes.dropFirst()) : answer.bytes
     }
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
-import TagProtocols
+package import TagLink
+package import TagProtocols
 
 /// The tags in the field of a reader whose host sends every frame.
 final class FieldTagSource: TagSource {
     private let driver: any FieldDriver
     private let carrierIsOn = Locked(false)
 
-    init(driver: any FieldDriver) {
-        self.driver = driver
-    }
+    init(driver: any FieldDriver) { self.driver = driver }
 
     func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
         if carrierIsOn.withLock({ $0 }) { try await setCarrier(false) }
@@ -38,7 +36,7 @@ final class FieldTagSource: TagSource {
         await tag.wasActivated()
     }
 
-    func letGo(of tag: ActivatedTag) async throws(TagError) {
+    func deselect(_ tag: ActivatedTag) async throws(TagError) {
         if let card = tag.card as? ISODEP {
             // If the card does not answer the deselection, the activation of the other tag has to be enough.
             try? await card.deselect()
@@ -47,7 +45,7 @@ final class FieldTagSource: TagSource {
         if case .nfcA = tag.target, let link = tag.link { try await NFCAActivation(link: link).halt() }
     }
 
-    func checkPresence(_ tag: ActivatedTag) async -> Bool {
+    func recover(_ tag: ActivatedTag) async -> Bool {
         switch tag.target {
         case .nfcA(let target) where !target.isISODEP && !target.isType1:
             // The tag went to sleep when it refused the command. Activating it wakes it again.
@@ -84,4 +82,142 @@ final class FieldTagSource: TagSource {
             throw TagError(.readerUnavailable, error.reason, link: error)
         }
     }
+}
+
+/// Looks once for all tags in a reader's field, technology by technology.
+///
+/// NFC-A comes last, because its last tag stays selected. If it is used next, no further exchange is needed.
+struct FieldTagFinder {
+    let driver: any FieldDriver
+    let plan: PollingPlan
+
+    /// Looks for tags. Returns the tags, and the one that is selected, if any.
+    func find() async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
+        var tags: [ActivatedTag] = []
+        if let link = link(for: .nfcV) { tags += try await findNFCV(link) }
+        if let link = link(for: .nfcF) { tags += try await findNFCF(link) }
+        if let link = link(for: .nfcB) { tags += try await findNFCB(link) }
+        var selected: ActivatedTag?
+        if let link = link(for: .nfcA) {
+            let (found, isLastSelected) = try await findNFCA(link)
+            tags += found
+            if isLastSelected { selected = tags.last }
+        }
+        await settleTypeB(tags, &selected)
+        return (tags, selected)
+    }
+
+    private func link(for technology: Technology) -> (any FrameLink)? {
+        plan.technologies.contains(technology) ? driver.link(for: technology) : nil
+    }
+
+    private func findNFCV(_ link: any FrameLink) async throws(TagError) -> [ActivatedTag] {
+        let origin = link.statistics
+        let targets = try await NFCVInventory(link: link).findAll()
+        return targets.map { target in
+            let forumTag = makeForumTag(for: target, link: link, isAlone: targets.count == 1)
+            return ActivatedTag(target: .nfcV(target), link: link, forumTag: forumTag, origin: origin)
+        }
+    }
+
+    /// Finds each tag with the first of the plan's systems that it has.
+    private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [ActivatedTag] {
+        let origin = link.statistics
+        var targets: [NFCFTarget] = []
+        for code in plan.systemCodes {
+            for answer in try await NFCFPolling(link: link).poll(systemCode: code, timeSlots: 3) {
+                if !targets.contains(where: answer.target.isOfSameCard) { targets.append(answer.target) }
+            }
+        }
+        return targets.map { target in
+            let forumTag = makeForumTag(for: target, link: link)
+            return ActivatedTag(target: .nfcF(target), link: link, forumTag: forumTag, origin: origin)
+        }
+    }
+
+    private func findNFCB(_ link: any FrameLink) async throws(TagError) -> [ActivatedTag] {
+        let origin = link.statistics
+        let targets = try await NFCBActivation(link: link).findAll()
+        var tags: [ActivatedTag] = []
+        for target in targets {
+            let forumTag = makeForumTag(for: target, link: link)
+            let tag = ActivatedTag(target: .nfcB(target), link: link, forumTag: forumTag, origin: origin)
+            if plan.opensCards, let card = tag.card as? ISODEP {
+                await open(card, of: tag)
+                // While this card listens, the next one can't be found.
+                if targets.count > 1 { try? await card.deselect() }
+            }
+            tags.append(tag)
+        }
+        return tags
+    }
+
+    /// A Type B card stays open if it is the only tag. Otherwise it is halted, because only one tag is used at a time.
+    private func settleTypeB(_ tags: [ActivatedTag], _ selected: inout ActivatedTag?) async {
+        guard plan.opensCards else { return }
+        if tags.count == 1, tags[0].target.technology == .nfcB, tags[0].card != nil {
+            selected = tags[0]
+            return
+        }
+        for tag in tags where tag.target.technology == .nfcB { try? await (tag.card as? ISODEP)?.deselect() }
+    }
+
+    private func findNFCA(_ link: any FrameLink) async throws(TagError) -> (tags: [ActivatedTag], isLastSelected: Bool)
+    {
+        let origin = link.statistics
+        let activation = NFCAActivation(link: link)
+        var tags: [ActivatedTag] = []
+        for var target in try await activation.activateAll() {
+            let forumTag = makeForumTag(for: target, link: link)
+            // A Type 1 tag only sends its UID when it is asked.
+            if let tag = forumTag as? Type1Tag, (try? await tag.prepare()) != nil, let uid = tag.target?.uid {
+                target = NFCATarget(atqa: target.atqa, sak: nil, uid: uid)
+            }
+            tags.append(ActivatedTag(target: .nfcA(target), link: link, forumTag: forumTag, origin: origin))
+        }
+        guard plan.opensCards, tags.contains(where: { $0.card != nil }) else { return (tags, !tags.isEmpty) }
+        if tags.count == 1, let card = tags[0].card as? ISODEP {
+            await open(card, of: tags[0])
+            return (tags, true)
+        }
+        try await activation.halt()
+        for tag in tags {
+            guard let card = tag.card as? ISODEP, case .nfcA(let target) = tag.target else { continue }
+            do throws(TagError) {
+                try await activation.reactivate(target)
+            } catch {
+                guard error.code == .tagLost else { throw error }
+                continue
+            }
+            await open(card, of: tag)
+            try? await card.deselect()
+        }
+        return (tags, false)
+    }
+
+    /// Starts the transport protocol, and selects the first of the plan's applications that the card has.
+    private func open(_ card: ISODEP, of tag: ActivatedTag) async {
+        // A card that can't be opened is still reported. The app's first command will show the problem.
+        guard (try? await card.activate()) != nil else { return }
+        await tag.selectApplication(of: plan)
+    }
+}
+
+/// Activates the tag in a field without a session, and runs a procedure on it.
+///
+/// - Returns: the result of the procedure.
+/// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it has no NDEF, or an error of the
+///   procedure.
+package func withActivatedTag<Value>(
+    in driver: any FieldDriver,
+    _ procedure: (any ForumTag) async throws(TagError) -> Value
+) async throws(TagError) -> Value {
+    let source = FieldTagSource(driver: driver)
+    let (tags, selected) = try await source.find(.ndef)
+    guard let tag = tags.last else { throw TagError(.tagLost, "The tag does not answer.") }
+    guard let forumTag = tag.forumTag else {
+        throw TagError(.unsupported, "A tag of this kind can't hold NDEF.")
+    }
+    if selected == nil { try await source.wake(tag) }
+    return try await procedure(forumTag)
 }

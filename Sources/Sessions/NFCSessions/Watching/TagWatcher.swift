@@ -66,47 +66,28 @@ public final class TagWatcher: Sendable {
     private let observer: @Sendable (Event) -> Void
     private let attendant: Attendant?
 
-    /// Creates a watcher.
+    /// Creates a watcher. One for many readers that never wait, such as those in memory, can work on a thread of the
+    /// caller's.
     ///
     /// - Parameters:
-    ///   - environment: the reader and the clock.
+    ///   - executor: where it works; nil for the reader's own thread.
+    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for
+    ///     none. It is kept.
     ///   - attendant: works with each tag that arrives, while the reader has it. Then no message is read, and
     ///     ``Event/read(_:)`` is not reported. Nil to read messages.
     ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.
-    public convenience init?(
-        _ environment: NFCEnvironment,
-        attendant: Attendant? = nil,
-        observer: @escaping @Sendable (Event) -> Void
-    ) {
-        self.init(environment, executor: nil, attendant: attendant, observer: observer)
-    }
-
-    /// Creates a watcher that works on a thread of the caller's, for many readers that never wait, such as those in memory.
-    ///
-    /// - Parameters:
-    ///   - environment: the reader and the clock.
-    ///   - executor: where it works; nil for the reader's own thread.
-    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for none. It is kept.
-    ///   - attendant: works with each tag that arrives; nil to read messages.
-    ///   - observer: called with the events in order, on any thread.
-    /// - Returns: nil when the environment has no reader.
     public init?(
         _ environment: NFCEnvironment,
-        executor: (any TaskExecutor)?,
+        executor: (any TaskExecutor)? = nil,
         isolation: (any Actor)? = nil,
         attendant: Attendant? = nil,
         observer: @escaping @Sendable (Event) -> Void
     ) {
-        switch environment.reader {
-        case .field(let driver):
-            (self.driver, source) = (driver, FieldTagSource(driver: driver))
-            self.executor = executor ?? QueueExecutor(target: nil)
-        case .discovering(let driver):
-            (self.driver, source) = (driver, DiscoveringTagSource(driver: driver))
-            self.executor = executor ?? driver.executor ?? QueueExecutor(target: nil)
-        case .none: return nil
-        }
+        guard let (driver, source) = environment.reader.driverAndSource else { return nil }
+        self.driver = driver
+        self.source = source
+        self.executor = executor ?? driver.executor ?? QueueExecutor(target: nil)
         self.isolation = isolation
         self.environment = environment
         self.observer = observer
@@ -170,16 +151,16 @@ public final class TagWatcher: Sendable {
         // What the run before did not look at any more says nothing about the moment in which this one finds a tag.
         state.withLock { $0.changed = nil }
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
-        let tells = presence != nil
+        let reportsChanges = presence != nil
         state.withLock { $0.presence = presence }
-        var known: [TagStay] = []
-        var near: [TagStay] = []
+        var known: [TagPresenceID] = []
+        var near: [TagPresenceID] = []
         // The tags that were near after the last change that was noticed; nil before the first look.
-        var counted: [TagStay]?
+        var counted: [TagPresenceID]?
         var answer: Answer?
         var failures = 0
         while isCurrent(run) {
-            var pause = tells ? nil : Self.interval
+            var pause = reportsChanges ? nil : Self.interval
             do throws(TagError) {
                 let began = environment.clock.now
                 let changed = state.withLock { $0.changed.take() }
@@ -210,7 +191,7 @@ public final class TagWatcher: Sendable {
                     if failures <= Self.maximumRetries { pause = Self.retry }
                 }
             }
-            if tells { await source.shutDown() }
+            if reportsChanges { await source.shutDown() }
             await wait(run, pause)
         }
         _ = state.withLock { $0.presence.take() }
@@ -220,23 +201,21 @@ public final class TagWatcher: Sendable {
     /// Looks once, and reads the new tags.
     ///
     /// - Parameters:
-    ///   - run: the run that looks.
     ///   - near: the tags that were near at the last look.
     ///   - known: those of them that were read.
-    ///   - noticed: when a change was noticed.
     ///   - found: called when the reader has answered; returns whether it did not answer the last time.
     /// - Returns: false when a tag was near and could not be read.
     private func look(
         _ run: Int,
-        _ near: inout [TagStay],
-        _ known: inout [TagStay],
+        _ near: inout [TagPresenceID],
+        _ known: inout [TagPresenceID],
         noticed: Duration,
         found: () -> Bool
     ) async throws(TagError) -> Bool {
         let counted = driver.statistics.airtime
         var (tags, selected) = try await source.find(.ndef)
         let isFirst = found()
-        let present = tags.map { driver.stay(of: $0.target.identifier) }
+        let present = tags.map { TagPresenceID(of: $0.target.identifier, on: driver) }
         if isFirst || near.contains(where: { !present.contains($0) }) {
             known.removeAll { !present.contains($0) }
             observer(.near(present.map(\.identifier)))
@@ -249,7 +228,7 @@ public final class TagWatcher: Sendable {
             do throws(TagError) {
                 if let last = selected, last !== tag {
                     selected = nil
-                    try await source.letGo(of: last)
+                    try await source.deselect(last)
                 }
                 if selected !== tag { try await source.wake(tag) }
                 selected = tag
@@ -266,16 +245,8 @@ public final class TagWatcher: Sendable {
             }
             known.append(present[index])
             let airtime = (driver.statistics.airtime - counted).duration
-            observer(
-                .read(
-                    Reading(
-                        identifier: tag.target.identifier,
-                        message: message,
-                        noticed: noticed,
-                        airtime: airtime
-                    )
-                )
-            )
+            let identifier = tag.target.identifier
+            observer(.read(Reading(identifier: identifier, message: message, noticed: noticed, airtime: airtime)))
         }
         return isRead
     }
@@ -308,17 +279,38 @@ public final class TagWatcher: Sendable {
             }
         }
         await withCheckedContinuation { continuation in
-            let goesOn = state.withLock { state in
+            let continues = state.withLock { state in
                 guard state.run == run, state.changed == nil, !isOver.withLock({ $0 }) else { return true }
                 state.waiter = continuation
                 return false
             }
-            if goesOn { continuation.resume() }
+            if continues { continuation.resume() }
         }
         timer?.cancel()
     }
 
-    private func wake() {
-        state.withLock { $0.waiter.take() }?.resume()
-    }
+    private func wake() { state.withLock { $0.waiter.take() }?.resume() }
+}
+
+/// A tag that a ``TagWatcher`` has found and selected, for the function that works with it.
+///
+/// It is good until that function returns. It is not Sendable, so that it stays with whoever uses the reader.
+public struct WatchedTag {
+    private let tag: ActivatedTag
+
+    init(_ tag: ActivatedTag) { self.tag = tag }
+
+    /// The data that the tag sent when it was activated.
+    public var target: TagTarget { tag.target }
+
+    /// The NDEF procedures of its type; nil when there are none for its kind.
+    public var forumTag: (any ForumTag)? { tag.forumTag }
+
+    /// Reads the tag's status and its message. A tag without NDEF, or of a kind that has none, is a result.
+    ///
+    /// - Throws: `TagError` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
+    public func survey() async throws(TagError) -> NDEFStatusReport { try await tag.read().survey }
+
+    /// Asks the tag for its product; nil if it does not say, or has left.
+    public func productName() async -> String? { await tag.productName() }
 }

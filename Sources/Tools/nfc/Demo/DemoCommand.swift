@@ -64,13 +64,13 @@ struct DemoCommand: AsyncParsableCommand {
         for folder in DemoLeftovers.removeAll() {
             words.say("leftovers", "An earlier demonstration was killed. Its folder is removed: \(folder)")
         }
-        let place = try await DemoPlace(programs: try DemoPrograms(), usesDesktop: !terminal)
+        let place = try await DemoSandbox(programs: try DemoPrograms(), usesDesktop: !terminal)
         defer { place.remove() }
         try place.install()
         words.say("place", "Private folder, removed at the end: \(place.folder.path)")
         words.say(
             "app",
-            "The sample app Tag Reader is installed there, with a local association file of \(DemoPlace.domain) "
+            "The sample app Tag Reader is installed there, with a local association file of \(DemoSandbox.domain) "
                 + "(developer mode)."
         )
         try signals.check()

@@ -7,7 +7,7 @@ import UserBus
 
 /// The part of the demonstration that works without a message bus: where the tag's link goes, and the notification's text.
 struct DemoOutline {
-    let place: DemoPlace
+    let place: DemoSandbox
     let words: DemoWords
 
     /// Shows it.
@@ -18,7 +18,7 @@ struct DemoOutline {
         } catch {
             throw CommandFailure(error)
         }
-        guard let uri = TagURI(DemoPlace.link), let content = NotificationContent(uri, router: router) else { return }
+        guard let uri = TagURI(DemoSandbox.link), let content = NotificationContent(uri, router: router) else { return }
         words.say(
             "link",
             "A tag with the link \(uri.text) would come near. By the association file, Tag Reader opens the link:",

@@ -6,7 +6,7 @@ import UserBus
 /// The window of the sample app.
 enum DemoWindow {
     /// The app's process if it has a window; nil when the app runs without one, or does not run.
-    static func process(of place: DemoPlace) -> pid_t? {
+    static func process(of place: DemoSandbox) -> pid_t? {
         guard let bus = try? BusConnection(.user, address: place.busAddress),
             let number = try? bus.ask(
                 BusCall(.daemon, "GetConnectionUnixProcessID", [.string("org.opencorenfc.TagReader")])

@@ -44,7 +44,7 @@ struct TagReport {
     /// - Parameters:
     ///   - findings: what was found.
     ///   - environment: the reader's environment; nil for an image, and for a command that does not report airtime.
-    init(_ findings: TagFindings, on environment: NFCEnvironment? = nil) {
+    init(_ findings: TagReadResult, on environment: NFCEnvironment? = nil) {
         isOnReader = environment != nil
         if let environment { knowsTagWork = environment.knowsTagWork }
         type = findings.type

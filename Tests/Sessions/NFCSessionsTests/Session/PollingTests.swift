@@ -223,7 +223,7 @@ import VirtualTags
     }
 
     /// Files that are saved when a session has ended.
-    private final class Files: EnvironmentCompanion {
+    private final class Files: SessionEndObserver {
         private let reader: ScriptedReader
         init(_ reader: ScriptedReader) { self.reader = reader }
         func sessionEnded() { reader.note("save") }
@@ -244,7 +244,7 @@ import VirtualTags
         let (end, log) = Self.services[index]
         let reader = ScriptedReader([.tags(ntag())])
         let service = Service(reader, isEmpty: end == "no reader")
-        let scene = Scene(.discovering(reader), gate: service, companion: Files(reader))
+        let scene = Scene(.discovering(reader), gate: service, sessionEndObserver: Files(reader))
         scene.onEvent.withLock {
             $0 = { session, event in
                 switch event {

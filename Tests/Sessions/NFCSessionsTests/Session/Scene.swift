@@ -43,7 +43,7 @@ struct Scene {
         _ reader: NFCEnvironment.Reader,
         policy: SessionArbiter.BusyPolicy = .queue,
         gate: (any ReaderSharing)? = nil,
-        companion: (any EnvironmentCompanion)? = nil,
+        sessionEndObserver: (any SessionEndObserver)? = nil,
         host: (any SessionHost)? = nil
     ) {
         (stream, continuation) = AsyncStream.makeStream()
@@ -54,10 +54,10 @@ struct Scene {
             arbiter: SessionArbiter(policy: policy),
             isOfTest: false,
             gate: gate,
-            companion: companion,
+            sessionEndObserver: sessionEndObserver,
             host: host,
             onNotice: { [notices] text in notices.withLock { $0.append(text) } },
-            place: QuietPlace()
+            place: QuietTest()
         )
     }
 
@@ -130,7 +130,7 @@ struct Scene {
 }
 
 /// Prints no lines to the app's author.
-private final class QuietPlace: TestContext {
+private final class QuietTest: TestContext {
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
     func prints(_ notice: String) -> Bool { false }

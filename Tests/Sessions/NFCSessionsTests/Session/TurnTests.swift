@@ -144,7 +144,7 @@ import VirtualTags
         #expect(await scene.events(16) == (1...16).map { "\($0) ended: systemBusy" })
         // A client that always restarts would do so without end. It waits instead.
         #expect(!late[16].hasEnded && !late[16].isActive)
-        #expect(scene.notices("A session was begun by what a test has left behind") == 1)
+        #expect(scene.notices("Code left over from a finished test started a session") == 1)
     }
 
     @Test func `alert message: shown at once or when the turn is granted, and never after the end`() async throws {

@@ -42,7 +42,7 @@ import VirtualTags
             #expect(findings.product?.isEmpty == false && findings.survey.error?.code == .unsupported)
             return
         }
-        try await TagDesk.with(tag) { tag throws(TagError) in try await tag.writeNDEF(Self.message) }
+        try await withActivatedTag(in: tag) { tag throws(TagError) in try await tag.writeNDEF(Self.message) }
         let (findings, plain) = try await Self.work(with: tag) { tag throws(TagError) in
             (try await tag.inspect().findings, try await tag.read())
         }
@@ -106,7 +106,7 @@ import VirtualTags
         #expect(outcome.findings.survey.message == Self.message && outcome.findings.survey.error == nil)
         #expect(outcome.findings.survey.detection?.access == access)
         #expect(outcome.findings.survey.detection?.capacity == 137)
-        let left = try await TagDesk.read(.type2(tag.contents))
+        let left = try await TagContents.type2(tag.contents).readNDEF()
         #expect(left.message == Self.message && left.access == access)
         let alone = try await Self.work(with: ntag()) { tag throws(TagError) in
             await tag.write(Self.message, checks: false, locks: false).findings.cost
@@ -188,7 +188,7 @@ import VirtualTags
             for name in names { reader.virtual.bring(try #require(TagProduct(named: name)).blank().makeTag()) }
             let result: Result<ForumTagType, TagError>
             do throws(TagError) {
-                let type = try await TagDesk.with(reader) { tag throws(TagError) in
+                let type = try await withActivatedTag(in: reader) { tag throws(TagError) in
                     _ = try await tag.detectNDEF()
                     return tag.type
                 }

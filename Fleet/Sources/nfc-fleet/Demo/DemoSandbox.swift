@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The folder of a demonstration, with a broker and an agent. Everything is gone when it ends.
+final class DemoSandbox {
+    let folder: String
+    let port: UInt16
+    let tags: DemoTags
+    private var processes: [DemoProcess] = []
+
+    var broker: String { "mqtt://127.0.0.1:\(port)" }
+
+    /// Starts the broker and the agent.
+    ///
+    /// - Parameter port: the broker's port; nil for a free one.
+    init(port: UInt16?) throws(FleetFailure) {
+        // Before anything is started, which would use the broker of somebody else.
+        if let port, Self.isListening(port) {
+            throw FleetFailure(.refused, "port-in-use", "Port \(port) is in use. Choose another, or leave --port out.")
+        }
+        guard let mosquitto = DemoProcess.find("mosquitto") else {
+            throw FleetFailure(.noBroker, "no-mosquitto", "There is no mosquitto. Install it: apt install mosquitto")
+        }
+        guard let agent = DemoProcess.find("nfc-agent") else {
+            throw FleetFailure(
+                .refused,
+                "no-agent",
+                "There is no nfc-agent beside nfc-fleet. Run: swift build --package-path Fleet"
+            )
+        }
+        var template = Array("/tmp/nfc-fleet-XXXXXX".utf8CString)
+        guard let made = unsafe mkdtemp(&template).map({ unsafe String(cString: $0) }) else {
+            throw FleetFailure(.refused, "folder", "No folder can be made in /tmp. Make room on the disk.")
+        }
+        folder = made
+        tags = DemoTags(folder: made + "/tags")
+        guard let free = port ?? Self.freePort() else {
+            throw FleetFailure(.noBroker, "no-port", "This machine has no free port on 127.0.0.1.")
+        }
+        self.port = free
+        do {
+            try FileManager.default.createDirectory(atPath: tags.folder, withIntermediateDirectories: false)
+            try write("mosquitto.conf", ["listener \(free) 127.0.0.1", "allow_anonymous true", "user \(NSUserName())"])
+            try write(
+                "agent.toml",
+                [
+                    "node = \"demo\"", "broker = \"\(broker)\"", "state_folder = \"\(made)/state\"",
+                    "tags = \"\(tags.folder)\"",
+                    "readers = []", "[[reader]]", "name = \"entrance\"", "reader = \"virtual\"",
+                ]
+            )
+        } catch {
+            throw FleetFailure(.refused, "folder", "The folder \(made) can't be written: \(error.localizedDescription)")
+        }
+        processes.append(try DemoProcess(mosquitto, ["-c", made + "/mosquitto.conf"], log: made + "/mosquitto.log"))
+        processes.append(try DemoProcess(agent, ["--config", made + "/agent.toml"], log: made + "/agent.log"))
+    }
+
+    private func write(_ name: String, _ lines: [String]) throws {
+        let path = URL(fileURLWithPath: folder + "/" + name)
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path.path)
+    }
+
+    /// Fails when a program has ended.
+    func check() throws(FleetFailure) {
+        for process in processes { try process.check() }
+    }
+
+    /// Whether the agent has got a job.
+    func hasJob(_ id: String) -> Bool {
+        let log = try? String(contentsOfFile: folder + "/agent.log", encoding: .utf8)
+        return log?.contains("The job \(id) ") == true
+    }
+
+    /// Ends the programs and removes the folder.
+    func close() {
+        for process in processes.reversed() { process.stop() }
+        processes = []
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    deinit { close() }
+
+    private static func freePort() -> UInt16? {
+        unsafe onSocket(port: 0) { descriptor, address, length in
+            guard unsafe bind(descriptor, address, length.pointee) == 0 else { return false }
+            return unsafe getsockname(descriptor, address, length) == 0
+        }
+    }
+
+    /// Whether somebody listens at a port of this machine.
+    static func isListening(_ port: UInt16) -> Bool {
+        unsafe onSocket(port: port) { descriptor, address, length in
+            unsafe connect(descriptor, address, length.pointee) == 0
+        } != nil
+    }
+
+    /// Uses a socket with an address on 127.0.0.1. Returns the address's port when that went well.
+    private static func onSocket(
+        port: UInt16,
+        _ body: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Bool
+    ) -> UInt16? {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { Foundation.close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isDone = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body(descriptor, $0, &length) }
+        }
+        return isDone ? UInt16(bigEndian: address.sin_port) : nil
+    }
+}
