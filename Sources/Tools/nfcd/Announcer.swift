@@ -15,12 +15,12 @@ final class Announcer {
     private static let settling = Duration.milliseconds(250)
 
     private let log: Log
-    private let loop: MachineLoop
+    private let loop: StateMachineDriver
     /// Called when the user clicked the notification of an entry.
     var onActivation: (InboxEntry.ID) -> Void = { _ in }
     private let notifier: Notifier
     private var summary: PendingSummary?
-    private var retries = ShowingRetries()
+    private var retries = NotificationRetryPolicy()
     /// The notifications that could not be shown and that the log has reported.
     private var unshown: Set<NotificationSubject> = []
     /// The desktop's permission to come to the front, for each clicked entry.
@@ -33,7 +33,7 @@ final class Announcer {
     ///   - store: stores the visible notifications until the end of the session.
     ///   - log: the log for what is shown.
     ///   - loop: gets an event for each notification that was shown or closed.
-    init(_ bus: BusConnection, _ store: DirectoryStore?, _ log: Log, _ loop: MachineLoop) throws(BusError) {
+    init(_ bus: BusConnection, _ store: DirectoryStore?, _ log: Log, _ loop: StateMachineDriver) throws(BusError) {
         self.log = log
         self.loop = loop
         notifier = try Notifier(bus, store)

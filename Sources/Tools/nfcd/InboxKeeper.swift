@@ -11,9 +11,9 @@ final class InboxKeeper {
 
     private let folders: UserFolders
     private let log: Log
-    private let loop: MachineLoop
+    private let loop: StateMachineDriver
     private var inbox: Inbox<DirectoryStore>
-    private var marks: EntryMarks<DirectoryStore>
+    private var marks: DeliveryFlags<DirectoryStore>
     private var files: FileWatch?
     /// Why the disk did not accept the last entry, as a sentence; nil when it did.
     private var problem: String?
@@ -40,7 +40,7 @@ final class InboxKeeper {
         _ folders: UserFolders,
         marks: DirectoryStore,
         _ log: Log,
-        _ loop: MachineLoop,
+        _ loop: StateMachineDriver,
         storingPause: Duration = .seconds(5),
         movingTime: Duration = .seconds(1)
     ) throws {
@@ -50,7 +50,7 @@ final class InboxKeeper {
         self.log = log
         self.loop = loop
         inbox = try Inbox(of: folders)
-        self.marks = EntryMarks(marks, boot: SystemFiles.boot)
+        self.marks = DeliveryFlags(marks, boot: SystemFiles.boot)
     }
 
     // MARK: The entries of an earlier run
@@ -60,13 +60,13 @@ final class InboxKeeper {
     /// - Parameters:
     ///   - shown: the entries with a visible notification.
     ///   - summarized: the entries that the visible summary counts.
-    func recover(shown: Set<InboxEntry.ID>, summarized: Set<InboxEntry.ID>) throws -> EarlierRun {
+    func recover(shown: Set<InboxEntry.ID>, summarized: Set<InboxEntry.ID>) throws -> PreviousRun {
         try inbox.recover()
         watch()
         let content = try inbox.content()
         tellDamaged(content.damaged)
         attempt { () throws(StorageError) in try marks.keepOnly(Set(content.entries.map(\.id))) }
-        return EarlierRun(entries: content.entries, shown: shown, summarized: summarized, marks: marks.marks)
+        return PreviousRun(entries: content.entries, shown: shown, summarized: summarized, marks: marks.marks)
     }
 
     /// The identifiers of the stored entries; none if they can't be read.
@@ -189,7 +189,7 @@ final class InboxKeeper {
     }
 
     /// Stores what becomes of an entry; nil forgets it.
-    func keep(_ mark: EntryMark?, of id: InboxEntry.ID) {
+    func keep(_ mark: DeliveryFlag?, of id: InboxEntry.ID) {
         attempt { () throws(StorageError) in try marks.keep(mark, of: id) }
         Step.reached(mark.map { "marked-\($0)" } ?? "unmarked")
     }

@@ -8,13 +8,13 @@ import LinuxSupport
 final class LinkOpening {
     private nonisolated let opener: Opener
     private let log: Log
-    private let loop: MachineLoop
+    private let loop: StateMachineDriver
     private let inbox: InboxKeeper
     /// Compiles sites' association files, which may take long. Meanwhile the main queue answers calls and signals.
     private nonisolated let queue = DispatchQueue(label: "org.opencorenfc.links")
     private var refresh: LinkRefresh?
 
-    init(_ opener: Opener, _ log: Log, _ loop: MachineLoop, _ inbox: InboxKeeper) {
+    init(_ opener: Opener, _ log: Log, _ loop: StateMachineDriver, _ inbox: InboxKeeper) {
         self.opener = opener
         self.log = log
         self.loop = loop

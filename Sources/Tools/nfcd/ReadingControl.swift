@@ -21,16 +21,16 @@ final class ReadingControl {
 
     private let environment: NFCEnvironment
     private let log: Log
-    private let loop: MachineLoop
+    private let loop: StateMachineDriver
     private let links: LinkOpening
     private let inbox: InboxKeeper
-    private var unlocks: UnlockMemory<DirectoryStore>
-    private(set) var surroundings = Surroundings()
+    private var unlocks: UnlockHistory<DirectoryStore>
+    private(set) var surroundings = SystemConditions()
     /// Whether all surroundings are known and the machine has got its conditions.
     private(set) var hasBegun = false
     private var told = ToldState()
     private var watcher: TagWatcher?
-    private lazy var looking = LookingSwitch(
+    private lazy var looking = PollingToggle(
         start: { [weak self] in self?.watcher?.start() },
         stop: { [weak self] in await self?.watcher?.stop() }
     )
@@ -44,10 +44,10 @@ final class ReadingControl {
     init(
         _ environment: NFCEnvironment,
         _ log: Log,
-        _ loop: MachineLoop,
+        _ loop: StateMachineDriver,
         _ links: LinkOpening,
         _ inbox: InboxKeeper,
-        _ unlocks: UnlockMemory<DirectoryStore>
+        _ unlocks: UnlockHistory<DirectoryStore>
     ) {
         self.environment = environment
         self.log = log

@@ -33,7 +33,7 @@ final class Service {
     let options: Options
     private let log: Log
     private let bus: BusConnection
-    let loop: MachineLoop
+    let loop: StateMachineDriver
     let inbox: InboxKeeper
     private let links: LinkOpening
     let reading: ReadingControl
@@ -49,12 +49,12 @@ final class Service {
         let folders = UserFolders(environment: variables)
         let environment = try Self.environment(options.reader, log)
         bus = try Self.connect()
-        loop = MachineLoop { [clock = environment.clock] in clock.now }
+        loop = StateMachineDriver { [clock = environment.clock] in clock.now }
         let store = try DirectoryStore(folders.state + "/nfc/background")
         inbox = try InboxKeeper(folders, marks: store, log, loop)
         let opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)
         links = LinkOpening(opener, log, loop, inbox)
-        reading = ReadingControl(environment, log, loop, links, inbox, UnlockMemory(store, boot: SystemFiles.boot))
+        reading = ReadingControl(environment, log, loop, links, inbox, UnlockHistory(store, boot: SystemFiles.boot))
         announcer = try Announcer(bus, try? DirectoryStore(ReaderGate.ofUser.folder), log, loop)
     }
 

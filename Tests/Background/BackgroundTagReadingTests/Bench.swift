@@ -151,10 +151,10 @@ struct Bench {
             let message = try Fixture.message("https://example.org/buy/\(id.number)")
             return InboxEntry(id: id, message: message, isAnnounced: lists["new"]?.contains(id) != true)
         }
-        var marks: [InboxEntry.ID: EntryMark] = [:]
+        var marks: [InboxEntry.ID: DeliveryFlag] = [:]
         for id in lists["wanted", default: []] { marks[id] = .wanted }
         for id in lists["dismissed", default: []] { marks[id] = .dismissed }
-        let run = EarlierRun(
+        let run = PreviousRun(
             entries: entries,
             shown: Set(lists["shown", default: []]),
             summarized: Set(lists["counted", default: []]),

@@ -2,9 +2,9 @@
 import BackgroundTagReading
 import Testing
 
-struct MachineLoopTests {
+struct StateMachineDriverTests {
     @Test func `loop: events before the beginning wait, and follow the first events in their order`() {
-        let loop = MachineLoop { .zero }
+        let loop = StateMachineDriver { .zero }
         var actions: [BackgroundReader.Action] = []
         loop.perform = { actions.append($0) }
         loop.handle(.conditions(ReadingConditions()))
@@ -20,9 +20,9 @@ struct MachineLoopTests {
     }
 
     @Test func `loop: an event caused by an action is handled after the other actions of its cause`() throws {
-        let loop = MachineLoop { .zero }
+        let loop = StateMachineDriver { .zero }
         let entry = InboxEntry(id: InboxEntry.ID(received: 1, number: 1), message: try Fixture.message(Fixture.link))
-        let earlier = EarlierRun(entries: [entry], shown: [entry.id])
+        let earlier = PreviousRun(entries: [entry], shown: [entry.id])
         loop.begin([.router(try Fixture.router()), .restored(earlier), .lock(isLocked: true)])
         var steps: [String] = []
         loop.perform = { [weak loop] action in
@@ -42,10 +42,10 @@ struct MachineLoopTests {
 
     @Test func `loop: the machine gets the time of each event`() throws {
         var now = Duration.zero
-        let loop = MachineLoop { now }
+        let loop = StateMachineDriver { now }
         loop.begin([.router(try Fixture.router()), .conditions(ReadingConditions())])
         let entry = InboxEntry(id: InboxEntry.ID(received: 1, number: 1), message: try Fixture.message(Fixture.link))
-        loop.handle(.restored(EarlierRun(entries: [entry], shown: [entry.id])))
+        loop.handle(.restored(PreviousRun(entries: [entry], shown: [entry.id])))
         var stored: [InboxEntry] = []
         loop.perform = { if case .store(let entry) = $0 { stored.append(entry) } }
         // What an earlier run has left counts as new after a while.

@@ -242,7 +242,7 @@ struct NotificationTests {
         for isAnnounced in [false, true] {
             var bench = try Bench()
             let odd = InboxEntry(id: Bench.id(3), message: [1, 2, 3], isAnnounced: isAnnounced)
-            let actions = bench.handle(.restored(EarlierRun(entries: [odd])))
+            let actions = bench.handle(.restored(PreviousRun(entries: [odd])))
             #expect(actions == (isAnnounced ? [] : [.note(.nothingToOpen(odd.id))]))
         }
     }
@@ -339,7 +339,7 @@ struct NotificationTests {
         var bench = try Bench()
         let entry = InboxEntry(id: Bench.id(1), message: try Fixture.message(Fixture.link), isAnnounced: true)
         bench.reader = BackgroundReader(router: try Fixture.router(), isLocked: false)
-        let run = EarlierRun(entries: [entry], shown: [entry.id], marks: [entry.id: .wanted])
+        let run = PreviousRun(entries: [entry], shown: [entry.id], marks: [entry.id: .wanted])
         #expect(bench.handle(.restored(run)) == [])
         try bench.run("click 1 -> unmark 1, open 1")
     }

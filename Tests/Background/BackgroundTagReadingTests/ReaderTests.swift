@@ -273,7 +273,7 @@ struct ReaderTests {
             InboxEntry(id: InboxEntry.ID(received: 1000, number: UInt32(number)), message: message, isAnnounced: true)
         }
         var bench = try Bench()
-        _ = bench.handle(.restored(EarlierRun(entries: early)))
+        _ = bench.handle(.restored(PreviousRun(entries: early)))
         let actions = bench.read(message: try Fixture.message(Fixture.link), tag: [1])
         guard case .store(let entry)? = actions.first else {
             Issue.record("not stored")
@@ -365,7 +365,7 @@ struct ReaderTests {
     }
 
     @Test func `refused notifications: tried again after 1, 2, 4 to 60 seconds, eight times`() {
-        var retries = ShowingRetries()
+        var retries = NotificationRetryPolicy()
         var delays: [Duration] = []
         while delays.count < 100, let delay = retries.failed() {
             // Notifications that fail in the meantime are tried at the same time.

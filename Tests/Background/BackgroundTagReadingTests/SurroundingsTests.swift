@@ -3,12 +3,12 @@ import BackgroundTagReading
 import Testing
 
 /// When tags are read in the background: the seven conditions, and the sources that they come from.
-struct SurroundingsTests {
+struct SystemConditionsTests {
     private static let session = LoginSession(id: "c1", isActive: true, isLocked: false)
     private static let idle = LoginSession(id: "c1", isActive: true, isLocked: false, isIdle: true)
 
-    private func surroundings(_ change: (inout Surroundings) -> Void = { _ in }) -> Surroundings {
-        var surroundings = Surroundings()
+    private func surroundings(_ change: (inout SystemConditions) -> Void = { _ in }) -> SystemConditions {
+        var surroundings = SystemConditions()
         surroundings.reader = .ready(name: "A reader")
         surroundings.session = Self.session
         surroundings.wasUnlocked = true
@@ -34,19 +34,19 @@ struct SurroundingsTests {
         }
     }
 
-    @Test func `Surroundings: without sources only the reader is an obstacle`() {
-        #expect(Surroundings().conditions.obstacles == [.unsupported])
+    @Test func `SystemConditions: without sources only the reader is an obstacle`() {
+        #expect(SystemConditions().conditions.obstacles == [.unsupported])
         #expect(surroundings().conditions.allowReading)
         #expect(surroundings { $0.session = nil }.conditions.allowReading)
-        #expect(Surroundings().findings.map(\.obstacle) == ReadingConditions.Obstacle.allCases)
+        #expect(SystemConditions().findings.map(\.obstacle) == ReadingConditions.Obstacle.allCases)
         let names = ["reader", "unlocked-once", "display", "reader-session", "wallet", "camera", "airplane-mode"]
-        #expect(Surroundings().findings.map(\.name) == names)
+        #expect(SystemConditions().findings.map(\.name) == names)
     }
 
-    @Test func `Surroundings: each source is one condition, in the order of the conditions`() {
+    @Test func `SystemConditions: each source is one condition, in the order of the conditions`() {
         var off = RadioSwitches()
         off.take([0, 0, 0, 0, 1, 0, 1, 0])
-        let rows: [(ReadingConditions.Obstacle, (inout Surroundings) -> Void)] = [
+        let rows: [(ReadingConditions.Obstacle, (inout SystemConditions) -> Void)] = [
             (.neverUnlocked, { $0.wasUnlocked = false }), (.displayOff, { $0.isGoingToSleep = true }),
             (.displayOff, { $0.powerSaveMode = 3 }), (.displayOff, { $0.isDisplayLit = false }),
             (.displayOff, { $0.session = Self.idle }), (.displayOff, { $0.session?.isActive = false }),
@@ -61,7 +61,7 @@ struct SurroundingsTests {
     }
 
     @Test func `Display: sleep counts before the compositor, the driver and logind`() {
-        let rows: [(Bool, (inout Surroundings) -> Void)] = [
+        let rows: [(Bool, (inout SystemConditions) -> Void)] = [
             (
                 false,
                 {
@@ -93,7 +93,7 @@ struct SurroundingsTests {
     }
 
     @Test func `Lock: it does not stop reading, and one source is enough`() {
-        let rows: [(isLocked: Bool, isUnlocked: Bool, change: (inout Surroundings) -> Void)] = [
+        let rows: [(isLocked: Bool, isUnlocked: Bool, change: (inout SystemConditions) -> Void)] = [
             (false, true, { _ in }),
             (
                 true, false,

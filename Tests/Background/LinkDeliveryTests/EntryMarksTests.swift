@@ -5,16 +5,16 @@ import LinuxSupport
 import Testing
 
 /// The marks of entries: which are wanted, and which were dismissed.
-struct EntryMarksTests {
+struct DeliveryFlagsTests {
     private static let ids = (1...3).map { InboxEntry.ID(received: UInt64($0), number: 7) }
 
-    private func marks(_ disk: some FileStore, boot: String? = "one") -> [InboxEntry.ID: EntryMark] {
-        EntryMarks(disk, boot: boot).marks
+    private func marks(_ disk: some FileStore, boot: String? = "one") -> [InboxEntry.ID: DeliveryFlag] {
+        DeliveryFlags(disk, boot: boot).marks
     }
 
     @Test func `marks: survive a restart of the service, a wish does not survive one of the system`() throws {
         let disk = SimulatedDisk()
-        var marks = EntryMarks(disk, boot: "one")
+        var marks = DeliveryFlags(disk, boot: "one")
         try marks.keep(.wanted, of: Self.ids[0])
         for id in Self.ids[1...] { try marks.keep(.dismissed, of: id) }
         try marks.keep(nil, of: Self.ids[2])
@@ -28,7 +28,7 @@ struct EntryMarksTests {
 
     @Test func `marks: as many as entries are read again, those of other entries are forgotten`() throws {
         let disk = SimulatedDisk()
-        var marks = EntryMarks(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
+        var marks = DeliveryFlags(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
         let ids = (0..<BackgroundReader.maximumEntries).map { InboxEntry.ID(received: .max - UInt64($0), number: .max) }
         for id in ids { try marks.keep(.dismissed, of: id) }
         #expect(self.marks(disk, boot: nil) == marks.marks && marks.marks.count == ids.count)
@@ -48,7 +48,7 @@ struct EntryMarksTests {
     @Test func `full disk: a change is written with the next call`() throws {
         for forgets in [true, false] {
             let disk = RefusingDisk()
-            var marks = EntryMarks(disk, boot: "one")
+            var marks = DeliveryFlags(disk, boot: "one")
             try marks.keep(.wanted, of: Self.ids[0])
             disk.isFull = true
             #expect(throws: StorageError.self) { try marks.keep(nil, of: Self.ids[0]) }
@@ -62,7 +62,7 @@ struct EntryMarksTests {
     @Test func `folder replaced: the marks go on in the new one, if need be with the next call`() throws {
         for isFull in [false, true] {
             let (first, second) = (RefusingDisk(), RefusingDisk())
-            var marks = EntryMarks(first, boot: "one")
+            var marks = DeliveryFlags(first, boot: "one")
             try marks.keep(.wanted, of: Self.ids[0])
             second.isFull = isFull
             if isFull {
@@ -81,11 +81,11 @@ struct EntryMarksTests {
 }
 
 /// Whether the screen was unlocked since the system started.
-struct UnlockMemoryTests {
+struct UnlockHistoryTests {
     @Test func `unlock: remembered for this start of the system, and written once`() {
         let boot = "9f8e7d6c-0000-4000-8000-123456789abc"
         let disk = SimulatedDisk(["unlocked": Array("another".utf8)])
-        var memory = UnlockMemory(disk, boot: boot)
+        var memory = UnlockHistory(disk, boot: boot)
         #expect(!memory.isRemembered)
         memory.remember()
         let steps = disk.steps
@@ -94,24 +94,24 @@ struct UnlockMemoryTests {
         let files = disk.afterPowerLoss(.allLost)
         #expect(files == ["unlocked": Array(boot.utf8)])
         for (other, isRemembered) in [(boot, true), ("two", false), (nil, false)] as [(String?, Bool)] {
-            #expect(UnlockMemory(SimulatedDisk(files), boot: other).isRemembered == isRemembered)
+            #expect(UnlockHistory(SimulatedDisk(files), boot: other).isRemembered == isRemembered)
         }
         let long = String(repeating: "x", count: 10_000)
-        #expect(!UnlockMemory(SimulatedDisk(["unlocked": Array(long.utf8)]), boot: long).isRemembered)
+        #expect(!UnlockHistory(SimulatedDisk(["unlocked": Array(long.utf8)]), boot: long).isRemembered)
     }
 
     @Test func `unlock: remembered for this run without a name of the start or with a full disk, written later`() {
         let nameless = SimulatedDisk()
-        var unnamed = UnlockMemory(nameless, boot: nil)
+        var unnamed = UnlockHistory(nameless, boot: nil)
         unnamed.remember()
         #expect(unnamed.isRemembered && nameless.afterPowerLoss(.allLost) == [:])
         let disk = RefusingDisk()
-        var memory = UnlockMemory(disk, boot: "one")
+        var memory = UnlockHistory(disk, boot: "one")
         disk.isFull = true
         memory.remember()
-        #expect(memory.isRemembered && !UnlockMemory(disk, boot: "one").isRemembered)
+        #expect(memory.isRemembered && !UnlockHistory(disk, boot: "one").isRemembered)
         disk.isFull = false
         memory.remember()
-        #expect(UnlockMemory(disk, boot: "one").isRemembered)
+        #expect(UnlockHistory(disk, boot: "one").isRemembered)
     }
 }

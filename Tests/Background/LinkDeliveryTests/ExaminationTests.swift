@@ -9,9 +9,9 @@ import UserBus
 @testable import LinkDelivery  // the findings of one part are internal
 
 /// What the doctor finds about apps and links. The wording is held by the snapshot of `nfc doctor`.
-struct ExaminationTests {
+struct LinkDiagnosticsTests {
     private func findings(_ desk: Desk, _ check: String) -> [Finding] {
-        Examination(environment: desk.environment, now: 0).findings.filter { $0.check == check }
+        LinkDiagnostics(environment: desk.environment, now: 0).findings.filter { $0.check == check }
     }
 
     private func describe(_ desk: Desk, _ name: String = "org.example.App", domains: String...) throws {
@@ -94,7 +94,7 @@ struct ExaminationTests {
     }
 
     @Test func `bus: without one, that is the only finding`() throws {
-        let found = Examination(environment: try Desk().environment, now: 0).busFindings
+        let found = LinkDiagnostics(environment: try Desk().environment, now: 0).busFindings
         #expect(found.map(\.check) == ["bus"] && found.map(\.state) == [.fails] && found[0].fix != nil)
     }
 }
@@ -111,7 +111,7 @@ struct BusExaminationTests {
     }
 
     private func finding(_ check: String) -> Finding? {
-        Examination(environment: desk.environment, now: 0).busFindings.first { $0.check == check }
+        LinkDiagnostics(environment: desk.environment, now: 0).busFindings.first { $0.check == check }
     }
 
     /// A screen saver that answers whether it is on, or nothing.
@@ -168,7 +168,7 @@ struct BusExaminationTests {
                 try call.refuse("Failed", "No.")
             }
             _ = unsafe setenv("DBUS_SYSTEM_BUS_ADDRESS", system.address, 1)
-            let found = Examination(environment: desk.environment, now: 0).busFindings.first { $0.check == "lock" }
+            let found = LinkDiagnostics(environment: desk.environment, now: 0).busFindings.first { $0.check == "lock" }
             #expect(found?.state == .limited && found?.text.hasPrefix("logind does not answer") == true)
             withExtendedLifetime((user, system, login)) {}
         }

@@ -13,25 +13,25 @@ private let object = BusCall.Object(name, "/org/freedesktop/Notifications", name
 /// A stand with an app that uses it, and maybe a desktop on another bus.
 private struct Scene {
     let bus: TestBus
-    let stand: NotificationStand
+    let stand: NotificationRelay
     let app: BusConnection
 
     init(desktop: BusConnection? = nil) throws {
         bus = try TestBus()
-        stand = try NotificationStand(on: try bus.connection(), desktop: desktop)
+        stand = try NotificationRelay(on: try bus.connection(), desktop: desktop)
         app = try bus.connection()
         try app.listen(to: "sender='\(name)'")
     }
 
     /// Calls a method, and handles what arrives until it is answered.
     func ask(_ method: String, _ values: [BusValue] = []) throws -> (
-        answer: ReceivedMessage, events: [NotificationStand.Event]
+        answer: ReceivedMessage, events: [NotificationRelay.Event]
     ) {
         try handle(try app.send(BusCall(object, method, values)))
     }
 
-    func handle(_ cookie: UInt64) throws -> (answer: ReceivedMessage, events: [NotificationStand.Event]) {
-        var events: [NotificationStand.Event] = []
+    func handle(_ cookie: UInt64) throws -> (answer: ReceivedMessage, events: [NotificationRelay.Event]) {
+        var events: [NotificationRelay.Event] = []
         while true {
             events += try stand.process()
             if let answer = try app.answers(to: [cookie], within: .milliseconds(2))[cookie] { return (answer, events) }
@@ -39,7 +39,7 @@ private struct Scene {
     }
 
     func notify(_ title: String, replacing: UInt32 = 0, actions: [String] = ["default", "Open"]) throws -> (
-        number: Int64?, events: [NotificationStand.Event]
+        number: Int64?, events: [NotificationRelay.Event]
     ) {
         let values: [BusValue] = [
             .string("app"), .uint32(replacing), .string("icon"), .string(title), .string("body"), .strings(actions),
@@ -60,7 +60,7 @@ private struct Scene {
 }
 
 private func shown(_ number: UInt32, _ title: String, _ actions: [String] = ["default", "Open"])
-    -> NotificationStand.Event
+    -> NotificationRelay.Event
 {
     .shown(.init(number: number, title: title, body: "body", actions: actions))
 }
@@ -71,7 +71,7 @@ private func closed(_ number: UInt32, _ reason: UInt32) -> [BusValue] {
 
 /// The notifications of a bus without a desktop (Desktop Notifications Specification 1.2).
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct NotificationStandTests {
+struct NotificationRelayTests {
     @Test func `stand: reports its capabilities and its name`() throws {
         let scene = try Scene()
         let capabilities = ["body", "actions", "persistence"].map(BusValue.string)
@@ -108,7 +108,7 @@ struct NotificationStandTests {
             let number = UInt32(index + 1)
             _ = try scene.notify("a", actions: actions)
             try scene.stand.click(number)
-            let events: [NotificationStand.Event] = [.activated(number), .closed(number, isDismissed: true)]
+            let events: [NotificationRelay.Event] = [.activated(number), .closed(number, isDismissed: true)]
             #expect(try scene.stand.process() == (action == nil ? [] : events), "\(actions)")
             let invoked = action.map { [BusValue.string("ActionInvoked"), .uint32(number), .string($0)] }
             #expect(try scene.signals() == (invoked.map { [$0, closed(number, 2)] } ?? []), "\(actions)")
@@ -196,9 +196,9 @@ struct DesktopNotificationTests {
             token, action, closed(41, 2) + [.uint32(9)], closed(42, 1), [.string("NotificationClosed"), .uint32(43)],
         ]
         for signal in emitted { desktop.emit(object, signal[0].text ?? "", Array(signal.dropFirst())) }
-        var events: [NotificationStand.Event] = []
+        var events: [NotificationRelay.Event] = []
         while events.count < 4 { events += try scene.stand.process() }
-        let expected: [NotificationStand.Event] = [
+        let expected: [NotificationRelay.Event] = [
             .activated(41), .closed(41, isDismissed: true), .closed(42, isDismissed: false),
             .closed(43, isDismissed: false),
         ]
@@ -248,7 +248,7 @@ struct DesktopNotificationTests {
                 writer.value(.int32(-1))
             }
         }
-        var events: [NotificationStand.Event] = []
+        var events: [NotificationRelay.Event] = []
         while events.isEmpty { events = try scene.stand.process() }
         #expect(events == [shown(41, "a", [])])
         let call = try #require(desktop.calls.first { $0.name.hasSuffix(".Notify") })
@@ -282,7 +282,7 @@ struct DesktopNotificationTests {
         let connection = try bus.connection()
         expect(.nobody) { try Scene(desktop: connection) }
         let other = try Peer(bus.address, name)
-        expect(.nameTaken) { try NotificationStand(on: connection) }
+        expect(.nameTaken) { try NotificationRelay(on: connection) }
         withExtendedLifetime(other) {}
     }
 

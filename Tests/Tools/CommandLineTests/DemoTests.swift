@@ -335,7 +335,7 @@ private final class Desktop: Sendable {
     func start(_ address: String) throws {
         Thread.detachNewThread { [self] in
             defer { ended.signal() }
-            guard let bus = try? BusConnection(.user, address: address), let stand = try? NotificationStand(on: bus)
+            guard let bus = try? BusConnection(.user, address: address), let stand = try? NotificationRelay(on: bus)
             else {
                 return
             }

@@ -12,7 +12,7 @@ import UserBus
 @MainActor private final class AnnouncerScene {
     let stage: DesktopStage
     let recorded = RecordedLog()
-    let loop = MachineLoop(now: { .zero })
+    let loop = StateMachineDriver(now: { .zero })
     let announcer: Announcer
     private(set) var actions: [BackgroundReader.Action] = []
     /// The entries whose notification was clicked.
@@ -29,7 +29,7 @@ import UserBus
         let entries = try numbers.map { number in
             InboxEntry(id: .test(number), message: try NDEFMessage([.uri("https://b.example/\(number)")]).encoded())
         }
-        loop.begin([.restored(EarlierRun(entries: entries))])
+        loop.begin([.restored(PreviousRun(entries: entries))])
         try answerCapabilities()
     }
 

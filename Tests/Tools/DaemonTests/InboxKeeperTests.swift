@@ -16,7 +16,7 @@ import Testing
 
     let folder: TestFolder
     let recorded = RecordedLog()
-    let loop = MachineLoop(now: { .zero })
+    let loop = StateMachineDriver(now: { .zero })
     let keeper: InboxKeeper
     private let folders: UserFolders
     private(set) var actions: [BackgroundReader.Action] = []

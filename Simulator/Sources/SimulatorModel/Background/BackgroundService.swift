@@ -187,7 +187,7 @@ struct BackgroundService: Sendable {
 
     /// Restores the notifications of an earlier run. None of them is shown as a banner again.
     mutating func restore(_ saved: JSON, now: Duration) {
-        var run = EarlierRun()
+        var run = PreviousRun()
         for entry in saved.array?.prefix(BackgroundReader.maximumEntries) ?? [] {
             guard let text = entry["id"]?.string, let id = InboxEntry.ID(text),
                 let message = [UInt8](hex: entry["message_hex"]?.string ?? "")

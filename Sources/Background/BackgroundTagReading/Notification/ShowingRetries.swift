@@ -2,7 +2,7 @@
 
 /// Decides when to try again to show a notification: a few times, each after twice the previous delay, until one is
 /// shown.
-public struct ShowingRetries: Sendable, Hashable {
+public struct NotificationRetryPolicy: Sendable, Hashable {
     /// The most tries. After that, due notifications are shown with the next arrival, or when notifications are
     /// available again.
     public static let maximumCount = 8

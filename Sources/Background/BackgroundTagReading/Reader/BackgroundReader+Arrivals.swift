@@ -86,7 +86,7 @@ extension BackgroundReader {
     }
 
     /// Restores the state of an earlier run, and shows the entries that the user has not dismissed and does not see.
-    mutating func restore(_ run: EarlierRun) -> [Action] {
+    mutating func restore(_ run: PreviousRun) -> [Action] {
         var actions: [Action] = []
         for kept in run.entries.sorted(by: { $0.id < $1.id }) where index(kept.id) == nil {
             restored.insert(kept.message)

@@ -32,7 +32,7 @@ extension BackgroundReader {
     }
 
     /// Replaces the mark of an entry.
-    mutating func keep(_ mark: EntryMark?, _ index: Int) -> [Action] {
+    mutating func keep(_ mark: DeliveryFlag?, _ index: Int) -> [Action] {
         guard entries[index].mark != mark else { return [] }
         entries[index].mark = mark
         return [.mark(entries[index].id, mark)]

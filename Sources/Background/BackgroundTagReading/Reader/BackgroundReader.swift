@@ -13,7 +13,7 @@ public struct BackgroundReader: Sendable {
     /// An event.
     public enum Input: Sendable {
         /// The state of an earlier run was loaded. Sent once, at the start.
-        case restored(EarlierRun)
+        case restored(PreviousRun)
         /// The conditions changed.
         case conditions(ReadingConditions)
         /// The screen was locked or unlocked.
@@ -76,7 +76,7 @@ public struct BackgroundReader: Sendable {
         /// Remove the notification.
         case withdraw(NotificationSubject)
         /// Save a mark of the entry, replacing the last one; nil removes it.
-        case mark(InboxEntry.ID, EntryMark?)
+        case mark(InboxEntry.ID, DeliveryFlag?)
         /// Ask the user to unlock the screen. Everything else follows from later events.
         case requestUnlock
         /// Open the link, then send ``Input/delivered(_:)`` or ``Input/deliveryFailed(_:reason:)``.
@@ -145,7 +145,7 @@ public struct BackgroundReader: Sendable {
         var isAnnounced = false
         /// Whether the entry is saved on the disk.
         var isKept = true
-        var mark: EntryMark?
+        var mark: DeliveryFlag?
         /// The text of its own notification, if that describes what a click does.
         var offer: NotificationContent?
     }

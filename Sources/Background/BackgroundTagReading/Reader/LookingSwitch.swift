@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Starts and stops looking for tags. A stop takes time, and a start that comes meanwhile has an effect after it.
-@MainActor package final class LookingSwitch {
+@MainActor package final class PollingToggle {
     private let start: @MainActor () -> Void
     private let stop: @MainActor () async -> Void
     private var isOn = false

@@ -3,7 +3,7 @@
 /// Feeds events to the state machine of background reading, one after the other, and has its actions performed.
 ///
 /// Events that come before ``begin(_:)`` wait. An event that an action causes is handled after the actions of its cause.
-package final class MachineLoop {
+package final class StateMachineDriver {
     /// The state machine.
     package private(set) var machine = BackgroundReader()
     /// Performs an action of the machine.

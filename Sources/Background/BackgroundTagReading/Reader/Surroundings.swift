@@ -2,7 +2,7 @@
 
 /// The state of the system around the service, from several sources, and the conditions that follow from it. A default
 /// applies where a source is missing.
-public struct Surroundings: Sendable, Hashable {
+public struct SystemConditions: Sendable, Hashable {
     /// The result for one condition.
     public struct Finding: Sendable, Hashable {
         /// The condition, identified by its obstacle.

@@ -58,13 +58,13 @@ struct TagPresence: Sendable, Hashable {
     ///
     /// - Parameter identifiers: the identifiers of all tags that are near.
     mutating func near(_ identifiers: [[UInt8]], now: Duration) {
-        let hasMadeUp = identifiers.contains(where: TagReading.isMadeUp)
+        let hasMadeUp = identifiers.contains(where: TagReading.isUnstable)
         for index in tags.indices.reversed() {
             if identifiers.contains(tags[index].identifier) {
                 tags[index].isUncertain = false
             } else if !tags[index].isUncertain {
                 tags[index].leftAt = tags[index].leftAt ?? now
-            } else if !hasMadeUp || !TagReading.isMadeUp(tags[index].identifier) {
+            } else if !hasMadeUp || !TagReading.isUnstable(tags[index].identifier) {
                 // The tag left while nobody looked.
                 tags.remove(at: index)
             }
@@ -78,7 +78,7 @@ struct TagPresence: Sendable, Hashable {
                 tags[index].leftAt = nil
                 tags[index].isUncertain = true
             } else {
-                let identity: Identity = TagReading.isMadeUp(identifier) ? .unknown : .identifier(identifier)
+                let identity: Identity = TagReading.isUnstable(identifier) ? .unknown : .identifier(identifier)
                 add(Tag(identity: identity, identifier: identifier, isUncertain: true))
             }
         }

@@ -14,16 +14,16 @@ public struct TagReading: Sendable, Hashable {
     /// - Parameters:
     ///   - identifier: the tag's identifier.
     ///   - message: the bytes of its message; nil when it has none.
-    ///   - hasStableIdentifier: nil to derive it from the identifier; see ``isMadeUp(_:)``.
+    ///   - hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
     public init(identifier: [UInt8], message: [UInt8]?, hasStableIdentifier: Bool? = nil) {
         self.identifier = identifier
         self.message = message
-        self.hasStableIdentifier = hasStableIdentifier ?? !Self.isMadeUp(identifier)
+        self.hasStableIdentifier = hasStableIdentifier ?? !Self.isUnstable(identifier)
     }
 
     /// Returns whether an identifier does not identify a tag: four bytes that start with 08 are random each time
     /// (ISO/IEC 14443-3, 6.5.4), and an empty identifier is unknown.
-    public static func isMadeUp(_ identifier: [UInt8]) -> Bool {
+    public static func isUnstable(_ identifier: [UInt8]) -> Bool {
         identifier.isEmpty || identifier.count == 4 && identifier.first == 0x08
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 import UserBus
 
 /// The checks of the user's bus: notifications, and the services that report the screen lock.
-extension Examination {
+extension LinkDiagnostics {
     private static let notifications = BusCall.Object(
         "org.freedesktop.Notifications",
         "/org/freedesktop/Notifications",

@@ -5,7 +5,7 @@ import LinuxSupport
 /// Checks everything that background reading needs on a desktop: the bus, notifications, the screen lock, the apps for
 /// each scheme, the installed apps and their association files. It blocks, and changes nothing, but it may start the
 /// program that shows notifications.
-package struct Examination: Sendable {
+package struct LinkDiagnostics: Sendable {
     let environment: [String: String]
     private let deliverer: LinkDeliverer
     private let now: Int64

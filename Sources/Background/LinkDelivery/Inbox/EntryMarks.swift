@@ -6,7 +6,7 @@ package import LinuxSupport
 /// ones the user has dismissed.
 ///
 /// Marks are only valid until the system restarts, so that a link that the user wanted yesterday does not open today.
-package struct EntryMarks<Store: FileStore>: Sendable {
+package struct DeliveryFlags<Store: FileStore>: Sendable {
     private static var name: String { "marks" }
     /// A line has less than 100 bytes.
     private static var limit: Int { 100 * BackgroundReader.maximumEntries }
@@ -14,7 +14,7 @@ package struct EntryMarks<Store: FileStore>: Sendable {
     private var store: Store
     private let boot: String
     /// The valid marks.
-    package private(set) var marks: [InboxEntry.ID: EntryMark]
+    package private(set) var marks: [InboxEntry.ID: DeliveryFlag]
     /// Whether the marks on the disk are these. If not, the next call writes them, even if it changes none.
     private var isSaved = true
 
@@ -30,7 +30,7 @@ package struct EntryMarks<Store: FileStore>: Sendable {
         let text = String(decoding: (try? store.read(Self.name, limit: Self.limit)) ?? [], as: UTF8.self)
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
-            guard words.count == 3, let id = InboxEntry.ID(words[0]), let mark = EntryMark(rawValue: words[1]),
+            guard words.count == 3, let id = InboxEntry.ID(words[0]), let mark = DeliveryFlag(rawValue: words[1]),
                 mark != .wanted || words[2] == self.boot
             else {
                 continue
@@ -40,7 +40,7 @@ package struct EntryMarks<Store: FileStore>: Sendable {
     }
 
     /// Saves a mark, replacing the entry's last one; nil removes it. When this returns, the change is on the disk.
-    package mutating func keep(_ mark: EntryMark?, of id: InboxEntry.ID) throws(StorageError) {
+    package mutating func keep(_ mark: DeliveryFlag?, of id: InboxEntry.ID) throws(StorageError) {
         guard marks[id] != mark || !isSaved else { return }
         marks[id] = mark
         try write()

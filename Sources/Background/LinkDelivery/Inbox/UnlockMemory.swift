@@ -2,7 +2,7 @@
 package import LinuxSupport
 
 /// Stores whether the screen was unlocked since the system started.
-package struct UnlockMemory<Store: FileStore>: Sendable {
+package struct UnlockHistory<Store: FileStore>: Sendable {
     private static var name: String { "unlocked" }
 
     private let store: Store

@@ -4,7 +4,7 @@
 /// each notification to a desktop on another bus; or it only reports it, so that it can be shown in another way.
 ///
 /// Only one thread may use it at a time.
-package final class NotificationStand {
+package final class NotificationRelay {
     /// A requested notification.
     package struct Notification: Sendable, Hashable {
         /// Its number.

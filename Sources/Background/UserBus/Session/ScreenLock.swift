@@ -13,7 +13,7 @@ package enum ScreenLock: Sendable, Hashable {
 
     /// Asks logind and the screen savers. If there are none, the screen counts as unlocked.
     package static func ask() -> ScreenLock {
-        var surroundings = Surroundings()
+        var surroundings = SystemConditions()
         let login = LoginReport.ask(of: geteuid(), own: nil)
         surroundings.session = login.session
         if surroundings.isLocked { return .locked }

@@ -34,7 +34,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let status = Result { () throws(CommandFailure) in try RunningService.status()?.status }
         var findings = [Self.service(status), await Self.reader(try? status.get())]
-        findings += Examination(environment: ProcessInfo.processInfo.environment, now: UserEnvironment.now).findings
+        findings += LinkDiagnostics(environment: ProcessInfo.processInfo.environment, now: UserEnvironment.now).findings
         for finding in findings {
             if json {
                 var writer = JSONWriter()

@@ -7,7 +7,7 @@ import UserBus
 final class DemoLoop {
     /// An event.
     enum Happening {
-        case desk(NotificationStand.Event)
+        case desk(NotificationRelay.Event)
         /// A line of the service's log.
         case service(event: String, message: String)
         case returnKey
@@ -27,7 +27,7 @@ final class DemoLoop {
         var message: String
     }
 
-    private let stand: NotificationStand
+    private let stand: NotificationRelay
     private let service: DemoProgram
     private let signals: DemoSignals
     /// Whether keys are read. Keys that were typed earlier are then read too.
@@ -38,7 +38,7 @@ final class DemoLoop {
     /// The last message of the service, for the failure of a wait.
     private var lastMessage = ""
 
-    init(stand: NotificationStand, service: DemoProgram, signals: DemoSignals) {
+    init(stand: NotificationRelay, service: DemoProgram, signals: DemoSignals) {
         self.stand = stand
         self.service = service
         self.signals = signals

@@ -63,13 +63,13 @@ struct DemoShow {
     private func makeStand(
         _ address: String,
         _ usesDesktop: Bool
-    ) throws(CommandFailure) -> (stand: NotificationStand, reason: String?) {
+    ) throws(CommandFailure) -> (stand: NotificationRelay, reason: String?) {
         do throws(BusError) {
             let bus = try BusConnection(.user, address: address)
-            guard usesDesktop else { return (try NotificationStand(on: bus), "as --terminal asks") }
+            guard usesDesktop else { return (try NotificationRelay(on: bus), "as --terminal asks") }
             do throws(BusError) {
                 let desktop = try BusConnection(.user)
-                return (try NotificationStand(on: bus, desktop: desktop), nil)
+                return (try NotificationRelay(on: bus, desktop: desktop), nil)
             } catch {
                 words.say(
                     "no-desktop",
@@ -77,7 +77,7 @@ struct DemoShow {
                         + "such as dunst shows them.",
                     lines: [error.reason]
                 )
-                return (try NotificationStand(on: bus), "in the place of a desktop")
+                return (try NotificationRelay(on: bus), "in the place of a desktop")
             }
         } catch {
             throw CommandFailure(.refused, "no-bus", error.reason)
@@ -88,9 +88,9 @@ struct DemoShow {
     ///
     /// - Returns: false when the person dismissed the notification.
     private func click(
-        _ notification: NotificationStand.Notification,
+        _ notification: NotificationRelay.Notification,
         _ loop: DemoLoop,
-        _ stand: NotificationStand,
+        _ stand: NotificationRelay,
         isOnDesktop: Bool
     ) throws(CommandFailure) -> Bool {
         loop.readsInput = !clicks
@@ -130,7 +130,7 @@ struct DemoShow {
 
     private enum Answer { case key, time, clicked, dismissed, nobody }
 
-    private func click(_ notification: NotificationStand.Notification, _ stand: NotificationStand)
+    private func click(_ notification: NotificationRelay.Notification, _ stand: NotificationRelay)
         throws(CommandFailure)
     {
         do throws(BusError) {
