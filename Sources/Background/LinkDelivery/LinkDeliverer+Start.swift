@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
+import Dispatch
+import Foundation
 import Glibc
 import LinuxSupport
 import UserBus
@@ -107,4 +109,144 @@ extension LinkDeliverer {
         guard !name.isEmpty, !name.contains("/") else { return nil }
         return ProgramPath.find(name, in: environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
     }
+}
+
+/// A program that was started without a shell. It inherits only the environment, without the variables that are meant
+/// for services.
+protocol StartedProgram {
+    /// Waits for the program to end.
+    ///
+    /// - Returns: the status from `waitpid`; nil when the program still runs.
+    func wait(_ limit: Duration) throws(DeliveryError) -> Int32?
+}
+
+/// A program that runs as a child of this process.
+final class ChildProgram: StartedProgram, Sendable {
+    /// The process.
+    let process: pid_t
+    private let end: End
+
+    /// How the program ended.
+    private final class End: @unchecked Sendable {
+        // Sendable because the status is written once, before the signal, and only read after it.
+        private let signal = DispatchSemaphore(value: 0)
+        private var status: Int32?
+
+        func note(_ status: Int32) {
+            self.status = status
+            signal.signal()
+        }
+
+        func wait(_ limit: Duration) -> Int32? {
+            let nanoseconds = ChildProgram.nanoseconds(limit)
+            guard signal.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return nil }
+            // For the next call of this function.
+            signal.signal()
+            return status
+        }
+    }
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: the program's absolute path.
+    ///   - arguments: its arguments, starting with its name.
+    ///   - folder: its working directory.
+    ///   - environment: its variables.
+    init(_ path: String, _ arguments: [String], folder: String, environment: [String: String]) throws(DeliveryError) {
+        var launch = ProgramLaunch(path, arguments)
+        launch.environment = environment
+        launch.folder = folder
+        // The program is independent of this process's terminal. Its output may contain text of a tag, which must not
+        // get into a log.
+        launch.separation = .session
+        let process: pid_t
+        do throws(ProgramLaunch.Failure) {
+            process = try launch.start()
+        } catch {
+            throw DeliveryError(.notStarted, "\(path) can't be started: \(error.reason).")
+        }
+        self.process = process
+        let end = End()
+        self.end = end
+        let thread = Thread { [process] in
+            var status: Int32 = 0
+            while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+            end.note(status)
+        }
+        thread.stackSize = 64 << 10
+        thread.start()
+    }
+
+    func wait(_ limit: Duration) -> Int32? { end.wait(limit) }
+
+    /// A time in the unit of Dispatch.
+    static func nanoseconds(_ time: Duration) -> Int {
+        let (seconds, attoseconds) = time.components
+        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    }
+}
+
+/// A program that the user's systemd started.
+struct SystemdProgram: StartedProgram {
+    private let unit: StartedUnit
+    private let path: String
+
+    /// Starts a program, and waits until it runs.
+    ///
+    /// - Parameters:
+    ///   - program: the program.
+    ///   - bus: a connection to the user's bus that nothing else uses.
+    ///   - limit: how long systemd may take.
+    /// - Returns: nil when the user's systemd is not on the bus.
+    init?(_ program: UnitProgram, _ bus: UserBus, limit: Duration) throws(DeliveryError) {
+        path = program.path
+        let state: StartedUnit.State
+        do throws(BusError) {
+            guard let unit = try StartedUnit(program, bus: bus, limit: limit) else { return nil }
+            self.unit = unit
+            state = try unit.waitForStart(limit)
+        } catch {
+            throw DeliveryError(.notStarted, "\(program.path) can't be started: \(error.reason)")
+        }
+        if case .notStarted(let reason) = state { throw Self.notStarted(program.path, reason) }
+    }
+
+    func wait(_ limit: Duration) throws(DeliveryError) -> Int32? {
+        let state: StartedUnit.State
+        do throws(BusError) {
+            state = try unit.wait(limit)
+        } catch {
+            throw DeliveryError(error)
+        }
+        switch state {
+        case .running: return nil
+        case .exited(let status): return status << 8
+        case .killed(let signal): return signal
+        case .notStarted(let reason): throw Self.notStarted(path, reason)
+        }
+    }
+
+    private static func notStarted(_ path: String, _ reason: String) -> DeliveryError {
+        DeliveryError(.notStarted, "\(path) can't be started: systemd reports \(reason).")
+    }
+}
+
+/// Helpers for starting programs.
+enum ProgramStart {
+    /// Describes a status from `waitpid`.
+    static func text(_ status: Int32) -> String {
+        status & 0x7F == 0 ? "with status \(status >> 8 & 0xFF)" : "by signal \(status & 0x7F)"
+    }
+
+    /// Removes the variables that the system sets for a service only.
+    static func environment(_ variables: [String: String]) -> [String: String] {
+        variables.filter { name, _ in !ofServices.contains(name) }
+    }
+
+    private static let ofServices: Set<String> = [
+        "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "INVOCATION_ID",
+        "JOURNAL_STREAM", "MANAGERPID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
+        "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
+    ]
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TextSafety
 
 /// Reads the JSON of an association file, and reports what it ignores.
 struct AssociationFileReader {
@@ -222,5 +223,213 @@ struct AssociationFileReader {
         }
         if rules.isEmpty { note("AASA003", .error, "\(place) has no components, so it matches nothing.") }
         return AssociationFile.Details(apps: apps, rules: rules, place: place)
+    }
+}
+
+/// Reads rules and their default values.
+extension AssociationFileReader {
+    private static let textKeys: [ExactText] = ["/", "#", "comment"]
+    private static let switchKeys: [ExactText] = ["exclude", "caseSensitive", "percentEncoded"]
+    private static let known = Set(textKeys + switchKeys + ["?"])
+
+    /// Reads a path of the form before iOS 13.
+    func legacyRule(_ text: String, _ index: Int) -> AssociationFile.Rule {
+        let excludes = text.hasPrefix("NOT ")
+        return AssociationFile.Rule(
+            path: excludes ? String(text.dropFirst(4)) : text,
+            excludes: excludes,
+            isLegacy: true,
+            place: "paths[\(index)]"
+        )
+    }
+
+    /// Reads the default values for rules.
+    mutating func defaults(_ value: JSONValue?, _ place: String) -> JSONValue.Members {
+        let defaults = object(value, place) ?? [:]
+        noteKeys(of: defaults, place, known: Self.known)
+        noteTypes(of: defaults, place)
+        return Self.usable(defaults)
+    }
+
+    /// Reads a rule of `components`.
+    ///
+    /// - Parameters:
+    ///   - own: the rule's object.
+    ///   - defaults: the values for the keys that the rule does not have.
+    ///   - index: the rule's index in `components`.
+    ///   - entry: the position of the rule's entry in the file.
+    mutating func rule(
+        _ own: JSONValue.Members,
+        _ defaults: JSONValue.Members,
+        _ index: Int,
+        in entry: String
+    ) -> AssociationFile.Rule {
+        let place = "\(entry).components[\(index)]"
+        let values = Self.usable(own).merging(defaults) { own, _ in own }
+        let takesAll = values["/"] == nil && values["?"] == nil && values["#"] == nil
+        let effect = takesAll ? "which is ignored, so the rule matches every URL." : "which is ignored."
+        noteKeys(of: own, place, known: Self.known, effect: effect)
+        noteTypes(of: own, place)
+        return AssociationFile.Rule(
+            path: values["/"]?.string,
+            query: Self.query(values["?"]),
+            fragment: values["#"]?.string,
+            excludes: values["exclude"]?.boolean ?? false,
+            isCaseSensitive: values["caseSensitive"]?.boolean ?? true,
+            isPercentEncoded: values["percentEncoded"]?.boolean ?? true,
+            comment: values["comment"]?.string,
+            place: "components[\(index)]"
+        )
+    }
+
+    /// Returns the values without those of the wrong type. These are ignored, so a default value counts in their place.
+    private static func usable(_ values: JSONValue.Members) -> JSONValue.Members {
+        values.filter { key, value in isUsable(value, for: key) }
+    }
+
+    /// Whether a value has the type that its key asks for. An unknown key asks for none.
+    private static func isUsable(_ value: JSONValue, for key: ExactText) -> Bool {
+        if key == "?" { return query(value) != nil }
+        return textKeys.contains(key) ? value.string != nil : !switchKeys.contains(key) || value.boolean != nil
+    }
+
+    /// Reports values of the wrong type, which are ignored.
+    private mutating func noteTypes(of values: JSONValue.Members, _ place: String) {
+        for key in Self.textKeys {
+            guard let value = values[key], !Self.isUsable(value, for: key) else { continue }
+            note("AASA014", .warning, "\"\(key.text)\" of \(place) is \(value.kind), no text, and is ignored.")
+        }
+        for key in Self.switchKeys {
+            guard let value = values[key], !Self.isUsable(value, for: key) else { continue }
+            let what = "is \(value.kind) and is ignored; write true or false."
+            note("AASA014", .warning, "\"\(key.text)\" of \(place) \(what)")
+        }
+        guard let query = values["?"], !Self.isUsable(query, for: "?") else { return }
+        let what =
+            query.object == nil
+            ? "\"?\" of \(place) is \(query.kind), neither a text nor a dictionary, and is ignored."
+            : "A value in \"?\" of \(place) is no text, so the whole of \"?\" is ignored."
+        note("AASA008", .error, what)
+    }
+
+    private static func query(_ value: JSONValue?) -> AssociationFile.Rule.Query? {
+        switch value {
+        case .string(let pattern): return .whole(pattern)
+        case .object(let items):
+            let patterns = items.compactMapValues(\.string)
+            guard patterns.count == items.count else { return nil }
+            return .items(
+                patterns.sorted { $0.key < $1.key }
+                    .map { AssociationFile.Rule.Item(name: $0.key.text, pattern: $0.value) }
+            )
+        default: return nil
+        }
+    }
+}
+
+/// A JSON value with its type. Association files don't use numbers, so their values are not kept.
+enum JSONValue: Sendable {
+    /// The members of an object by key.
+    typealias Members = [ExactText: JSONValue]
+
+    case object(Members)
+    case array([JSONValue])
+    case string(String)
+    case boolean(Bool)
+    case number
+    case null
+
+    var object: Members? { if case .object(let value) = self { value } else { nil } }
+    var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    var string: String? { if case .string(let value) = self { value } else { nil } }
+    var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+
+    /// The type, for messages.
+    var kind: String {
+        switch self {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a text"
+        case .boolean: "true or false"
+        case .number: "a number"
+        case .null: "null"
+        }
+    }
+}
+
+extension JSONValue {
+    /// The deepest nesting of objects and arrays.
+    static let maximumDepth = 128
+
+    /// The result of reading.
+    struct Content {
+        var value: JSONValue
+        /// The keys that an object has more than once, with the position of the object. The first value of a key is
+        /// used.
+        var repeatedKeys: [(place: String, key: String)]
+    }
+
+    /// Reads JSON. A byte order mark at the start is skipped.
+    ///
+    /// - Throws: `JSONReader.Problem`, whose offset counts a byte order mark too.
+    static func read(_ bytes: [UInt8]) throws(JSONReader.Problem) -> Content {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        do throws(JSONReader.Problem) {
+            let node = try JSONReader.read(bytes, in: start..<bytes.count, maximumDepth: maximumDepth)
+            var repeatedKeys: [(place: String, key: String)] = []
+            let value = JSONValue(node, at: "", &repeatedKeys)
+            return Content(value: value, repeatedKeys: repeatedKeys)
+        } catch {
+            throw JSONReader.Problem(offset: error.offset + start, reason: error.reason)
+        }
+    }
+
+    private init(_ node: JSONNode, at place: String, _ repeatedKeys: inout [(place: String, key: String)]) {
+        switch node.content {
+        case .null: self = .null
+        case .bool(let value): self = .boolean(value)
+        case .number: self = .number
+        case .string(let utf8): self = .string(String(decoding: utf8, as: UTF8.self))
+        case .array(let elements):
+            var values: [JSONValue] = []
+            for (index, element) in elements.enumerated() {
+                values.append(JSONValue(element, at: "\(place)[\(index)]", &repeatedKeys))
+            }
+            self = .array(values)
+        case .object(let members):
+            var values: Members = [:]
+            for member in members {
+                let inner = place.isEmpty ? member.key : "\(place).\(member.key)"
+                let value = JSONValue(member.value, at: inner, &repeatedKeys)
+                let key = ExactText(member.key)
+                if values[key] == nil {
+                    values[key] = value
+                } else {
+                    repeatedKeys.append((place.isEmpty ? "The file" : place, member.key))
+                }
+            }
+            self = .object(values)
+        }
+    }
+}
+
+/// A text that equals another one only if both have the same bytes, as the keys of JSON do (RFC 8259, 8.3).
+///
+/// Swift's strings are also equal if they look the same, such as an `é` of one character and one of two.
+struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    init(stringLiteral text: String) { self.text = text }
+
+    static func == (one: ExactText, other: ExactText) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    static func < (one: ExactText, other: ExactText) -> Bool {
+        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
     }
 }

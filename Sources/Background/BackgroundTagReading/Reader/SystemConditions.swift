@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The state of the system around the service, from several sources, and the conditions that follow from it. A default
+/// applies where a source is missing.
+public struct SystemConditions: Sendable, Hashable {
+    /// The result for one condition.
+    public struct Finding: Sendable, Hashable {
+        /// The condition, identified by its obstacle.
+        public var obstacle: ReadingConditions.Obstacle
+        /// Whether the condition allows reading.
+        public var isMet: Bool
+        /// The source of the result, as text.
+        public var source: String
+
+        /// The name of the condition.
+        public var name: String {
+            switch obstacle {
+            case .unsupported: "reader"
+            case .neverUnlocked: "unlocked-once"
+            case .displayOff: "display"
+            case .readerSession, .wallet, .camera, .airplaneMode: obstacle.rawValue
+            }
+        }
+    }
+
+    /// The state of the reader.
+    public var reader = ReaderState.unasked(name: nil)
+    /// The user's session; nil when the system reports none.
+    public var session: LoginSession? { didSet { updateLock() } }
+    /// Whether the screen saver is on; nil when there is none.
+    public var isScreenSaverOn: Bool? { didSet { updateLock() } }
+    /// The screen savers that have not answered yet whether the screen is locked. Until they do, it counts as locked.
+    public var silentSavers: [String] = [] { didSet { updateLock() } }
+    /// Whether logind is running but has not answered. Until it does, the screen counts as locked, and ``session`` is
+    /// the last one that it reported.
+    public var isLoginSilent = false { didSet { updateLock() } }
+    /// Whether the screen is locked. When no source reports it any more, the last report is used: a screen does not
+    /// unlock because the source of the lock state has ended.
+    public private(set) var isLocked = false
+    /// Whether the screen is known to have been unlocked since the system started.
+    public var wasUnlocked = false
+    /// The compositor's `PowerSaveMode`, 0 when the display is on; nil when it does not report it.
+    public var powerSaveMode: Int?
+    /// Whether a connected display is on, according to the graphics driver; nil when it reports none.
+    public var isDisplayLit: Bool?
+    /// Whether the system is going to sleep.
+    public var isGoingToSleep = false
+    /// Whether an app has a reader session.
+    public var isReaderSessionActive = false
+    /// Whether an app acts as a card.
+    public var isCardActive = false
+    /// Whether a program has opened a camera; nil when there is no camera.
+    public var isCameraOpen: Bool?
+    /// The switches of the radios; nil when the system has none.
+    public var radios: RadioSwitches?
+
+    /// Creates surroundings in which nothing is known yet.
+    public init() {}
+
+    private var wasLocked = false
+
+    private mutating func updateLock() {
+        if session != nil || isScreenSaverOn != nil {
+            wasLocked = session?.isLocked == true || isScreenSaverOn == true
+        }
+        isLocked = wasLocked || isLoginSilent || !silentSavers.isEmpty
+    }
+
+    /// Whether the screen is reported to be unlocked.
+    public var isUnlocked: Bool {
+        session.map { $0.isActive && !$0.isLocked } == true && isScreenSaverOn != true && !isLoginSilent
+            && silentSavers.isEmpty
+    }
+
+    /// The conditions that follow from the surroundings.
+    public var conditions: ReadingConditions {
+        var conditions = ReadingConditions()
+        for finding in findings {
+            switch finding.obstacle {
+            case .unsupported: conditions.isSupported = finding.isMet
+            case .neverUnlocked: conditions.wasUnlocked = finding.isMet
+            case .displayOff: conditions.isDisplayOn = finding.isMet
+            case .readerSession: conditions.isReaderSessionActive = !finding.isMet
+            case .wallet: conditions.isWalletActive = !finding.isMet
+            case .camera: conditions.isCameraActive = !finding.isMet
+            case .airplaneMode: conditions.isAirplaneModeOn = !finding.isMet
+            }
+        }
+        return conditions
+    }
+
+    /// Each condition with its source.
+    public var findings: [Finding] {
+        let others = otherFindings
+        return [readerFinding(isLookedFor: others.allSatisfy(\.isMet))] + others
+    }
+
+    /// Returns the result for the reader.
+    ///
+    /// - Parameter isLookedFor: whether no other condition prevents reading.
+    private func readerFinding(isLookedFor: Bool) -> Finding {
+        // If the reader is not used because of another condition, the reader is not the obstacle.
+        let isMet =
+            switch reader {
+            case .ready: true
+            case .missing: false
+            case .unasked: !isLookedFor
+            }
+        return Finding(obstacle: .unsupported, isMet: isMet, source: reader.text(isLookedFor: isLookedFor))
+    }
+
+    private var otherFindings: [Finding] {
+        [
+            unlocked,
+            display,
+            Finding(
+                obstacle: .readerSession,
+                isMet: !isReaderSessionActive,
+                source: isReaderSessionActive ? "An app has a reader session." : "No app has a reader session."
+            ),
+            Finding(
+                obstacle: .wallet,
+                isMet: !isCardActive,
+                source: isCardActive ? "An app is a card." : "Linux has no Wallet, and no app is a card."
+            ),
+            camera,
+            airplane,
+        ]
+    }
+
+    private var unlocked: Finding {
+        guard session != nil || isLoginSilent else {
+            return Finding(
+                obstacle: .neverUnlocked,
+                isMet: true,
+                source: "logind reports no session: because the user is here, it counts as unlocked."
+            )
+        }
+        return Finding(
+            obstacle: .neverUnlocked,
+            isMet: wasUnlocked,
+            source: isLoginSilent
+                ? "logind does not answer; what it reported since the system started is remembered"
+                : "logind, LockedHint of the session, remembered for this start of the system"
+        )
+    }
+
+    private var display: Finding {
+        func finding(_ isOn: Bool, _ source: String) -> Finding {
+            Finding(obstacle: .displayOff, isMet: isOn, source: source)
+        }
+        if isGoingToSleep { return finding(false, "logind: the system goes to sleep") }
+        if let powerSaveMode { return finding(powerSaveMode == 0, "the compositor's PowerSaveMode") }
+        if let isDisplayLit { return finding(isDisplayLit, "the graphics driver, dpms of the connected displays") }
+        if let session {
+            return finding(session.isActive && !session.isIdle, "logind: the session is seen and not idle")
+        }
+        return finding(true, "Nothing reports the state of the display: it counts as on.")
+    }
+
+    private var camera: Finding {
+        let source =
+            switch isCameraOpen {
+            case nil: "There is no /dev/video*."
+            case true?: "A program has /dev/video* open."
+            case false?: "Nobody has /dev/video* open."
+            }
+        return Finding(obstacle: .camera, isMet: isCameraOpen != true, source: source)
+    }
+
+    private var airplane: Finding {
+        guard let radios else {
+            return Finding(
+                obstacle: .airplaneMode,
+                isMet: true,
+                source: "There is no /dev/rfkill: the radios count as on."
+            )
+        }
+        return Finding(obstacle: .airplaneMode, isMet: !radios.isAirplaneModeOn, source: "/dev/rfkill")
+    }
+}
+
+/// The seven conditions for background tag reading (Apple, Adding support for background tag reading).
+///
+/// A locked screen is not one of them. It only changes when a link is opened, not whether it is read.
+public struct ReadingConditions: Sendable, Hashable {
+    /// A reason why tags are not read.
+    public enum Obstacle: String, Sendable, Hashable, CaseIterable {
+        /// No reader answers.
+        case unsupported
+        /// The screen was never unlocked since the system started.
+        case neverUnlocked = "never-unlocked"
+        /// The display is off.
+        case displayOff = "display-off"
+        /// An app is reading tags.
+        case readerSession = "reader-session"
+        /// A wallet is in use, or an app that acts as a card.
+        case wallet
+        /// A camera is in use.
+        case camera
+        /// The radios are off.
+        case airplaneMode = "airplane-mode"
+
+        /// A sentence that explains the reason.
+        public var reason: String {
+            switch self {
+            case .unsupported: "There is no reader for it."
+            case .neverUnlocked: "The screen was not unlocked yet since the system started."
+            case .displayOff: "The display is off."
+            case .readerSession: "An app is reading tags."
+            case .wallet: "A wallet is in use."
+            case .camera: "A camera is in use."
+            case .airplaneMode: "Airplane mode is on."
+            }
+        }
+    }
+
+    /// Whether a reader answers.
+    public var isSupported: Bool
+    /// Whether the screen was unlocked at least once since the system started.
+    public var wasUnlocked: Bool
+    /// Whether the display is on.
+    public var isDisplayOn: Bool
+    /// Whether an app has a reader session.
+    public var isReaderSessionActive: Bool
+    /// Whether a wallet is in use, or an app that acts as a card.
+    public var isWalletActive: Bool
+    /// Whether a camera is in use.
+    public var isCameraActive: Bool
+    /// Whether airplane mode is on.
+    public var isAirplaneModeOn: Bool
+
+    /// Creates conditions. The default values allow reading.
+    public init(
+        isSupported: Bool = true,
+        wasUnlocked: Bool = true,
+        isDisplayOn: Bool = true,
+        isReaderSessionActive: Bool = false,
+        isWalletActive: Bool = false,
+        isCameraActive: Bool = false,
+        isAirplaneModeOn: Bool = false
+    ) {
+        self.isSupported = isSupported
+        self.wasUnlocked = wasUnlocked
+        self.isDisplayOn = isDisplayOn
+        self.isReaderSessionActive = isReaderSessionActive
+        self.isWalletActive = isWalletActive
+        self.isCameraActive = isCameraActive
+        self.isAirplaneModeOn = isAirplaneModeOn
+    }
+
+    /// All reasons why tags are not read, in the order of the conditions; empty when tags are read.
+    public var obstacles: [Obstacle] {
+        var result: [Obstacle] = []
+        if !isSupported { result.append(.unsupported) }
+        if !wasUnlocked { result.append(.neverUnlocked) }
+        if !isDisplayOn { result.append(.displayOff) }
+        if isReaderSessionActive { result.append(.readerSession) }
+        if isWalletActive { result.append(.wallet) }
+        if isCameraActive { result.append(.camera) }
+        if isAirplaneModeOn { result.append(.airplaneMode) }
+        return result
+    }
+
+    /// Whether tags are read.
+    public var allowReading: Bool { obstacles.isEmpty }
+
+    /// Whether to look for tags, which shows if a reader answers: no other condition prevents reading.
+    public var allowLooking: Bool { obstacles.allSatisfy { $0 == .unsupported } }
+}
+
+/// The state of the service's reader.
+public enum ReaderState: Sendable, Hashable {
+    /// The reader is not used now, or has not answered yet. The name is that of the last reader that answered.
+    case unasked(name: String?)
+    /// The reader answers.
+    case ready(name: String)
+    /// The reader does not answer. The reason is a sentence.
+    case missing(reason: String)
+
+    /// Returns the state as text.
+    ///
+    /// - Parameter isLookedFor: whether no other condition prevents reading.
+    func text(isLookedFor: Bool) -> String {
+        switch self {
+        case .ready(let name): name
+        case .missing(let reason): reason
+        case .unasked(let name?): isLookedFor ? "\(name): it did not answer yet." : "\(name), when it was last asked."
+        case .unasked(nil): isLookedFor ? "The reader did not answer yet." : "The reader was not asked yet."
+        }
+    }
+}
+
+/// The switches of a computer's radios, from the events of `/dev/rfkill` (Linux, `include/uapi/linux/rfkill.h`).
+public struct RadioSwitches: Sendable, Hashable {
+    /// The number of bytes of an event that are used. Newer systems may send more.
+    public static let eventSize = 8
+    /// The most switches that are kept.
+    static let maximumCount = 256
+    private static let nfc: UInt8 = 8
+
+    private struct Switch: Hashable {
+        var type: UInt8
+        var isBlocked: Bool
+    }
+
+    private var switches: [UInt32: Switch] = [:]
+
+    /// Creates an empty set of switches.
+    public init() {}
+
+    /// Handles an event: the index of the switch in four bytes, its type, the operation, and the soft and hard block.
+    ///
+    /// - Returns: false when the event is too short.
+    @discardableResult
+    public mutating func take(_ event: some Collection<UInt8>) -> Bool {
+        let bytes = Array(event.prefix(Self.eventSize))
+        guard bytes.count == Self.eventSize else { return false }
+        let index: UInt32 = bytes[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        let isBlocked = bytes[6] != 0 || bytes[7] != 0
+        switch bytes[5] {
+        case 0, 2:
+            guard switches[index] != nil || switches.count < Self.maximumCount else { return true }
+            switches[index] = Switch(type: bytes[4], isBlocked: isBlocked)
+        case 1: switches[index] = nil
+        case 3:
+            // All switches of a type; 0 means every type.
+            for (index, entry) in switches where bytes[4] == 0 || entry.type == bytes[4] {
+                switches[index]?.isBlocked = isBlocked
+            }
+        default: break
+        }
+        return true
+    }
+
+    /// Whether all radios are blocked, or NFC is.
+    public var isAirplaneModeOn: Bool {
+        !switches.isEmpty && switches.values.allSatisfy(\.isBlocked)
+            || switches.values.contains { $0.type == Self.nfc && $0.isBlocked }
+    }
+}
+
+/// A login session of a user, as described by `org.freedesktop.login1.Session`.
+public struct LoginSession: Sendable, Hashable {
+    /// The session's identifier.
+    public var id: String
+    /// `Class`, such as `user`.
+    public var sessionClass: String
+    /// `Seat`: whether the session has a local screen and keyboard. A network session has none.
+    public var hasSeat: Bool
+    /// `Active`: whether the session is the one in the foreground.
+    public var isActive: Bool
+    /// `LockedHint`: whether the session's screen is locked.
+    public var isLocked: Bool
+    /// `IdleHint`: whether the user has done nothing for some time.
+    public var isIdle: Bool
+
+    /// Creates a session.
+    public init(
+        id: String,
+        sessionClass: String = "user",
+        hasSeat: Bool = true,
+        isActive: Bool,
+        isLocked: Bool,
+        isIdle: Bool = false
+    ) {
+        self.id = id
+        self.sessionClass = sessionClass
+        self.hasSeat = hasSeat
+        self.isActive = isActive
+        self.isLocked = isLocked
+        self.isIdle = isIdle
+    }
+
+    /// Returns the session whose screen the user looks at.
+    ///
+    /// - Parameters:
+    ///   - sessions: the user's sessions.
+    ///   - own: the session of this process, if it has one.
+    /// - Returns: nil when the user has no session.
+    public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
+        let all = sessions.filter { $0.sessionClass.hasPrefix("user") }
+        // A user in a network session does not look at a screen of this system.
+        let seated = all.filter(\.hasSeat)
+        let users = seated.isEmpty ? all : seated
+        return users.first { $0.id == own } ?? users.first(where: \.isActive) ?? users.min { $0.id < $1.id }
+    }
+}

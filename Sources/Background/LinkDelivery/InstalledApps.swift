@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BackgroundTagReading
+package import LinuxSupport
+
+/// The installed apps: the descriptions in `nfc/apps` of the data folders, with the desktop entries in `applications`.
+///
+/// A file of the user hides the system's files with the same name.
+package struct InstalledApps: Sendable, Hashable {
+    /// A problem with a description: it does not declare an app, or a part of it has no effect.
+    package struct Problem: Sendable, Hashable {
+        /// The path of the file.
+        package var path: String
+        /// What is wrong, as a sentence for people.
+        package var reason: String
+    }
+
+    /// The maximum number of descriptions in one folder.
+    package static let maximumCount = 1000
+
+    /// The apps. Each identifier occurs once.
+    package private(set) var apps: [InstalledApp] = []
+    /// The problems with the descriptions.
+    package private(set) var problems: [Problem] = []
+
+    /// Reads the descriptions.
+    ///
+    /// - Parameter folders: the user's folders.
+    package init(_ folders: UserFolders) {
+        var seen: Set<String> = []
+        var identifiers: Set<String> = []
+        for folder in folders.allData {
+            let own = folder + "/nfc/apps"
+            for file in Self.descriptions(in: own) {
+                let path = "\(own)/\(file)"
+                guard seen.insert(file).inserted else { continue }
+                do throws(Failure) {
+                    let app = try read(path, String(file.dropLast(5)), folders)
+                    guard identifiers.insert(app.id).inserted else {
+                        throw Failure(reason: "Another app has the identifier \(app.id) already.")
+                    }
+                    apps.append(app)
+                } catch {
+                    problems.append(Problem(path: path, reason: error.reason))
+                }
+            }
+        }
+    }
+
+    /// Returns the names of the descriptions in a folder.
+    private static func descriptions(in folder: String) -> [String] {
+        FolderNames.read(folder, limit: maximumCount) { $0.hasSuffix(".json") && $0 != ".json" } ?? []
+    }
+
+    private struct Failure: Error {
+        var reason: String
+    }
+
+    private mutating func read(
+        _ path: String,
+        _ name: String,
+        _ folders: UserFolders
+    ) throws(Failure) -> InstalledApp {
+        guard DesktopEntry.isName(name) else {
+            throw Failure(reason: "The file's name can't be that of a desktop entry.")
+        }
+        let description: AppDescription
+        do {
+            description = try AppDescription(parsing: TrustedFile.read(path, limit: AppDescription.maximumSize))
+        } catch let error as AppDescription.Problem {
+            throw Failure(reason: error.reason)
+        } catch {
+            throw Failure(reason: "\(error)")
+        }
+        let entry: DesktopEntry
+        do throws(DesktopEntries.Problem) {
+            entry = try DesktopEntries(folders).entry(name).entry
+        } catch {
+            throw Failure(reason: error.reason)
+        }
+        problems += description.remarks.map { Problem(path: path, reason: $0) }
+        return InstalledApp(
+            id: description.id,
+            name: entry.name,
+            desktopID: name,
+            associatedDomains: description.associatedDomains,
+            ignoredDomains: description.ignoredDomains,
+            schemes: entry.schemes,
+            isBusActivated: entry.isBusActivated
+        )
+    }
+}
+
+extension LinkChoices {
+    /// The name of the file in the folder `nfc` of the configuration folder.
+    private static var name: String { "browser-domains" }
+
+    /// Reads the user's choices. Without a choice for a domain, its app opens the links.
+    ///
+    /// - Parameter folders: the user's folders.
+    package init(of folders: UserFolders) {
+        let bytes = try? TrustedFile.read("\(folders.config)/nfc/\(Self.name)", limit: Self.maximumSize)
+        self.init(parsing: bytes ?? [])
+    }
+
+    /// Saves the choices.
+    ///
+    /// - Parameter folders: the user's folders.
+    package func save(in folders: UserFolders) throws(StorageError) {
+        try DirectoryStore(folders.config + "/nfc").replace(Self.name, with: file)
+    }
+}

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSDBus
+import Glibc
+
+/// A connection to a bus, for a program that waits for signals, answers and calls. It belongs to one thread.
+@safe package final class BusConnection {
+    /// A kind of bus.
+    package enum Bus: Sendable {
+        /// The bus of the session or of the user.
+        case user
+        /// The system bus.
+        case system
+    }
+
+    let bus: OpaquePointer
+    private var ledger = ReplyLedger()
+    /// The messages that arrived during the wait for an answer.
+    private var waiting: [ReceivedMessage] = []
+    /// The maximum number of waiting messages. Further ones are dropped.
+    private static let maximumWaiting = 4096
+    /// How long the bus itself may take to admit this program and to answer.
+    var patience: Duration
+    /// The bus's method that starts the program of a name, and answers when the program owns the name.
+    private static let start = "StartServiceByName"
+    private let name: String
+    /// Whether the bus has not answered a call, or not taken a message, in time. Calls fail at once, until something
+    /// arrives, or until the bus has taken all messages and owes no answer.
+    package private(set) var isSilent = false
+
+    /// Connects to a bus.
+    ///
+    /// - Parameters:
+    ///   - which: which bus.
+    ///   - address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for that of this process.
+    ///   - patience: how long the bus itself may take to admit this program, and later to answer.
+    /// - Throws: ``BusError``; with `silentBus` when the bus does not admit this program in time.
+    package init(_ which: Bus, address: String? = nil, patience: Duration = .seconds(5)) throws(BusError) {
+        self.patience = patience
+        try LibSystemd.open()
+        name = which == .user ? "session bus" : "system bus"
+        var bus: OpaquePointer?
+        var number: CInt =
+            if address == "" { -ENOMEDIUM } else if address != nil { unsafe ocn_bus_new(&bus) } else {
+                switch which {
+                case .user: unsafe ocn_bus_open_user(&bus)
+                case .system: unsafe ocn_bus_open_system(&bus)
+                }
+            }
+        if let address {
+            let steps = [
+                { unsafe ocn_bus_set_address(bus, address) },
+                { unsafe ocn_bus_set_bus_client(bus, 1) },
+                { unsafe ocn_bus_start(bus) },
+            ]
+            for step in steps where number >= 0 { number = step() }
+        }
+        guard number >= 0, let bus = unsafe bus else {
+            _ = unsafe ocn_bus_close_unref(bus)
+            let error = BusError(
+                number: number,
+                which == .user ? "There is no bus of the user" : "There is no system bus"
+            )
+            guard which == .user, error.code == .noBus else { throw error }
+            throw BusError(.noBus, error.reason + " Log in to a desktop, or run the program in: dbus-run-session")
+        }
+        unsafe self.bus = bus
+        try begin()
+    }
+
+    deinit {
+        flush()
+        _ = unsafe ocn_bus_close_unref(bus)
+    }
+
+    /// Waits until the bus has admitted this program.
+    private func begin() throws(BusError) {
+        let deadline = Deadline(after: patience)
+        while true {
+            // The first message says that this program has a name on the bus. It is not needed.
+            _ = try next()
+            guard unsafe ocn_bus_is_ready(bus) <= 0 else { return }
+            guard let left = deadline.left else { throw silence() }
+            _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
+        }
+    }
+
+    /// Sends waiting messages, as far as the bus accepts them in time.
+    private func flush() {
+        let deadline = Deadline(after: patience)
+        while !isSilent {
+            guard isSending else { return }
+            guard let left = deadline.left else {
+                isSilent = true
+                return
+            }
+            // As long as something is to be sent, this also ends when the bus takes more.
+            _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
+            do throws(BusError) {
+                if let message = try next() { keep(message) }
+            } catch {
+                // The next read reports the error.
+                return
+            }
+        }
+    }
+
+    /// Whether messages wait until the bus takes more. False when the bus is gone.
+    private var isSending: Bool {
+        guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)) else { return false }
+        return events & UInt16(POLLOUT) != 0
+    }
+
+    private func keep(_ message: ReceivedMessage) {
+        if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
+    }
+
+    /// Counts the bus as silent, and returns the error that says so.
+    private func silence() -> BusError {
+        isSilent = true
+        return BusError(
+            .silentBus,
+            "The \(name) does not answer. See what keeps it: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
+        )
+    }
+
+    /// Throws while the bus is silent.
+    private func checkSilence() throws(BusError) {
+        while isSilent {
+            if let message = try next() { keep(message) } else if isSilent { throw silence() }
+        }
+    }
+
+    /// The descriptor that becomes readable when a message may have arrived.
+    package var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
+
+    /// Returns the next message that has arrived. Answers from connections that were not asked are ignored.
+    ///
+    /// - Returns: nil when there is none.
+    /// - Throws: ``BusError`` when the bus is gone.
+    package func receive() throws(BusError) -> ReceivedMessage? {
+        if !waiting.isEmpty { return waiting.removeFirst() }
+        while let message = try next() {
+            if counts(message) { return message }
+        }
+        return nil
+    }
+
+    /// Returns false for an answer from a connection that was not asked.
+    private func counts(_ message: ReceivedMessage) -> Bool {
+        guard let cookie = message.answersTo else { return true }
+        return ledger.take(cookie, from: message.sender, isError: message.isError)
+    }
+
+    /// Waits until a message may have arrived.
+    func wait(_ limit: Duration) {
+        guard waiting.isEmpty else { return }
+        _ = unsafe ocn_bus_wait(bus, Self.microseconds(limit))
+    }
+
+    private func next() throws(BusError) -> ReceivedMessage? {
+        while true {
+            var message: OpaquePointer?
+            let number = unsafe ocn_bus_process(bus, &message)
+            guard number >= 0 else { throw BusError(number: number, "The bus is gone") }
+            guard number > 0 else {
+                if !isSending, !ledger.awaits(ReplyLedger.daemon) { isSilent = false }
+                return nil
+            }
+            guard let message = unsafe message else { continue }
+            isSilent = false
+            return unsafe ReceivedMessage(message, self)
+        }
+    }
+
+    /// Sends a call. Its answer arrives through ``receive()``. No program is started for it.
+    ///
+    /// - Returns: the value that ``ReceivedMessage/answersTo`` of the answer will have.
+    /// - Throws: ``BusError``; with `nobody` when no program owns the name.
+    package func send(_ call: BusCall) throws(BusError) -> UInt64 {
+        try send(call, to: owner(of: call.destination))
+    }
+
+    private func send(_ call: BusCall, to connection: String) throws(BusError) -> UInt64 {
+        let message = unsafe try make(call.object, to: connection, call.method)
+        defer { _ = unsafe ocn_bus_message_unref(message) }
+        unsafe try write(call.arguments, to: message)
+        return unsafe try send(message, to: connection)
+    }
+
+    private func send(_ message: OpaquePointer?, to connection: String) throws(BusError) -> UInt64 {
+        try checkSilence()
+        var cookie: UInt64 = 0
+        let number = unsafe ocn_bus_send(bus, message, &cookie)
+        guard number >= 0 else { throw BusError(number: number, "The call can't be sent") }
+        ledger.note(cookie, to: connection)
+        flush()
+        return cookie
+    }
+
+    /// Returns the unique name of the connection that owns a name. If there is none, its program is started, if the bus
+    /// knows how.
+    private func startedOwner(of name: String) throws(BusError) -> String {
+        do throws(BusError) {
+            return try owner(of: name)
+        } catch  where error.code == .nobody {
+            let flags = BusValue.uint32(0)
+            _ = try ask(BusCall(.daemon, Self.start, [.string(name), flags]), within: 25)
+            return try owner(of: name)
+        }
+    }
+
+    func owner(of name: String) throws(BusError) -> String {
+        // The unique name of a connection is its own owner.
+        if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
+        let values = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)]))
+        guard let owner = values.first?.text else {
+            throw BusError(.badMessage, "The bus answers with other values than it should.")
+        }
+        return owner
+    }
+
+    /// Calls a method and waits for the answer. If no program owns the name, it is started first, if the bus knows how.
+    /// The call then waits for the start too.
+    ///
+    /// - Parameters:
+    ///   - call: the call.
+    ///   - limit: the maximum wait, in seconds.
+    /// - Returns: the values of the answer.
+    /// - Throws: ``BusError``; with `nobody` when no program owns the name, `refused` when the answer is another error,
+    ///   or `silentBus` when the bus itself does not answer.
+    package func ask(_ call: BusCall, within limit: UInt64 = 2) throws(BusError) -> [BusValue] {
+        let cookie = try send(call, to: startedOwner(of: call.destination))
+        let answer = try answer(to: cookie, of: call.method, from: call.destination, within: .seconds(limit))
+        let reader = unsafe BusMessageReader(message: answer.message)
+        guard let values = reader.values() else {
+            throw BusError(.badMessage, "\(call.destination) answers with values that can't be read.")
+        }
+        return values
+    }
+
+    /// Waits for the answer to a call.
+    ///
+    /// - Parameters:
+    ///   - cookie: the number of the call.
+    ///   - method: the method.
+    ///   - name: the name of the called program, for people.
+    ///   - limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a program is
+    ///     started.
+    private func answer(
+        to cookie: UInt64,
+        of method: String,
+        from name: String,
+        within limit: Duration
+    ) throws(BusError) -> ReceivedMessage {
+        let isOfBus = name == ReplyLedger.daemon && method != Self.start
+        let answers = try answers(to: [cookie], within: isOfBus ? patience : limit)
+        guard let message = answers[cookie] else {
+            guard isOfBus else { throw BusError(.noAnswer, "\(name) does not answer: the time is over.") }
+            throw silence()
+        }
+        if message.isError { throw message.error(of: name) }
+        return message
+    }
+
+    /// Waits for the answers to calls. Other messages that arrive meanwhile wait for ``receive()``.
+    ///
+    /// - Parameters:
+    ///   - cookies: the numbers of the calls.
+    ///   - limit: the maximum wait.
+    /// - Returns: the answers that arrived in time, by number.
+    /// - Throws: ``BusError`` when the bus is gone.
+    package func answers(
+        to cookies: Set<UInt64>,
+        within limit: Duration
+    ) throws(BusError) -> [UInt64: ReceivedMessage] {
+        let deadline = Deadline(after: limit)
+        var answers: [UInt64: ReceivedMessage] = [:]
+        // Some may have arrived while others were asked.
+        waiting.removeAll { message in
+            guard let cookie = message.answersTo, cookies.contains(cookie) else { return false }
+            answers[cookie] = message
+            return true
+        }
+        while answers.count < cookies.count {
+            guard let message = try next() else {
+                guard let left = deadline.left else { break }
+                // If a signal interrupts the wait, this is not a failure.
+                _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
+                continue
+            }
+            guard let cookie = message.answersTo, cookies.contains(cookie) else {
+                keep(message)
+                continue
+            }
+            if counts(message) { answers[cookie] = message }
+        }
+        return answers
+    }
+
+    /// Calls a method of a connection with arguments of any type, and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - object: the object. Its destination is a unique name, or the bus itself.
+    ///   - method: the method.
+    ///   - name: the name of the destination, for people.
+    ///   - limit: the maximum wait.
+    ///   - arguments: writes the arguments.
+    func call(
+        _ object: BusCall.Object,
+        _ method: String,
+        shownAs name: String,
+        within limit: Duration,
+        arguments: (inout BusMessageWriter) -> Void
+    ) throws(BusError) -> ReceivedMessage {
+        let message = unsafe try make(object, to: object.destination, method)
+        defer { _ = unsafe ocn_bus_message_unref(message) }
+        var writer = unsafe BusMessageWriter(message: message)
+        arguments(&writer)
+        try writer.check("The call")
+        let cookie = unsafe try send(message, to: object.destination)
+        return try answer(to: cookie, of: method, from: name, within: limit)
+    }
+
+    /// At least one, because zero means sd-bus's own limit.
+    static func microseconds(_ limit: Duration) -> UInt64 {
+        let (seconds, attoseconds) = limit.components
+        return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
+    }
+
+    /// Emits a signal to all programs that subscribed to it.
+    ///
+    /// - Parameters:
+    ///   - object: the object that emits it. Its destination is not used.
+    ///   - signal: the signal's name.
+    ///   - values: its values.
+    package func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
+        var message: OpaquePointer?
+        let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
+        guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }
+        defer { _ = unsafe ocn_bus_message_unref(message) }
+        unsafe try write(values, to: message)
+        try checkSilence()
+        let sent = unsafe ocn_bus_send(bus, message, nil)
+        guard sent >= 0 else { throw BusError(number: sent, "The signal can't be sent") }
+        flush()
+    }
+
+    private func make(
+        _ object: BusCall.Object,
+        to connection: String,
+        _ method: String
+    ) throws(BusError) -> OpaquePointer? {
+        var message: OpaquePointer?
+        let made = unsafe ocn_bus_message_new_method_call(
+            bus,
+            &message,
+            connection,
+            object.path,
+            object.interface,
+            method
+        )
+        guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
+        return unsafe message
+    }
+
+    func sendAnswer(_ answer: OpaquePointer?) {
+        _ = unsafe ocn_bus_send(bus, answer, nil)
+        flush()
+    }
+
+    func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
+        var writer = unsafe BusMessageWriter(message: message)
+        for value in values { writer.value(value) }
+        try writer.check("The message")
+    }
+}
+
+/// Subscribing to signals, and taking names.
+extension BusConnection {
+    /// Subscribes to signals.
+    ///
+    /// - Parameter rule: the match rule. It should have a `sender`, so that signals of other connections do not arrive.
+    package func listen(to rule: String) throws(BusError) {
+        _ = try ask(BusCall(.daemon, "AddMatch", [.string("type='signal'," + rule)]))
+    }
+
+    /// Takes a name.
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - yields: whether a program can later take the name from this one with `replaces`. The bus then reports
+    ///     `NameLost`.
+    ///   - replaces: whether to take the name from a program that owns and yields it.
+    /// - Throws: ``BusError``; with `nameTaken` when another program owns the name and keeps it.
+    package func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
+        // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,
+        // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
+        // owns the name.
+        let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
+        let values = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
+        let answer = values.first?.integer
+        guard answer == 1 else { throw BusError(.nameTaken, "The name \(name) can't be had: another program has it.") }
+    }
+}
+
+/// Decides whose answer to a call counts.
+///
+/// A program on the bus may answer a call that was made to another program: call numbers are easy to guess, and sd-bus
+/// checks nothing else. So for each call, the ledger stores the unique name of the connection that was asked, and only
+/// accepts its answer. The bus itself sets the sender of each message.
+struct ReplyLedger {
+    /// The bus's own name. It answers for a connection that is gone, always with an error.
+    static let daemon = "org.freedesktop.DBus"
+    /// The maximum number of stored calls. When there are more, the oldest is forgotten.
+    static let capacity = 1024
+
+    private var asked: [UInt64: String] = [:]
+    private var order: [UInt64] = []
+
+    /// Stores a call.
+    ///
+    /// - Parameters:
+    ///   - cookie: the number of the call.
+    ///   - connection: the unique name of the connection that was asked (`:1.42`), or ``daemon``.
+    mutating func note(_ cookie: UInt64, to connection: String) {
+        asked[cookie] = connection
+        order.append(cookie)
+        while order.count > Self.capacity { asked[order.removeFirst()] = nil }
+    }
+
+    /// Returns whether a connection, or ``daemon``, owes an answer to a stored call.
+    func awaits(_ connection: String) -> Bool { asked.values.contains(connection) }
+
+    /// Checks an answer.
+    ///
+    /// - Parameters:
+    ///   - cookie: the number of the call that it answers.
+    ///   - sender: the sender's unique name.
+    ///   - isError: whether it is an error.
+    /// - Returns: whether the answer counts. Only the first answer to a call does.
+    mutating func take(_ cookie: UInt64, from sender: String, isError: Bool) -> Bool {
+        guard let connection = asked[cookie], sender == connection || (isError && sender == Self.daemon) else {
+            return false
+        }
+        asked[cookie] = nil
+        order.removeAll { $0 == cookie }
+        return true
+    }
+}
+
+/// The moment at which a wait ends.
+struct Deadline {
+    private let end: ContinuousClock.Instant
+
+    /// Begins a wait.
+    ///
+    /// - Parameter limit: the maximum wait.
+    init(after limit: Duration) { end = ContinuousClock.now + limit }
+
+    /// The time that is left; nil when it is over.
+    var left: Duration? {
+        let left = ContinuousClock.now.duration(to: end)
+        return left > .zero ? left : nil
+    }
+}
+
+/// The system's libsystemd with sd-bus. It is opened when it is first needed, so the package builds and runs without
+/// it.
+enum LibSystemd {
+    /// Opens the library. Further calls do nothing.
+    ///
+    /// - Throws: ``BusError`` with `libraryMissing`.
+    static func open() throws(BusError) {
+        try check(missing: unsafe ocn_bus_missing().map { unsafe String(cString: $0) })
+    }
+
+    /// - Parameter name: the function that the library lacks; empty when there is no library, nil when nothing is missing.
+    static func check(missing name: String?) throws(BusError) {
+        guard let name else { return }
+        throw BusError(
+            .libraryMissing,
+            name.isEmpty
+                ? "libsystemd.so.0 is not installed. Install it with: apt-get install libsystemd0"
+                : "The system's libsystemd has no \(name)."
+        )
+    }
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSDBus
+import Glibc
+
+/// A value of a message on a bus (D-Bus Specification 0.38, Type System).
+package indirect enum BusValue: Sendable, Hashable {
+    /// A text.
+    case string(String)
+    /// An object path.
+    case path(String)
+    /// A Boolean.
+    case boolean(Bool)
+    /// A byte.
+    case byte(UInt8)
+    /// A signed 32-bit integer.
+    case int32(Int32)
+    /// An unsigned 32-bit integer.
+    case uint32(UInt32)
+    /// An integer of another size, as received. It can't be sent.
+    case number(Int64)
+    /// An array of bytes.
+    case bytes([UInt8])
+    /// An array of texts, for sending.
+    case strings([String])
+    /// A dictionary of names and values. In a received dictionary, each name occurs once.
+    case properties([String: BusValue])
+    /// An array or a structure, as received. It can't be sent.
+    case list([BusValue])
+
+    /// The text, or the object path.
+    package var text: String? {
+        switch self {
+        case .string(let text), .path(let text): text
+        default: nil
+        }
+    }
+
+    /// The number, of any size.
+    package var integer: Int64? {
+        switch self {
+        case .byte(let value): Int64(value)
+        case .int32(let value): Int64(value)
+        case .uint32(let value): Int64(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    /// The Boolean.
+    package var isTrue: Bool? {
+        if case .boolean(let value) = self { return value }
+        return nil
+    }
+
+    /// The values of an array or a structure.
+    package var values: [BusValue]? {
+        if case .list(let values) = self { return values }
+        return nil
+    }
+
+    /// The values by name.
+    package var members: [String: BusValue]? {
+        if case .properties(let members) = self { return members }
+        return nil
+    }
+
+    /// The type as it is sent.
+    var signature: String {
+        switch self {
+        case .string: "s"
+        case .path: "o"
+        case .boolean: "b"
+        case .byte: "y"
+        case .int32: "i"
+        case .uint32: "u"
+        case .bytes: "ay"
+        case .strings: "as"
+        case .properties: "a{sv}"
+        case .number, .list: "x"
+        }
+    }
+}
+
+/// A method of an object on a bus, with its arguments.
+package struct BusCall: Sendable {
+    /// An interface of an object.
+    package struct Object: Sendable {
+        /// The name of the program that owns the object.
+        package var destination: String
+        /// The object's path.
+        package var path: String
+        /// The interface.
+        package var interface: String
+
+        /// Creates the name of an interface.
+        package init(_ destination: String, _ path: String, _ interface: String) {
+            self.destination = destination
+            self.path = path
+            self.interface = interface
+        }
+
+        /// The bus itself.
+        package static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+
+        /// The interface for the object's properties.
+        package var properties: Object { Object(destination, path, "org.freedesktop.DBus.Properties") }
+    }
+
+    var object: Object
+    var method: String
+    var arguments: [BusValue]
+    var destination: String { object.destination }
+
+    /// Creates a call.
+    package init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
+        self.object = object
+        self.method = method
+        self.arguments = arguments
+    }
+}
+
+/// Writes the values of a message.
+@safe struct BusMessageWriter {
+    let message: OpaquePointer?
+    /// The negative number of the first value that could not be written.
+    private var problem: CInt?
+
+    init(message: OpaquePointer?) { unsafe self.message = message }
+
+    mutating func note(_ number: CInt) {
+        if problem == nil, number < 0 { problem = number }
+    }
+
+    /// Checks that all values could be written.
+    ///
+    /// - Parameter what: what is written, as the beginning of a sentence.
+    func check(_ what: String) throws(BusError) {
+        if let problem { throw BusError(number: problem, "\(what) can't be written") }
+    }
+
+    private static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
+
+    mutating func string(_ text: String) {
+        note(unsafe text.withCString { unsafe ocn_bus_message_append_basic(message, Self.type("s"), $0) })
+    }
+
+    mutating func boolean(_ value: Bool) {
+        let isTrue: CInt = 1
+        var number = value ? isTrue : 0
+        note(unsafe ocn_bus_message_append_basic(message, Self.type("b"), &number))
+    }
+
+    mutating func number(_ value: UInt32) {
+        var number = value
+        note(unsafe ocn_bus_message_append_basic(message, Self.type("u"), &number))
+    }
+
+    /// Writes a dictionary of texts by name. Its values are variants.
+    mutating func texts(_ texts: KeyValuePairs<String, String>) {
+        array(of: "{sv}") { writer in
+            for (name, text) in texts { writer.entry(name, "s") { $0.string(text) } }
+        }
+    }
+
+    mutating func bytes(_ bytes: [UInt8]) {
+        note(
+            unsafe bytes.withUnsafeBytes { buffer in
+                unsafe ocn_bus_message_append_array(message, Self.type("y"), buffer.baseAddress, buffer.count)
+            }
+        )
+    }
+
+    /// Writes an array. `body` writes its elements.
+    mutating func array(of signature: String, _ body: (inout BusMessageWriter) -> Void = { _ in }) {
+        container("a", signature, body)
+    }
+
+    /// Writes an entry of a dictionary whose value is a variant: `sv`.
+    mutating func entry(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        container("e", "sv") { $0.named(name, signature, body) }
+    }
+
+    /// Writes a structure of a name and a variant: `(sv)`.
+    mutating func property(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        structure("sv") { $0.named(name, signature, body) }
+    }
+
+    /// Writes a structure. `body` writes its members.
+    mutating func structure(_ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        container("r", signature, body)
+    }
+
+    private mutating func named(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
+        string(name)
+        container("v", signature, body)
+    }
+
+    private mutating func container(
+        _ kind: Unicode.Scalar,
+        _ signature: String,
+        _ body: (inout BusMessageWriter) -> Void
+    ) {
+        note(unsafe ocn_bus_message_open_container(message, Self.type(kind), signature))
+        body(&self)
+        note(unsafe ocn_bus_message_close_container(message))
+    }
+}
+
+/// Reads the values of a message in order.
+@safe struct BusMessageReader {
+    let message: OpaquePointer?
+
+    init(message: OpaquePointer?) { unsafe self.message = message }
+
+    /// Returns whether the types of the message's values match a signature.
+    func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
+
+    func string() -> String? {
+        var budget = Budget()
+        return text(0x73, &budget)
+    }
+
+    func boolean() -> Bool? { number(0x62, CInt.self).map { $0 != 0 } }
+
+    func number() -> UInt32? { number(0x75, UInt32.self) }
+
+    func bytes() -> [UInt8]? {
+        var budget = Budget()
+        return bytes(&budget)
+    }
+}
+
+extension BusMessageWriter {
+    /// Writes a value.
+    mutating func value(_ value: BusValue) {
+        switch value {
+        case .string(let text): string(text)
+        case .path(let text): basic("o", text)
+        case .boolean(let value): boolean(value)
+        case .byte(let value): basic("y", value)
+        case .int32(let value): basic("i", value)
+        case .uint32(let value): basic("u", value)
+        case .bytes(let value): bytes(value)
+        case .strings(let texts): array(of: "s") { writer in for text in texts { writer.string(text) } }
+        case .properties(let members):
+            array(of: "{sv}") { writer in
+                for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                    writer.entry(name, value.signature) { $0.value(value) }
+                }
+            }
+        case .number, .list: note(-EINVAL)
+        }
+    }
+
+    private mutating func basic(_ type: Unicode.Scalar, _ text: String) {
+        note(unsafe text.withCString { unsafe ocn_bus_message_append_basic(message, CChar(type.value), $0) })
+    }
+
+    private mutating func basic(_ type: Unicode.Scalar, _ number: some FixedWidthInteger) {
+        var number = number
+        note(unsafe ocn_bus_message_append_basic(message, CChar(type.value), &number))
+    }
+}
+
+extension BusMessageReader {
+    /// The limit for what is read of a message. A bus accepts messages of 128 MB from any program, and a value in
+    /// memory is many times larger than in the message.
+    struct Budget {
+        /// The number of values. A container and each value in it count.
+        var values = 1 << 14
+        /// The number of bytes of texts and byte arrays. The largest picture of a notification is smaller.
+        var bytes = 1 << 24
+
+        /// Counts a value; false when there are too many.
+        mutating func takeValue() -> Bool {
+            values -= 1
+            return values >= 0
+        }
+
+        /// Counts bytes; false when there are too many.
+        mutating func take(_ size: Int) -> Bool {
+            bytes -= min(size, bytes + 1)
+            return bytes >= 0
+        }
+    }
+
+    /// Reads all remaining values; nil when one can't be read, or the ``Budget`` is used up.
+    func values() -> [BusValue]? {
+        var budget = Budget()
+        return values(0, &budget)
+    }
+
+    private func values(_ depth: Int, _ budget: inout Budget) -> [BusValue]? {
+        var values: [BusValue] = []
+        guard depth < 16 else { return nil }
+        while true {
+            var type: CChar = 0
+            var contents: UnsafePointer<CChar>?
+            let status = unsafe ocn_bus_message_peek_type(message, &type, &contents)
+            guard status >= 0 else { return nil }
+            guard status > 0 else { return values }
+            let inside = unsafe contents.map { unsafe String(cString: $0) } ?? ""
+            guard budget.takeValue(), let value = value(type, inside, depth, &budget) else { return nil }
+            values.append(value)
+        }
+    }
+
+    private func value(
+        _ type: CChar,
+        _ inside: String,
+        _ depth: Int,
+        _ budget: inout Budget
+    ) -> BusValue? {
+        switch Unicode.Scalar(UInt8(bitPattern: type)) {
+        case "s", "g": return text(type, &budget).map(BusValue.string)
+        case "o": return text(type, &budget).map(BusValue.path)
+        case "b": return boolean().map(BusValue.boolean)
+        case "y": return number(type, UInt8.self).map(BusValue.byte)
+        case "n": return number(type, Int16.self).map { .number(Int64($0)) }
+        case "q": return number(type, UInt16.self).map { .number(Int64($0)) }
+        case "i": return number(type, Int32.self).map(BusValue.int32)
+        case "u": return number(type, UInt32.self).map(BusValue.uint32)
+        case "x": return number(type, Int64.self).map(BusValue.number)
+        case "t": return number(type, UInt64.self).map { .number(Int64(clamping: $0)) }
+        case "d":
+            return number(type, UInt64.self).map { .number(Int64(exactly: Double(bitPattern: $0).rounded()) ?? 0) }
+        // The file descriptor is not used. The message owns and closes it.
+        case "h": return number(type, Int32.self).map { _ in .list([]) }
+        case "a" where inside == "y": return bytes(&budget).map(BusValue.bytes)
+        case "a", "v", "r", "e":
+            guard unsafe ocn_bus_message_enter_container(message, type, inside) >= 0,
+                let values = values(depth + 1, &budget),
+                unsafe ocn_bus_message_exit_container(message) >= 0
+            else {
+                return nil
+            }
+            return Self.collected(values, type, inside)
+        default: return nil
+        }
+    }
+
+    private static func collected(_ values: [BusValue], _ type: CChar, _ inside: String) -> BusValue {
+        let variant = values.first
+        if type == CChar(("v" as Unicode.Scalar).value), let variant { return variant }
+        guard inside.hasPrefix("{s") else { return .list(values) }
+        var members: [String: BusValue] = [:]
+        for entry in values {
+            if let pair = entry.values, pair.count == 2, let name = pair[0].text { members[name] = pair[1] }
+        }
+        return .properties(members)
+    }
+
+    func bytes(_ budget: inout Budget) -> [UInt8]? {
+        var start: UnsafeRawPointer?
+        var count = 0
+        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0 else { return nil }
+        guard budget.take(count) else { return nil }
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    func text(_ type: CChar, _ budget: inout Budget) -> String? {
+        var text: UnsafePointer<CChar>?
+        guard unsafe ocn_bus_message_read_basic(message, type, &text) > 0, let text = unsafe text,
+            budget.take(unsafe strlen(text))
+        else {
+            return nil
+        }
+        return unsafe String(validatingCString: text)
+    }
+
+    func number<Number: FixedWidthInteger>(_ type: CChar, _: Number.Type) -> Number? {
+        var number: Number = 0
+        return unsafe ocn_bus_message_read_basic(message, type, &number) > 0 ? number : nil
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A program that the user's systemd started. systemd knows its state while this object exists. It belongs to one
+/// thread at a time.
+///
+/// The program is not a child of this process, so it does not inherit its sandbox and limits.
+package final class StartedUnit {
+    /// The state of a unit.
+    package enum State: Sendable, Hashable {
+        /// The program is running.
+        case running
+        /// The program has exited with a status.
+        case exited(Int32)
+        /// A signal ended the program.
+        case killed(Int32)
+        /// The program could not be started, for example because it or its folder is missing. The reason is systemd's
+        /// name for the result.
+        case notStarted(String)
+    }
+
+    private static let name = "org.freedesktop.systemd1"
+    private static let path = "/org/freedesktop/systemd1"
+    /// systemd's own exit statuses for failures before the program runs: 200 to 243 (systemd.exec(5)).
+    private static let ownStatuses: ClosedRange<Int64> = 200...243
+
+    private let bus: UserBus
+    private let owner: String
+    private let unit: BusCall.Object
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - program: the program.
+    ///   - bus: the user's bus. Nothing else may use this connection from now on.
+    ///   - limit: how long systemd may take.
+    /// - Returns: nil when the user's systemd is not on the bus.
+    /// - Throws: ``BusError``.
+    package init?(_ program: UnitProgram, bus: UserBus, limit: Duration) throws(BusError) {
+        guard let owner = try bus.owner(of: Self.name) else { return nil }
+        self.bus = bus
+        self.owner = owner
+        let manager = BusCall.Object(owner, Self.path, Self.name + ".Manager")
+        // systemd sends signals only to subscribers. A second subscription fails, which does not matter.
+        _ = try? bus.connection.ask(BusCall(manager, "Subscribe"))
+        _ = try bus.connection.call(manager, "StartTransientUnit", shownAs: "systemd", within: limit) { writer in
+            writer.string(program.unit)
+            writer.string("fail")
+            writer.array(of: "(sv)") { program.writeProperties(to: &$0) }
+            writer.array(of: "(sa(sv))")
+        }
+        let answer = try bus.connection.ask(BusCall(manager, "GetUnit", [.string(program.unit)]))
+        guard let path = answer.first?.text else {
+            throw BusError(.badMessage, "systemd answers with other values than it should.")
+        }
+        unit = BusCall.Object(owner, path, Self.name + ".Unit")
+        try bus.connection.listen(to: "sender='\(Self.name)',path='\(path)',member='PropertiesChanged'")
+    }
+
+    /// Waits until the program has started, and then until it ends.
+    ///
+    /// - Parameter limit: the maximum wait.
+    /// - Returns: the state after the wait.
+    /// - Throws: ``BusError``.
+    package func wait(_ limit: Duration) throws(BusError) -> State {
+        let deadline = Deadline(after: limit)
+        while true {
+            let state = try state()
+            guard state == .running, let left = deadline.left else { return state }
+            bus.connection.wait(left)
+            // The messages only show that something changed. The state is then asked for.
+            while try bus.connection.receive() != nil {}
+        }
+    }
+
+    /// Waits until the program has started, or failed to start.
+    package func waitForStart(_ limit: Duration) throws(BusError) -> State {
+        let deadline = Deadline(after: limit)
+        while try isStarting {
+            guard let left = deadline.left else {
+                throw BusError(.noAnswer, "systemd does not start it in time.")
+            }
+            bus.connection.wait(left)
+            while try bus.connection.receive() != nil {}
+        }
+        return try state()
+    }
+
+    /// Whether the start is still pending. Before it, the unit is as inactive as after its end.
+    private var isStarting: Bool {
+        get throws(BusError) {
+            guard try property("Job", of: unit).values?.first?.integer == 0 else { return true }
+            return try property("ActiveState", of: unit).text == "activating"
+        }
+    }
+
+    private func state() throws(BusError) -> State {
+        let active = try property("ActiveState", of: unit).text
+        guard active == "inactive" || active == "failed" else { return .running }
+        let service = BusCall.Object(owner, unit.path, Self.name + ".Service")
+        let result = try property("Result", of: service).text ?? ""
+        let status = try property("ExecMainStatus", of: service).integer ?? 0
+        // 1 is CLD_EXITED, 2 and 3 are signals, 0 means that no program ran.
+        switch try property("ExecMainCode", of: service).integer {
+        case 1 where Self.ownStatuses.contains(status): return .notStarted("status \(status)")
+        case 1: return .exited(Int32(clamping: status))
+        case 2, 3: return .killed(Int32(clamping: status))
+        default: return .notStarted(result)
+        }
+    }
+
+    private func property(_ name: String, of object: BusCall.Object) throws(BusError) -> BusValue {
+        let call = BusCall(object.properties, "Get", [.string(object.interface), .string(name)])
+        guard let value = try bus.connection.ask(call).first else {
+            throw BusError(.badMessage, "systemd answers with other values than it should.")
+        }
+        return value
+    }
+}
+
+extension UnitProgram {
+    /// Writes the unit's properties (org.freedesktop.systemd1(5)).
+    fileprivate func writeProperties(to writer: inout BusMessageWriter) {
+        writer.property("Description", "s") { $0.string(description) }
+        // The unit counts as started only when the program was executed.
+        writer.property("Type", "s") { $0.string("exec") }
+        // Some programs, such as a browser's script, start others and end.
+        writer.property("KillMode", "s") { $0.string("process") }
+        // systemd forgets the unit when the program has ended, with any result, and this connection is closed.
+        writer.property("CollectMode", "s") { $0.string("inactive-or-failed") }
+        writer.property("AddRef", "b") { $0.boolean(true) }
+        // The program's output may contain text of a tag, which must not get into a log.
+        for name in ["StandardOutput", "StandardError"] { writer.property(name, "s") { $0.string("null") } }
+        writer.property("WorkingDirectory", "s") { $0.string(folder) }
+        writer.property("Environment", "as") { writer in
+            writer.array(of: "s") { writer in
+                for (name, value) in environment.sorted(by: { $0.key < $1.key }) { writer.string("\(name)=\(value)") }
+            }
+        }
+        writer.property("ExecStart", "a(sasb)") { writer in
+            writer.array(of: "(sasb)") { writer in
+                writer.structure("sasb") { writer in
+                    writer.string(path)
+                    writer.array(of: "s") { writer in for word in escapedArguments { writer.string(word) } }
+                    writer.boolean(false)
+                }
+            }
+        }
+    }
+}
+
+/// A program for the user's systemd to start, as a service unit that is removed when the program ends.
+package struct UnitProgram: Sendable {
+    /// The unit's name, with `.service`.
+    package var unit: String
+    /// The text in lists of units.
+    package var description: String
+    /// The program's absolute path.
+    package var path: String
+    /// Its arguments, starting with its name.
+    package var arguments: [String]
+    /// Its working directory.
+    package var folder: String
+    /// Its variables. systemd adds its own ones, unless they have the same name.
+    package var environment: [String: String]
+
+    /// Creates a description of a program.
+    ///
+    /// - Parameters:
+    ///   - path: the program's absolute path.
+    ///   - arguments: its arguments, starting with its name.
+    ///   - app: the name of the app's desktop entry, or of the program. It becomes part of the unit's name.
+    ///   - folder: its working directory.
+    ///   - environment: its variables. Those that systemd rejects are left out: names with anything but letters, digits
+    ///     and `_`, and values with control characters.
+    package init(
+        _ path: String,
+        _ arguments: [String],
+        app: String,
+        folder: String,
+        environment: [String: String]
+    ) {
+        let number = UInt32.random(in: 0...UInt32.max)
+        unit = "app-nfc-\(Self.escaped(app))-\(String(number, radix: 16)).service"
+        description = "\(app), opened by a tag"
+        self.path = path
+        self.arguments = arguments
+        self.folder = folder
+        self.environment = environment.filter { name, value in Self.isName(name) && Self.isValue(value) }
+    }
+
+    /// Escapes a part of a unit's name, because a hyphen has a meaning there (systemd.unit(5)).
+    /// With 57 bytes that all need it, the name of the unit has 253, and it may have 255.
+    private static func escaped(_ text: String) -> String {
+        text.utf8.prefix(57).map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F: String(UnicodeScalar(byte))
+            case 0x2E: "."
+            default: "\\x" + String(256 + Int(byte), radix: 16).dropFirst()
+            }
+        }.joined()
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.enumerated().allSatisfy { index, byte in
+                switch byte {
+                case 0x41...0x5A, 0x61...0x7A, 0x5F: true
+                case 0x30...0x39: index > 0
+                default: false
+                }
+            }
+    }
+
+    private static func isValue(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" || $0 == "\n" }
+    }
+
+    /// The arguments in systemd's syntax: it replaces a dollar sign and a name with a variable, and two dollar signs
+    /// with one (systemd.service(5), Command lines).
+    var escapedArguments: [String] { arguments.map { $0.replacing("$", with: "$$") } }
+}
