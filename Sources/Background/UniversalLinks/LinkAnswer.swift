@@ -186,12 +186,10 @@ extension LinkMatcher {
             let details = file.details[index]
             let asked = details.apps.filter(installed.contains)
             var isReached = !isDecided && asked.contains { !excluded.contains($0) }
-            // Entries beyond the limit of states have no traces.
-            let trace = index < traces.count ? traces[index] : []
             let verdicts = details.rules.indices.map { number -> LinkExplanation.Verdict in
                 guard !asked.isEmpty else { return .notAsked }
                 guard isReached else { return .notReached }
-                guard number < trace.count, let missing = trace[number] else { return .notCompared }
+                guard let missing = traces[index][number] else { return .notCompared }
                 guard missing.isEmpty else { return .differs(missing) }
                 isReached = false
                 guard details.rules[number].excludes else {
@@ -208,7 +206,7 @@ extension LinkMatcher {
 }
 
 /// A component of the URL that a rule can constrain.
-public enum RuleComponent: String, Sendable, Hashable {
+public enum RuleComponent: String, Sendable, Hashable, CaseIterable {
     /// The path, key `/`.
     case path
     /// The query, key `?`.

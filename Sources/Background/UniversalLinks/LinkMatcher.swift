@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A compiled association file, to find quickly which app opens a URL.
+/// An association file in a form that quickly shows which app opens a URL.
 public struct LinkMatcher: Sendable {
     /// Which rule of a file it is. Values of the file that are ignored don't count; ``LinkMatcher/name(_:)`` has the
     /// position in the file itself.
@@ -33,55 +33,14 @@ public struct LinkMatcher: Sendable {
 
     /// The file.
     public let file: AssociationFile
-    private let entries: [CompiledDetails]
-
-    /// The most states of all automata in a file. The rules beyond this limit match nothing.
-    static let maximumStates = 1 << 18
-
-    /// The length of URLs, in bytes, up to which matching must stay within the limit. Otherwise the file gets a
-    /// finding.
-    private static let usualLength = 8192
-
-    private struct CompiledDetails: Sendable {
-        var apps: [String]
-        var rules: CompiledRules
-    }
+    /// The rules of each entry.
+    private let rules: [[CompiledRule]]
 
     /// Compiles a file.
-    ///
-    /// - Parameter file: the file. A finding is added to ``AssociationFile/findings`` when its rules are too long or
-    ///   too complex.
     public init(_ file: AssociationFile) {
-        var file = file
-        let variables = SubstitutionVariables(file.variables)
-        var states = 0
-        var entries: [CompiledDetails] = []
-        for details in file.details {
-            let rules = CompiledRules(details.rules, variables: variables, states: &states)
-            if states > Self.maximumStates {
-                file.findings.append(
-                    LinkFinding(
-                        "AASA002",
-                        .error,
-                        "\(details.place) and what follows are too long together, and match nothing."
-                    )
-                )
-                break
-            }
-            entries.append(CompiledDetails(apps: details.apps, rules: rules))
-        }
-        let steps = entries.reduce(0) { $0 + $1.rules.stepsPerByte }
-        if steps * Self.usualLength > MatchWork.limit {
-            file.findings.append(
-                LinkFinding(
-                    "AASA002",
-                    .error,
-                    "The patterns are too complex together: URLs of more than about \(MatchWork.limit / steps) bytes open no app."
-                )
-            )
-        }
         self.file = file
-        self.entries = entries
+        let variables = SubstitutionVariables(file.variables)
+        rules = file.details.map { details in details.rules.map { CompiledRule($0, variables: variables) } }
     }
 
     /// Returns which app opens a URL. The number of steps is limited, and depends only on the URL and the file. The
@@ -100,28 +59,22 @@ public struct LinkMatcher: Sendable {
 
     /// Returns the same with the remaining work for one link.
     package func match(_ url: LinkURL, installed: Set<String>, _ work: inout MatchWork) -> Decision {
-        let text = CompiledRules.Text(url)
+        let forms = URLForms(url)
         var excluded: Set<String> = []
         var exclusion: RulePosition?
         var hasApp = false
-        for (index, entry) in entries.enumerated() {
-            var candidate: String?
-            for app in entry.apps where installed.contains(app) {
-                hasApp = true
-                if !excluded.contains(app) {
-                    candidate = app
-                    break
-                }
-            }
-            guard let candidate else { continue }
-            let rule = entry.rules.firstMatch(text, &work)
+        for (index, details) in file.details.enumerated() {
+            let asked = details.apps.filter(installed.contains)
+            hasApp = hasApp || !asked.isEmpty
+            guard let candidate = asked.first(where: { !excluded.contains($0) }) else { continue }
+            let found = rules[index].firstIndex { $0.matches(forms, &work) || work.isExhausted }
             // A rule that was not compared might exclude the URL.
             if work.isExhausted { return .tooComplex }
-            guard let rule else { continue }
-            let position = RulePosition(details: index, rule: rule.index)
-            guard rule.excludes else { return .app(candidate, position) }
+            guard let found else { continue }
+            let position = RulePosition(details: index, rule: found)
+            guard details.rules[found].excludes else { return .app(candidate, position) }
             exclusion = exclusion ?? position
-            excluded.formUnion(entry.apps)
+            excluded.formUnion(details.apps)
         }
         if let exclusion { return .excluded(exclusion) }
         return hasApp ? .noRule : .noApp
@@ -140,268 +93,29 @@ public struct LinkMatcher: Sendable {
 
     /// Returns the same with the remaining work, which is shared by all entries.
     package func trace(_ url: LinkURL, _ work: inout MatchWork) -> [[[RuleComponent]?]] {
-        let text = CompiledRules.Text(url)
-        return entries.map { $0.rules.trace(text, &work) }
-    }
-}
-
-/// The compiled rules of one entry.
-///
-/// Most rules differ in the first bytes of the path. These are compared first, as one number for each rule, before
-/// anything else is checked.
-struct CompiledRules: Sendable {
-    /// A class, so that iterating over rules only copies references.
-    final class Rule: Sendable {
-        let path: LinkPattern
-        let query: Query?
-        let fragment: LinkPattern?
-        let excludes: Bool
-        let ignoresCase: Bool
-        let decodes: Bool
-
-        init(
-            path: LinkPattern,
-            query: Query?,
-            fragment: LinkPattern?,
-            excludes: Bool,
-            ignoresCase: Bool,
-            decodes: Bool
-        ) {
-            self.path = path
-            self.query = query
-            self.fragment = fragment
-            self.excludes = excludes
-            self.ignoresCase = ignoresCase
-            self.decodes = decodes
-        }
-    }
-
-    enum Query: Sendable {
-        case whole(LinkPattern)
-        case items([(name: [UInt8], value: LinkPattern)])
-    }
-
-    private var rules: [Rule] = []
-    private var beginnings: [Beginning] = []
-
-    /// The first bytes of a path, and which of them a rule determines.
-    struct Beginning: Sendable {
-        /// The number of bytes that are compared at once.
-        static let length = 32
-
-        private var bytes = SIMD4<UInt64>()
-        private var mask = SIMD4<UInt64>()
-
-        init(_ bytes: ArraySlice<UInt8>) {
-            var start = bytes.startIndex
-            for word in 0..<4 where start < bytes.endIndex {
-                let end = min(start + 8, bytes.endIndex)
-                var value: UInt64 = 0
-                for index in (start..<end).reversed() { value = value << 8 | UInt64(bytes[index]) }
-                self.bytes[word] = value
-                mask[word] = end - start == 8 ? .max : 1 << UInt64(8 * (end - start)) - 1
-                start = end
+        let forms = URLForms(url)
+        return rules.map { rules in
+            rules.map { rule in
+                let differing = RuleComponent.allCases.filter { !rule.matches($0, forms, &work) }
+                return work.isExhausted ? nil : differing
             }
         }
-
-        /// Returns whether a path begins with these bytes.
-        @inline(__always)
-        func begins(_ path: Beginning) -> Bool {
-            let differences = (bytes ^ path.bytes) & mask
-            return differences[0] | differences[1] | differences[2] | differences[3] == 0
-        }
-    }
-
-    /// A URL, prepared for comparing rules.
-    struct Text {
-        let url: LinkURL
-        let beginning: Beginning
-
-        init(_ url: LinkURL) {
-            self.url = url
-            beginning = Beginning(url.bytes[url.path])
-        }
-
-        /// Returns a component in the form that a rule compares; empty when the work limit is reached.
-        func bytes(_ range: Range<Int>, for rule: Rule, _ work: inout MatchWork) -> ArraySlice<UInt8> {
-            guard rule.decodes, url.hasEscapes else { return url.bytes[range] }
-            guard work.spend(range.count * MatchWork.decodingSteps) else { return [] }
-            let decoded = url.decoded(range)
-            return rule.ignoresCase ? CompiledRules.folded(decoded)[...] : decoded[...]
-        }
-    }
-
-    /// Converts letters outside ASCII to lower case, one character to one character. The automaton handles ASCII
-    /// letters.
-    static func folded(_ bytes: [UInt8]) -> [UInt8] {
-        guard bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
-        var result = ""
-        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            let lower = scalar.properties.lowercaseMapping.unicodeScalars
-            result.unicodeScalars.append(lower.count == 1 && !scalar.isASCII ? lower.first ?? scalar : scalar)
-        }
-        return Array(result.utf8)
-    }
-
-    /// Compiles rules.
-    ///
-    /// - Parameters:
-    ///   - rules: the rules of an entry.
-    ///   - variables: the file's variables.
-    ///   - states: the number of states in the file so far. It is increased.
-    init(_ rules: [AssociationFile.Rule], variables: SubstitutionVariables, states: inout Int) {
-        for rule in rules {
-            let ignoresCase = !rule.isCaseSensitive
-            func pattern(_ text: String, isPath: Bool = false) -> LinkPattern {
-                let options = LinkPattern.Options(ignoresCase: ignoresCase, isPath: isPath, variables: variables)
-                let pattern = LinkPattern(text, options)
-                states += pattern.stateCount
-                return pattern
-            }
-            let path = pattern(rule.path ?? "*", isPath: true)
-            let query: Query? =
-                switch rule.query {
-                case .whole(let text): .whole(pattern(text))
-                case .items(let items):
-                    .items(
-                        items.map { item -> (name: [UInt8], value: LinkPattern) in
-                            let name = Array(item.name.utf8)
-                            return (ignoresCase ? Self.folded(name) : name, pattern(item.pattern))
-                        }
-                    )
-                case nil: nil
-                }
-            self.rules.append(
-                Rule(
-                    path: path,
-                    query: query,
-                    fragment: rule.fragment.map { pattern($0) },
-                    excludes: rule.excludes,
-                    ignoresCase: ignoresCase,
-                    decodes: !rule.isPercentEncoded
-                )
-            )
-            // A path whose escapes are decoded may begin with other bytes than its pattern.
-            beginnings.append(Beginning(rule.isPercentEncoded ? path.fixedBeginning[...] : []))
-            if states > LinkMatcher.maximumStates { return }
-        }
-    }
-
-    /// Returns the first rule that matches; nil when none does, or when the work limit is reached.
-    func firstMatch(_ text: Text, _ work: inout MatchWork) -> (index: Int, excludes: Bool)? {
-        for index in rules.indices where beginnings[index].begins(text.beginning) {
-            let isMatch = matches(rules[index], text, &work)
-            if work.isExhausted { return nil }
-            if isMatch { return (index, rules[index].excludes) }
-        }
-        return nil
-    }
-
-    /// The most steps for each byte of a URL, for all rules together.
-    var stepsPerByte: Int {
-        rules.reduce(0) { sum, rule in
-            var steps = rule.path.stepsPerByte + (rule.fragment?.stepsPerByte ?? 0)
-            switch rule.query {
-            case nil: break
-            case .whole(let pattern): steps += pattern.stepsPerByte
-            case .items(let items): for item in items { steps += item.value.stepsPerByte + Self.scanningSteps }
-            }
-            return sum + steps + (rule.decodes ? MatchWork.decodingSteps : 0)
-        }
-    }
-
-    /// The number of steps for each byte of a query to find its items.
-    private static let scanningSteps = 2
-
-    private func matches(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
-        matchesPath(rule, text, &work) && matchesFragment(rule, text, &work) && matchesQuery(rule, text, &work)
-    }
-
-    /// Returns the components that keep each rule from matching; nil for a rule after the work limit was reached.
-    func trace(_ text: Text, _ work: inout MatchWork) -> [[RuleComponent]?] {
-        rules.map { rule in
-            var missing: [RuleComponent] = []
-            if !matchesPath(rule, text, &work) { missing.append(.path) }
-            if !matchesQuery(rule, text, &work) { missing.append(.query) }
-            if !matchesFragment(rule, text, &work) { missing.append(.fragment) }
-            return work.isExhausted ? nil : missing
-        }
-    }
-
-    private func matchesPath(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
-        if rule.path.matchesEverything { return true }
-        return rule.path.matches(text.bytes(text.url.path, for: rule, &work), &work)
-    }
-
-    private func matchesFragment(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
-        guard let fragment = rule.fragment else { return true }
-        return fragment.matches(text.bytes(text.url.fragment, for: rule, &work), &work)
-    }
-
-    private func matchesQuery(_ rule: Rule, _ text: Text, _ work: inout MatchWork) -> Bool {
-        switch rule.query {
-        case nil: true
-        case .whole(let pattern): pattern.matches(text.bytes(text.url.query, for: rule, &work), &work)
-        case .items(let items):
-            items.allSatisfy { item in matches(item.name, item.value, rule, text, &work) }
-        }
-    }
-
-    /// Returns whether all items with a name match. An item that is missing or has no value counts as empty.
-    private func matches(
-        _ name: [UInt8],
-        _ value: LinkPattern,
-        _ rule: Rule,
-        _ text: Text,
-        _ work: inout MatchWork
-    ) -> Bool {
-        let query = text.url.query
-        guard work.spend(query.count * Self.scanningSteps) else { return false }
-        var start = query.lowerBound
-        var isThere = false
-        while start < query.upperBound {
-            let end = text.url.bytes[start..<query.upperBound].firstIndex(of: 0x26) ?? query.upperBound
-            let mark = text.url.bytes[start..<end].firstIndex(of: 0x3D) ?? end
-            let found = text.bytes(start..<mark, for: rule, &work)
-            let steps = rule.ignoresCase ? name.count : 0
-            guard work.spend(steps) else { return false }
-            if Self.areEqual(found, name, ignoringCase: rule.ignoresCase) {
-                isThere = true
-                let bytes = text.bytes(min(mark + 1, end)..<end, for: rule, &work)
-                guard value.matches(bytes, &work) else { return false }
-            }
-            start = end + 1
-        }
-        return isThere || value.matches([], &work)
-    }
-
-    /// Returns whether a text is a name. Without case, the letters outside ASCII of both are already in lower case.
-    private static func areEqual(_ text: ArraySlice<UInt8>, _ name: [UInt8], ignoringCase: Bool) -> Bool {
-        guard ignoringCase else { return text.elementsEqual(name) }
-        return text.count == name.count && zip(text, name).allSatisfy { lowered($0) == lowered($1) }
-    }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
     }
 }
 
 /// Limits the work of comparing one URL with the rules of files, so that no file and no URL can block the caller.
 ///
-/// It counts steps, not time, so the same URL and the same file give the same answer on every machine. One step is
-/// about the work for one byte and one machine word of a pattern.
+/// It counts steps, not time, so the same URL and the same file give the same answer on every machine. One step compares
+/// one piece of a pattern with a text, or the name of a query item with that of a rule.
 package struct MatchWork {
-    /// The most steps of one match: several hundred times the steps for the largest files of real sites.
+    /// The most steps of one match: several hundred times the steps for the largest files of real sites, and some
+    /// hundredths of a second.
     package static let limit = 1 << 23
-    /// The number of steps to decode or fold one byte.
-    static let decodingSteps = 8
-
-    private var left = limit
 
     /// The number of steps taken, without those beyond the limit.
     package private(set) var steps = 0
 
-    /// Whether the limit was reached. Comparisons after that have no valid result.
+    /// Whether the limit was reached. Comparisons after that have no valid result, and no app opens the URL.
     package private(set) var isExhausted = false
 
     /// Starts with the whole limit. Share one value for all comparisons of one link, for example with several files.
@@ -410,10 +124,128 @@ package struct MatchWork {
     /// Uses steps of the remaining work.
     ///
     /// - Returns: false when the limit is reached.
-    mutating func spend(_ steps: Int) -> Bool {
-        left -= steps
-        if left < 0 { isExhausted = true }
-        if !isExhausted { self.steps += steps }
+    mutating func spend(_ count: Int) -> Bool {
+        if count > Self.limit - steps { isExhausted = true }
+        if !isExhausted { steps += count }
         return !isExhausted
+    }
+}
+
+/// A rule, ready to be compared with URLs.
+private struct CompiledRule: Sendable {
+    private enum Query: Sendable {
+        case whole(LinkPattern)
+        case items([(name: [UInt8], value: LinkPattern)])
+    }
+
+    private let path: LinkPattern?
+    private let query: Query?
+    private let fragment: LinkPattern?
+    /// Whether texts are compared in lower case.
+    private let ignoresCase: Bool
+    /// Whether the escapes of texts are decoded first.
+    private let decodes: Bool
+
+    init(_ rule: AssociationFile.Rule, variables: SubstitutionVariables) {
+        let ignoresCase = !rule.isCaseSensitive
+        func pattern(_ text: String, isPath: Bool = false) -> LinkPattern {
+            LinkPattern(text, isPath: isPath, ignoresCase: ignoresCase, variables: variables)
+        }
+        path = rule.path.map { pattern($0, isPath: true) }
+        query =
+            switch rule.query {
+            case .whole(let text): .whole(pattern(text))
+            case .items(let items):
+                .items(
+                    items.map { item in
+                        let name = Array(item.name.utf8)
+                        return (ignoresCase ? LinkPattern.folded(name) : name, pattern(item.pattern))
+                    }
+                )
+            case nil: nil
+            }
+        fragment = rule.fragment.map { pattern($0) }
+        self.ignoresCase = ignoresCase
+        decodes = !rule.isPercentEncoded
+    }
+
+    func matches(_ forms: URLForms, _ work: inout MatchWork) -> Bool {
+        matches(.path, forms, &work) && matches(.fragment, forms, &work) && matches(.query, forms, &work)
+    }
+
+    /// Returns whether a component of a URL matches.
+    func matches(_ component: RuleComponent, _ forms: URLForms, _ work: inout MatchWork) -> Bool {
+        let url = forms.form(ignoresCase: ignoresCase, decodes: decodes)
+        switch component {
+        case .path: return path?.matches(url.path, &work) ?? true
+        case .fragment: return fragment?.matches(url.fragment, &work) ?? true
+        case .query:
+            switch query {
+            case nil: return true
+            case .whole(let pattern): return pattern.matches(url.query, &work)
+            case .items(let items):
+                for item in items where !Self.matches(item.name, item.value, url.items, &work) { return false }
+                return true
+            }
+        }
+    }
+
+    /// Returns whether all items with a name match. An item that is missing or has no value counts as empty.
+    private static func matches(
+        _ name: [UInt8],
+        _ pattern: LinkPattern,
+        _ items: [(name: [UInt8], value: [UInt8])],
+        _ work: inout MatchWork
+    ) -> Bool {
+        guard work.spend(items.count) else { return false }
+        var exists = false
+        for item in items where item.name == name {
+            exists = true
+            guard pattern.matches(item.value, &work) else { return false }
+        }
+        return exists || pattern.matches([], &work)
+    }
+}
+
+/// A URL in the forms that rules compare. Each is made when a rule first needs it.
+private final class URLForms {
+    /// The components in one form.
+    final class Form {
+        let path: [UInt8]
+        let query: [UInt8]
+        let fragment: [UInt8]
+        /// The items of the query, in order.
+        let items: [(name: [UInt8], value: [UInt8])]
+
+        init(_ url: LinkURL, ignoresCase: Bool, decodes: Bool) {
+            func text(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+                let text = decodes && url.hasEscapes ? LinkURL.decoded(bytes) : Array(bytes)
+                return ignoresCase ? LinkPattern.folded(text) : text
+            }
+            path = text(url.bytes[url.path])
+            query = text(url.bytes[url.query])
+            fragment = text(url.bytes[url.fragment])
+            // An escaped separator does not separate.
+            let written = url.bytes[url.query]
+            let listed = written.last == 0x26 ? written.dropLast() : written
+            let parts = written.isEmpty ? [] : listed.split(separator: 0x26, omittingEmptySubsequences: false)
+            items = parts.map { item in
+                let mark = item.firstIndex(of: 0x3D) ?? item.endIndex
+                return (text(item[..<mark]), text(item[mark...].dropFirst()))
+            }
+        }
+    }
+
+    private let url: LinkURL
+    private var forms: [Form?] = [nil, nil, nil, nil]
+
+    init(_ url: LinkURL) { self.url = url }
+
+    func form(ignoresCase: Bool, decodes: Bool) -> Form {
+        let index = (ignoresCase ? 1 : 0) + (decodes ? 2 : 0)
+        if let form = forms[index] { return form }
+        let form = Form(url, ignoresCase: ignoresCase, decodes: decodes)
+        forms[index] = form
+        return form
     }
 }

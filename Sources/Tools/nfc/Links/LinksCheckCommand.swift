@@ -58,8 +58,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
         let places = try self.places()
         let loaded = try await reportingFailure(json: json) { () throws(CommandFailure) in try self.file.load() }
         switch loaded.parse() {
-        case .success(let parsed):
-            let file = LinkMatcher(parsed).file
+        case .success(let file):
             let findings = places + loaded.findings + file.check() + check(file, link)
             let isFine = findings.allSatisfy { $0.severity == .information }
             let what = findings.count == 1 ? "There is 1 finding." : "There are \(findings.count) findings."
