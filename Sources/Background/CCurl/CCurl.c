@@ -24,6 +24,7 @@ enum {
     CURL_SSLVERSION_TLSv1_2 = 6,
     CURLE_FAILED_INIT = 2,
     CURLINFO_OS_ERRNO = 0x200000 + 25,
+    CURLINFO_RESPONSE_CODE = 0x200000 + 2,
     CURLPROTO_HTTPS = 1 << 1,
 };
 
@@ -177,6 +178,7 @@ enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, 
     if (result == 0) {
         result = curl_easy_perform(handle);
         curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error->number);
+        curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &error->status);
     }
     curl_easy_cleanup(handle);
     curl_slist_free_all(fields);

@@ -199,7 +199,7 @@ struct SystemdProgram: StartedProgram {
     ///   - bus: a connection to the user's bus that nothing else uses.
     ///   - limit: how long systemd may take.
     /// - Returns: nil when the user's systemd is not on the bus.
-    init?(_ program: UnitProgram, _ bus: UserBus, limit: Duration) throws(DeliveryError) {
+    init?(_ program: UnitProgram, _ bus: BusConnection, limit: Duration) throws(DeliveryError) {
         path = program.path
         let state: StartedUnit.State
         do throws(BusError) {

@@ -70,7 +70,7 @@ package struct LinkDeliverer: Sendable {
         let found = try entry(app.desktopID)
         let bus = try bus(isNeeded: found.entry.isBusActivated || found.entry.takesMessages)
         let starts = found.entry.isBusActivated
-        func give() throws(DeliveryError) -> UserBus.Outcome {
+        func give() throws(DeliveryError) -> BusConnection.DeliveryOutcome {
             guard let bus else { return .none }
             do throws(BusError) {
                 return try bus.deliver(payload, to: found.name, starts: starts, token: token, limit: limit)
@@ -132,7 +132,7 @@ package struct LinkDeliverer: Sendable {
     }
 
     /// Waits until an app has registered its name on the bus.
-    private func wait(for name: String, _ bus: UserBus, _ program: any StartedProgram) throws(DeliveryError) {
+    private func wait(for name: String, _ bus: BusConnection, _ program: any StartedProgram) throws(DeliveryError) {
         let clock = ContinuousClock()
         let end = clock.now + limit
         while clock.now < end {
@@ -161,9 +161,9 @@ package struct LinkDeliverer: Sendable {
     }
 
     /// Returns the user's bus; nil when there is none and it is not needed.
-    func bus(isNeeded: Bool) throws(DeliveryError) -> UserBus? {
+    func bus(isNeeded: Bool) throws(DeliveryError) -> BusConnection? {
         do throws(BusError) {
-            return try UserBus(address: environment["DBUS_SESSION_BUS_ADDRESS"])
+            return try BusConnection(.user, address: environment["DBUS_SESSION_BUS_ADDRESS"])
         } catch {
             guard isNeeded else { return nil }
             throw DeliveryError(error)
@@ -191,50 +191,37 @@ extension LinkDeliverer {
     }
 }
 
-/// Why a link could not be opened. Errors are equal if their codes are.
-package struct DeliveryError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure; new kinds may be added.
-    package struct Code: Sendable, Hashable {
-        /// The name of the kind, for programs.
-        package let name: String
-
+/// Why a link could not be opened.
+package struct DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure. The raw value is its name for programs.
+    package enum Code: String, Sendable, Hashable {
         /// There is no user bus.
-        package static let noBus = Code(name: "no-bus")
+        case noBus = "no-bus"
         /// The app can't be started as it is installed.
-        package static let notStarted = Code(name: "not-started")
+        case notStarted = "not-started"
         /// The app's desktop entry has no place for a link, or more than one.
-        package static let takesNoLink = Code(name: "takes-no-link")
+        case takesNoLink = "takes-no-link"
         /// The app was started, but ended.
-        package static let ended = Code(name: "app-ended")
+        case ended = "app-ended"
         /// The app did not answer in time.
-        package static let noAnswer = Code(name: "no-answer")
+        case noAnswer = "no-answer"
         /// The app did not accept the link.
-        package static let refused = Code(name: "app-refused")
+        case refused = "app-refused"
         /// The app's name on the bus belongs to another user.
-        package static let foreign = Code(name: "foreign-app")
+        case foreign = "foreign-app"
         /// No app on this system opens links of this scheme.
-        package static let noHandler = Code(name: "no-handler")
+        case noHandler = "no-handler"
     }
-
-    /// Boxed, so that the error is one pointer wide.
-    private final class Contents: Sendable {
-        let code: Code
-        let reason: String
-
-        init(_ code: Code, _ reason: String) {
-            self.code = code
-            self.reason = reason
-        }
-    }
-
-    private let contents: Contents
 
     /// The kind of failure.
-    package var code: Code { contents.code }
+    package let code: Code
     /// What happened and what to do next, as sentences for people.
-    package var reason: String { contents.reason }
+    package let reason: String
 
-    init(_ code: Code, _ reason: String) { contents = Contents(code, reason) }
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
 
     init(_ error: BusError) {
         let code: Code =
@@ -249,10 +236,4 @@ package struct DeliveryError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String { reason }
-}
-
-extension DeliveryError: Hashable {
-    package static func == (left: DeliveryError, right: DeliveryError) -> Bool { left.code == right.code }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

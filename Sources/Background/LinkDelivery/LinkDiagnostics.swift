@@ -134,7 +134,7 @@ extension LinkDiagnostics {
     private func notifications(_ bus: BusConnection) -> Finding {
         let capabilities: Set<String>
         do throws(BusError) {
-            let answer = try bus.ask(BusCall(Self.notifications, "GetCapabilities"), within: 10)
+            let answer = try bus.ask(BusCall(Self.notifications, "GetCapabilities"), within: .seconds(10))
             capabilities = Set((answer.first?.values ?? []).compactMap(\.text))
         } catch {
             return Finding(
@@ -163,7 +163,7 @@ extension LinkDiagnostics {
 
     private func lock(_ bus: BusConnection) throws(BusError) -> Finding {
         var savers: [String] = []
-        for saver in ScreenSaver.all where try bus.isThere(saver.object.destination) {
+        for saver in ScreenSaver.all where try bus.hasOwner(saver.object.destination) {
             savers.append(saver.object.destination)
         }
         let silent = try bus.screenSavers().silent

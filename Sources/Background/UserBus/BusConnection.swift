@@ -177,43 +177,39 @@ import Glibc
     /// - Returns: the value that ``ReceivedMessage/answersTo`` of the answer will have.
     /// - Throws: ``BusError``; with `nobody` when no program owns the name.
     package func send(_ call: BusCall) throws(BusError) -> UInt64 {
-        try send(call, to: owner(of: call.destination))
+        try send(call, to: owner(of: call.object.destination))
     }
 
     private func send(_ call: BusCall, to connection: String) throws(BusError) -> UInt64 {
-        let message = unsafe try make(call.object, to: connection, call.method)
+        let object = call.object
+        var message: OpaquePointer?
+        let made = unsafe ocn_bus_message_new_method_call(
+            bus,
+            &message,
+            connection,
+            object.path,
+            object.interface,
+            call.method
+        )
+        guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
-        unsafe try write(call.arguments, to: message)
-        return unsafe try send(message, to: connection)
-    }
-
-    private func send(_ message: OpaquePointer?, to connection: String) throws(BusError) -> UInt64 {
+        unsafe try BusMessageWriter.write(call.arguments, to: message)
         try checkSilence()
         var cookie: UInt64 = 0
-        let number = unsafe ocn_bus_send(bus, message, &cookie)
-        guard number >= 0 else { throw BusError(number: number, "The call can't be sent") }
+        let sent = unsafe ocn_bus_send(bus, message, &cookie)
+        guard sent >= 0 else { throw BusError(number: sent, "The call can't be sent") }
         ledger.note(cookie, to: connection)
         flush()
         return cookie
     }
 
-    /// Returns the unique name of the connection that owns a name. If there is none, its program is started, if the bus
-    /// knows how.
-    private func startedOwner(of name: String) throws(BusError) -> String {
-        do throws(BusError) {
-            return try owner(of: name)
-        } catch  where error.code == .nobody {
-            let flags = BusValue.uint32(0)
-            _ = try ask(BusCall(.daemon, Self.start, [.string(name), flags]), within: 25)
-            return try owner(of: name)
-        }
-    }
-
-    func owner(of name: String) throws(BusError) -> String {
+    /// Returns the unique name of the connection that owns a name.
+    ///
+    /// - Throws: ``BusError``; with `nobody` when there is none.
+    package func owner(of name: String) throws(BusError) -> String {
         // The unique name of a connection is its own owner.
         if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
-        let values = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)]))
-        guard let owner = values.first?.text else {
+        guard let owner = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)])).first?.text else {
             throw BusError(.badMessage, "The bus answers with other values than it should.")
         }
         return owner
@@ -224,42 +220,31 @@ import Glibc
     ///
     /// - Parameters:
     ///   - call: the call.
-    ///   - limit: the maximum wait, in seconds.
+    ///   - limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a program is
+    ///     started.
     /// - Returns: the values of the answer.
     /// - Throws: ``BusError``; with `nobody` when no program owns the name, `refused` when the answer is another error,
     ///   or `silentBus` when the bus itself does not answer.
-    package func ask(_ call: BusCall, within limit: UInt64 = 2) throws(BusError) -> [BusValue] {
-        let cookie = try send(call, to: startedOwner(of: call.destination))
-        let answer = try answer(to: cookie, of: call.method, from: call.destination, within: .seconds(limit))
-        let reader = unsafe BusMessageReader(message: answer.message)
-        guard let values = reader.values() else {
-            throw BusError(.badMessage, "\(call.destination) answers with values that can't be read.")
+    package func ask(_ call: BusCall, within limit: Duration = .seconds(2)) throws(BusError) -> [BusValue] {
+        let name = call.object.destination
+        let owner: String
+        do throws(BusError) {
+            owner = try self.owner(of: name)
+        } catch  where error.code == .nobody {
+            _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: .seconds(25))
+            owner = try self.owner(of: name)
         }
-        return values
-    }
-
-    /// Waits for the answer to a call.
-    ///
-    /// - Parameters:
-    ///   - cookie: the number of the call.
-    ///   - method: the method.
-    ///   - name: the name of the called program, for people.
-    ///   - limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a program is
-    ///     started.
-    private func answer(
-        to cookie: UInt64,
-        of method: String,
-        from name: String,
-        within limit: Duration
-    ) throws(BusError) -> ReceivedMessage {
-        let isOfBus = name == ReplyLedger.daemon && method != Self.start
-        let answers = try answers(to: [cookie], within: isOfBus ? patience : limit)
-        guard let message = answers[cookie] else {
-            guard isOfBus else { throw BusError(.noAnswer, "\(name) does not answer: the time is over.") }
+        let cookie = try send(call, to: owner)
+        let isOfBus = name == ReplyLedger.daemon && call.method != Self.start
+        guard let answer = try answers(to: [cookie], within: isOfBus ? patience : limit)[cookie] else {
+            guard isOfBus else { throw BusError(.noAnswer, "\(call.object.program) does not answer in time.") }
             throw silence()
         }
-        if message.isError { throw message.error(of: name) }
-        return message
+        if answer.isError { throw answer.error(of: call.object.program) }
+        guard let values = answer.contents else {
+            throw BusError(.badMessage, "\(call.object.program) answers with values that can't be read.")
+        }
+        return values
     }
 
     /// Waits for the answers to calls. Other messages that arrive meanwhile wait for ``receive()``.
@@ -297,30 +282,6 @@ import Glibc
         return answers
     }
 
-    /// Calls a method of a connection with arguments of any type, and waits for the answer.
-    ///
-    /// - Parameters:
-    ///   - object: the object. Its destination is a unique name, or the bus itself.
-    ///   - method: the method.
-    ///   - name: the name of the destination, for people.
-    ///   - limit: the maximum wait.
-    ///   - arguments: writes the arguments.
-    func call(
-        _ object: BusCall.Object,
-        _ method: String,
-        shownAs name: String,
-        within limit: Duration,
-        arguments: (inout BusMessageWriter) -> Void
-    ) throws(BusError) -> ReceivedMessage {
-        let message = unsafe try make(object, to: object.destination, method)
-        defer { _ = unsafe ocn_bus_message_unref(message) }
-        var writer = unsafe BusMessageWriter(message: message)
-        arguments(&writer)
-        try writer.check("The call")
-        let cookie = unsafe try send(message, to: object.destination)
-        return try answer(to: cookie, of: method, from: name, within: limit)
-    }
-
     /// At least one, because zero means sd-bus's own limit.
     static func microseconds(_ limit: Duration) -> UInt64 {
         let (seconds, attoseconds) = limit.components
@@ -338,29 +299,11 @@ import Glibc
         let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
         guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
-        unsafe try write(values, to: message)
+        unsafe try BusMessageWriter.write(values, to: message)
         try checkSilence()
         let sent = unsafe ocn_bus_send(bus, message, nil)
         guard sent >= 0 else { throw BusError(number: sent, "The signal can't be sent") }
         flush()
-    }
-
-    private func make(
-        _ object: BusCall.Object,
-        to connection: String,
-        _ method: String
-    ) throws(BusError) -> OpaquePointer? {
-        var message: OpaquePointer?
-        let made = unsafe ocn_bus_message_new_method_call(
-            bus,
-            &message,
-            connection,
-            object.path,
-            object.interface,
-            method
-        )
-        guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
-        return unsafe message
     }
 
     func sendAnswer(_ answer: OpaquePointer?) {
@@ -368,15 +311,8 @@ import Glibc
         flush()
     }
 
-    func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
-        var writer = unsafe BusMessageWriter(message: message)
-        for value in values { writer.value(value) }
-        try writer.check("The message")
-    }
-}
+    // MARK: Names
 
-/// Subscribing to signals, and taking names.
-extension BusConnection {
     /// Subscribes to signals.
     ///
     /// - Parameter rule: the match rule. It should have a `sender`, so that signals of other connections do not arrive.
@@ -397,9 +333,66 @@ extension BusConnection {
         // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
         // owns the name.
         let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
-        let values = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
-        let answer = values.first?.integer
-        guard answer == 1 else { throw BusError(.nameTaken, "The name \(name) can't be had: another program has it.") }
+        let answer = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
+        guard answer.first?.integer == 1 else {
+            throw BusError(.nameTaken, "The bus name \(name) is already taken by another program.")
+        }
+    }
+
+    /// Returns whether any program owns a name on the bus. This does not start the program.
+    ///
+    /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
+    package func hasOwner(_ name: String) throws(BusError) -> Bool {
+        try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
+    }
+
+    /// Returns the unique name of the user's connection that owns a name; nil when no connection owns it.
+    ///
+    /// - Throws: ``BusError``; with `foreign` when a program of another user owns it.
+    package func userOwner(of name: String) throws(BusError) -> String? {
+        do throws(BusError) {
+            let owner = try owner(of: name)
+            guard try isOwn(owner) else {
+                throw BusError(.foreign, "\(name) on the bus belongs to another user, who gets nothing of yours.")
+            }
+            return owner
+        } catch  where error.code == .nobody {
+            // No connection owns the name, or its owner has left the bus meanwhile.
+            return nil
+        }
+    }
+
+    /// Returns whether a connection belongs to a program of the same user.
+    ///
+    /// - Throws: ``BusError``; with `nobody` when the connection has left the bus.
+    func isOwn(_ connection: String) throws(BusError) -> Bool {
+        let user = try ask(BusCall(.daemon, "GetConnectionUnixUser", [.string(connection)])).first?.integer
+        return user == Int64(geteuid())
+    }
+
+    /// Lets the bus start the program of a name.
+    ///
+    /// - Returns: the unique name of the connection that then owns the name.
+    /// - Throws: ``BusError``; with `nobody` when the bus knows no program for the name.
+    func startProgram(of name: String, limit: Duration) throws(BusError) -> String {
+        do throws(BusError) {
+            _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: limit)
+        } catch  where error.code == .nobody {
+            throw BusError(
+                .nobody,
+                """
+                The bus knows no program for \(name). Install \(name).service in dbus-1/services of a folder for data, \
+                or remove DBusActivatable from \(name).desktop.
+                """
+            )
+        } catch  where error.code == .refused {
+            // The daemon reports how the program ended.
+            throw BusError(.noAnswer, "\(name) was started and ended at once: \(error.reason)")
+        }
+        guard let owner = try userOwner(of: name) else {
+            throw BusError(.noAnswer, "\(name) was started and ended at once.")
+        }
+        return owner
     }
 }
 

@@ -2,6 +2,50 @@
 import CSDBus
 import Glibc
 
+/// A method of an object on a bus, with its arguments.
+package struct BusCall: Sendable {
+    /// An interface of an object.
+    package struct Object: Sendable {
+        /// The name of the program that owns the object, or the unique name of its connection.
+        package var destination: String
+        /// The object's path.
+        package var path: String
+        /// The interface.
+        package var interface: String
+        /// The name of the program in errors.
+        var program: String
+
+        /// Creates the name of an interface.
+        ///
+        /// - Parameter program: the name of the program in errors; nil for the destination.
+        package init(_ destination: String, _ path: String, _ interface: String, program: String? = nil) {
+            self.destination = destination
+            self.path = path
+            self.interface = interface
+            self.program = program ?? destination
+        }
+
+        /// The bus itself.
+        package static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+
+        /// The interface for the object's properties.
+        package var properties: Object {
+            Object(destination, path, "org.freedesktop.DBus.Properties", program: program)
+        }
+    }
+
+    var object: Object
+    var method: String
+    var arguments: [BusValue]
+
+    /// Creates a call.
+    package init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
+        self.object = object
+        self.method = method
+        self.arguments = arguments
+    }
+}
+
 /// A value of a message on a bus (D-Bus Specification 0.38, Type System).
 package indirect enum BusValue: Sendable, Hashable {
     /// A text.
@@ -24,6 +68,12 @@ package indirect enum BusValue: Sendable, Hashable {
     case strings([String])
     /// A dictionary of names and values. In a received dictionary, each name occurs once.
     case properties([String: BusValue])
+    /// An array of elements with a signature, for sending.
+    case array(of: String, [BusValue])
+    /// A structure, for sending.
+    case structure([BusValue])
+    /// A value with its type, for sending.
+    case variant(BusValue)
     /// An array or a structure, as received. It can't be sent.
     case list([BusValue])
 
@@ -47,25 +97,16 @@ package indirect enum BusValue: Sendable, Hashable {
     }
 
     /// The Boolean.
-    package var isTrue: Bool? {
-        if case .boolean(let value) = self { return value }
-        return nil
-    }
+    package var isTrue: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
     /// The values of an array or a structure.
-    package var values: [BusValue]? {
-        if case .list(let values) = self { return values }
-        return nil
-    }
+    package var values: [BusValue]? { if case .list(let values) = self { values } else { nil } }
 
     /// The values by name.
-    package var members: [String: BusValue]? {
-        if case .properties(let members) = self { return members }
-        return nil
-    }
+    package var members: [String: BusValue]? { if case .properties(let members) = self { members } else { nil } }
 
     /// The type as it is sent.
-    var signature: String {
+    fileprivate var signature: String {
         switch self {
         case .string: "s"
         case .path: "o"
@@ -76,181 +117,72 @@ package indirect enum BusValue: Sendable, Hashable {
         case .bytes: "ay"
         case .strings: "as"
         case .properties: "a{sv}"
+        case .array(let elements, _): "a" + elements
+        case .structure(let values): "(" + values.map(\.signature).joined() + ")"
+        case .variant: "v"
         case .number, .list: "x"
         }
     }
 }
 
-/// A method of an object on a bus, with its arguments.
-package struct BusCall: Sendable {
-    /// An interface of an object.
-    package struct Object: Sendable {
-        /// The name of the program that owns the object.
-        package var destination: String
-        /// The object's path.
-        package var path: String
-        /// The interface.
-        package var interface: String
-
-        /// Creates the name of an interface.
-        package init(_ destination: String, _ path: String, _ interface: String) {
-            self.destination = destination
-            self.path = path
-            self.interface = interface
-        }
-
-        /// The bus itself.
-        package static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
-
-        /// The interface for the object's properties.
-        package var properties: Object { Object(destination, path, "org.freedesktop.DBus.Properties") }
-    }
-
-    var object: Object
-    var method: String
-    var arguments: [BusValue]
-    var destination: String { object.destination }
-
-    /// Creates a call.
-    package init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
-        self.object = object
-        self.method = method
-        self.arguments = arguments
-    }
-}
-
 /// Writes the values of a message.
 @safe struct BusMessageWriter {
-    let message: OpaquePointer?
+    private let message: OpaquePointer?
     /// The negative number of the first value that could not be written.
     private var problem: CInt?
 
-    init(message: OpaquePointer?) { unsafe self.message = message }
+    private init(_ message: OpaquePointer?) { unsafe self.message = message }
 
-    mutating func note(_ number: CInt) {
+    /// Writes values.
+    static func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
+        var writer = unsafe BusMessageWriter(message)
+        for value in values { writer.write(value) }
+        if let problem = writer.problem { throw BusError(number: problem, "The message can't be written") }
+    }
+
+    private mutating func note(_ number: CInt) {
         if problem == nil, number < 0 { problem = number }
     }
 
-    /// Checks that all values could be written.
-    ///
-    /// - Parameter what: what is written, as the beginning of a sentence.
-    func check(_ what: String) throws(BusError) {
-        if let problem { throw BusError(number: problem, "\(what) can't be written") }
-    }
-
-    private static func type(_ letter: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: letter.value) }
-
-    mutating func string(_ text: String) {
-        note(unsafe text.withCString { unsafe ocn_bus_message_append_basic(message, Self.type("s"), $0) })
-    }
-
-    mutating func boolean(_ value: Bool) {
-        let isTrue: CInt = 1
-        var number = value ? isTrue : 0
-        note(unsafe ocn_bus_message_append_basic(message, Self.type("b"), &number))
-    }
-
-    mutating func number(_ value: UInt32) {
-        var number = value
-        note(unsafe ocn_bus_message_append_basic(message, Self.type("u"), &number))
-    }
-
-    /// Writes a dictionary of texts by name. Its values are variants.
-    mutating func texts(_ texts: KeyValuePairs<String, String>) {
-        array(of: "{sv}") { writer in
-            for (name, text) in texts { writer.entry(name, "s") { $0.string(text) } }
-        }
-    }
-
-    mutating func bytes(_ bytes: [UInt8]) {
-        note(
-            unsafe bytes.withUnsafeBytes { buffer in
-                unsafe ocn_bus_message_append_array(message, Self.type("y"), buffer.baseAddress, buffer.count)
-            }
-        )
-    }
-
-    /// Writes an array. `body` writes its elements.
-    mutating func array(of signature: String, _ body: (inout BusMessageWriter) -> Void = { _ in }) {
-        container("a", signature, body)
-    }
-
-    /// Writes an entry of a dictionary whose value is a variant: `sv`.
-    mutating func entry(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
-        container("e", "sv") { $0.named(name, signature, body) }
-    }
-
-    /// Writes a structure of a name and a variant: `(sv)`.
-    mutating func property(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
-        structure("sv") { $0.named(name, signature, body) }
-    }
-
-    /// Writes a structure. `body` writes its members.
-    mutating func structure(_ signature: String, _ body: (inout BusMessageWriter) -> Void) {
-        container("r", signature, body)
-    }
-
-    private mutating func named(_ name: String, _ signature: String, _ body: (inout BusMessageWriter) -> Void) {
-        string(name)
-        container("v", signature, body)
-    }
-
-    private mutating func container(
-        _ kind: Unicode.Scalar,
-        _ signature: String,
-        _ body: (inout BusMessageWriter) -> Void
-    ) {
-        note(unsafe ocn_bus_message_open_container(message, Self.type(kind), signature))
-        body(&self)
-        note(unsafe ocn_bus_message_close_container(message))
-    }
-}
-
-/// Reads the values of a message in order.
-@safe struct BusMessageReader {
-    let message: OpaquePointer?
-
-    init(message: OpaquePointer?) { unsafe self.message = message }
-
-    /// Returns whether the types of the message's values match a signature.
-    func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
-
-    func string() -> String? {
-        var budget = Budget()
-        return text(0x73, &budget)
-    }
-
-    func boolean() -> Bool? { number(0x62, CInt.self).map { $0 != 0 } }
-
-    func number() -> UInt32? { number(0x75, UInt32.self) }
-
-    func bytes() -> [UInt8]? {
-        var budget = Budget()
-        return bytes(&budget)
-    }
-}
-
-extension BusMessageWriter {
-    /// Writes a value.
-    mutating func value(_ value: BusValue) {
+    private mutating func write(_ value: BusValue) {
         switch value {
-        case .string(let text): string(text)
+        case .string(let text): basic("s", text)
         case .path(let text): basic("o", text)
-        case .boolean(let value): boolean(value)
+        case .boolean(let value): basic("b", CInt(value ? 1 : 0))
         case .byte(let value): basic("y", value)
         case .int32(let value): basic("i", value)
         case .uint32(let value): basic("u", value)
-        case .bytes(let value): bytes(value)
-        case .strings(let texts): array(of: "s") { writer in for text in texts { writer.string(text) } }
-        case .properties(let members):
-            array(of: "{sv}") { writer in
-                for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-                    writer.entry(name, value.signature) { $0.value(value) }
+        case .bytes(let value):
+            note(
+                unsafe value.withUnsafeBytes { buffer in
+                    unsafe ocn_bus_message_append_array(message, 0x79, buffer.baseAddress, buffer.count)
                 }
+            )
+        case .strings(let texts): container("a", "s", texts.map(BusValue.string))
+        case .array(let signature, let values): container("a", signature, values)
+        case .structure(let values): container("r", values.map(\.signature).joined(), values)
+        case .variant(let value): container("v", value.signature, [value])
+        case .properties(let members):
+            open("a", "{sv}")
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                container("e", "sv", [.string(name), .variant(value)])
             }
+            close()
         case .number, .list: note(-EINVAL)
         }
     }
+
+    private mutating func container(_ kind: Unicode.Scalar, _ signature: String, _ values: [BusValue]) {
+        open(kind, signature)
+        for value in values { write(value) }
+        close()
+    }
+
+    private mutating func open(_ kind: Unicode.Scalar, _ signature: String) {
+        note(unsafe ocn_bus_message_open_container(message, CChar(kind.value), signature))
+    }
+
+    private mutating func close() { note(unsafe ocn_bus_message_close_container(message)) }
 
     private mutating func basic(_ type: Unicode.Scalar, _ text: String) {
         note(unsafe text.withCString { unsafe ocn_bus_message_append_basic(message, CChar(type.value), $0) })
@@ -262,7 +194,15 @@ extension BusMessageWriter {
     }
 }
 
-extension BusMessageReader {
+/// Reads the values of a message in order.
+@safe struct BusMessageReader {
+    private let message: OpaquePointer?
+
+    init(message: OpaquePointer?) { unsafe self.message = message }
+
+    /// Returns whether the types of the message's values match a signature.
+    func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
+
     /// The limit for what is read of a message. A bus accepts messages of 128 MB from any program, and a value in
     /// memory is many times larger than in the message.
     struct Budget {
@@ -314,7 +254,7 @@ extension BusMessageReader {
         switch Unicode.Scalar(UInt8(bitPattern: type)) {
         case "s", "g": return text(type, &budget).map(BusValue.string)
         case "o": return text(type, &budget).map(BusValue.path)
-        case "b": return boolean().map(BusValue.boolean)
+        case "b": return number(type, CInt.self).map { .boolean($0 != 0) }
         case "y": return number(type, UInt8.self).map(BusValue.byte)
         case "n": return number(type, Int16.self).map { .number(Int64($0)) }
         case "q": return number(type, UInt16.self).map { .number(Int64($0)) }
@@ -350,15 +290,16 @@ extension BusMessageReader {
         return .properties(members)
     }
 
-    func bytes(_ budget: inout Budget) -> [UInt8]? {
+    private func bytes(_ budget: inout Budget) -> [UInt8]? {
         var start: UnsafeRawPointer?
         var count = 0
-        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0 else { return nil }
-        guard budget.take(count) else { return nil }
+        guard unsafe ocn_bus_message_read_array(message, 0x79, &start, &count) >= 0, budget.take(count) else {
+            return nil
+        }
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    func text(_ type: CChar, _ budget: inout Budget) -> String? {
+    private func text(_ type: CChar, _ budget: inout Budget) -> String? {
         var text: UnsafePointer<CChar>?
         guard unsafe ocn_bus_message_read_basic(message, type, &text) > 0, let text = unsafe text,
             budget.take(unsafe strlen(text))
@@ -368,7 +309,7 @@ extension BusMessageReader {
         return unsafe String(validatingCString: text)
     }
 
-    func number<Number: FixedWidthInteger>(_ type: CChar, _: Number.Type) -> Number? {
+    private func number<Number: FixedWidthInteger>(_ type: CChar, _: Number.Type) -> Number? {
         var number: Number = 0
         return unsafe ocn_bus_message_read_basic(message, type, &number) > 0 ? number : nil
     }

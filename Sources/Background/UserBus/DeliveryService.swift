@@ -32,7 +32,7 @@ package final class DeliveryService: @unchecked Sendable {
     /// How long a replaced instance still receives links, from programs that looked up its name just before.
     private static let farewell = Duration.seconds(2)
 
-    private let bus: UserBus
+    private let bus: BusConnection
     private let desktopID: String
     private let path: String
     private let handler: Handler
@@ -57,8 +57,8 @@ package final class DeliveryService: @unchecked Sendable {
         self.path = path
         self.desktopID = desktopID
         self.handler = handler
-        bus = try UserBus(address: address)
-        try bus.connection.take(desktopID, yields: presence == .background, replaces: presence == .visible)
+        bus = try BusConnection(.user, address: address)
+        try bus.take(desktopID, yields: presence == .background, replaces: presence == .visible)
     }
 
     /// Receives links until the bus is gone, another instance replaces this one, or it is stopped.
@@ -69,13 +69,13 @@ package final class DeliveryService: @unchecked Sendable {
     package func run(isStopped: () -> Bool = { false }) throws(BusError) -> End {
         var end: Deadline?
         while !isStopped() {
-            if let message = try bus.connection.receive() {
+            if let message = try bus.receive() {
                 if message.isCall { try answer(message) }
                 if Self.isLoss(message, of: desktopID) { end = Deadline(after: Self.farewell) }
             } else if let end, end.left == nil {
                 return .replaced
             } else {
-                bus.connection.wait(.seconds(1))
+                bus.wait(.seconds(1))
             }
         }
         return .stopped
@@ -106,9 +106,8 @@ package final class DeliveryService: @unchecked Sendable {
     }
 
     private func payload(of message: ReceivedMessage) -> UserActivityPayload? {
-        let reader = unsafe BusMessageReader(message: message.message)
-        guard reader.hasSignature(DeliveryInterface.argumentSignature), let type = reader.string(),
-            let url = reader.string(), let bytes = reader.bytes()
+        guard let values = message.arguments(DeliveryInterface.argumentSignature), let type = values[0].text,
+            let url = values[1].text, case .bytes(let bytes) = values[2]
         else {
             return nil
         }

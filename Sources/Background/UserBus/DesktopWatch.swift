@@ -100,7 +100,7 @@ import LinuxSupport
             for rule in [
                 "sender='\(name)',\(filter)", "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'",
             ] { try bus.listen(to: rule) }
-            if try bus.isThere(name) { ask(source) } else { silent.remove(source) }
+            if try bus.hasOwner(name) { ask(source) } else { silent.remove(source) }
         } catch {
             fallSilent(source) { $0.follow(source) }
         }
@@ -175,7 +175,7 @@ import LinuxSupport
         }
         if let change = OwnerChange(message) {
             for source in Source.all where source.object.destination == change.name {
-                changeOwner(of: source, isThere: !change.new.isEmpty)
+                changeOwner(of: source, hasOwner: !change.new.isEmpty)
             }
         } else {
             // Asks again for what has changed, because any program may send such a signal.
@@ -183,11 +183,11 @@ import LinuxSupport
         }
     }
 
-    private func changeOwner(of source: Source, isThere: Bool) {
+    private func changeOwner(of source: Source, hasOwner: Bool) {
         // The asked service no longer owns the name.
         questions = questions.filter { $0.value != source }
         changed.remove(source)
-        guard !isThere else { return ask(source) }
+        guard !hasOwner else { return ask(source) }
         keep(nil, of: source)
         onChange()
     }
@@ -230,13 +230,6 @@ package struct ScreenSaver: Sendable {
 }
 
 extension BusConnection {
-    /// Returns whether any program owns a name on the bus. This does not start the program.
-    ///
-    /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
-    package func isThere(_ name: String) throws(BusError) -> Bool {
-        try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
-    }
-
     /// Asks all screen savers on the user's bus at the same time whether one of them covers the screen.
     ///
     /// - Returns: whether one does, or nil when none answers; and the names of those that are there but do not answer.
@@ -245,7 +238,7 @@ extension BusConnection {
         var questions: [UInt64: String] = [:]
         for saver in ScreenSaver.all {
             let name = saver.object.destination
-            if try isThere(name), let cookie = try? send(saver.activityQuestion) { questions[cookie] = name }
+            if try hasOwner(name), let cookie = try? send(saver.activityQuestion) { questions[cookie] = name }
         }
         let answers = try answers(to: Set(questions.keys), within: ScreenSaver.patience)
         let values = answers.values.filter { !$0.isError }.compactMap { $0.values().first?.isTrue }

@@ -33,8 +33,8 @@ package final class NotificationRelay {
         static let closed: UInt32 = 3
     }
 
-    /// How many seconds the desktop's program may take to answer.
-    private static let limit: UInt64 = 5
+    /// How long the desktop's program may take to answer.
+    private static let limit = Duration.seconds(5)
 
     private let bus: BusConnection
     private let desktop: BusConnection?

@@ -67,7 +67,7 @@ import Glibc
     }
 
     /// The values; nil when they can't be read, or are too many. Each part of a message can be read only once.
-    private lazy var contents = reader.values()
+    private(set) lazy var contents = reader.values()
 
     /// The values of a signal or an answer. Empty when they can't be read, or are too many.
     package func values() -> [BusValue] { contents ?? [] }
@@ -97,9 +97,8 @@ import Glibc
         let made = unsafe ocn_bus_message_new_method_return(message, &answer)
         guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
         defer { _ = unsafe ocn_bus_message_unref(answer) }
-        let connection = try liveConnection()
-        unsafe try connection.write(values, to: unsafe answer)
-        unsafe connection.sendAnswer(answer)
+        unsafe try BusMessageWriter.write(values, to: answer)
+        unsafe try liveConnection().sendAnswer(answer)
     }
 
     /// Answers a call with an error.

@@ -190,7 +190,7 @@ extension BusConnection {
             return list
         } catch {
             // If logind can't be started, there is none.
-            guard try isThere(Self.loginManager.destination) else { return nil }
+            guard try hasOwner(Self.loginManager.destination) else { return nil }
             throw error
         }
     }

@@ -23,7 +23,7 @@ package final class StartedUnit {
     /// systemd's own exit statuses for failures before the program runs: 200 to 243 (systemd.exec(5)).
     private static let ownStatuses: ClosedRange<Int64> = 200...243
 
-    private let bus: UserBus
+    private let bus: BusConnection
     private let owner: String
     private let unit: BusCall.Object
 
@@ -35,25 +35,24 @@ package final class StartedUnit {
     ///   - limit: how long systemd may take.
     /// - Returns: nil when the user's systemd is not on the bus.
     /// - Throws: ``BusError``.
-    package init?(_ program: UnitProgram, bus: UserBus, limit: Duration) throws(BusError) {
-        guard let owner = try bus.owner(of: Self.name) else { return nil }
+    package init?(_ program: UnitProgram, bus: BusConnection, limit: Duration) throws(BusError) {
+        guard let owner = try bus.userOwner(of: Self.name) else { return nil }
         self.bus = bus
         self.owner = owner
-        let manager = BusCall.Object(owner, Self.path, Self.name + ".Manager")
+        let manager = BusCall.Object(owner, Self.path, Self.name + ".Manager", program: "systemd")
         // systemd sends signals only to subscribers. A second subscription fails, which does not matter.
-        _ = try? bus.connection.ask(BusCall(manager, "Subscribe"))
-        _ = try bus.connection.call(manager, "StartTransientUnit", shownAs: "systemd", within: limit) { writer in
-            writer.string(program.unit)
-            writer.string("fail")
-            writer.array(of: "(sv)") { program.writeProperties(to: &$0) }
-            writer.array(of: "(sa(sv))")
-        }
-        let answer = try bus.connection.ask(BusCall(manager, "GetUnit", [.string(program.unit)]))
+        _ = try? bus.ask(BusCall(manager, "Subscribe"))
+        let arguments: [BusValue] = [
+            .string(program.unit), .string("fail"), .array(of: "(sv)", program.properties),
+            .array(of: "(sa(sv))", []),
+        ]
+        _ = try bus.ask(BusCall(manager, "StartTransientUnit", arguments), within: limit)
+        let answer = try bus.ask(BusCall(manager, "GetUnit", [.string(program.unit)]))
         guard let path = answer.first?.text else {
             throw BusError(.badMessage, "systemd answers with other values than it should.")
         }
         unit = BusCall.Object(owner, path, Self.name + ".Unit")
-        try bus.connection.listen(to: "sender='\(Self.name)',path='\(path)',member='PropertiesChanged'")
+        try bus.listen(to: "sender='\(Self.name)',path='\(path)',member='PropertiesChanged'")
     }
 
     /// Waits until the program has started, and then until it ends.
@@ -66,9 +65,9 @@ package final class StartedUnit {
         while true {
             let state = try state()
             guard state == .running, let left = deadline.left else { return state }
-            bus.connection.wait(left)
+            bus.wait(left)
             // The messages only show that something changed. The state is then asked for.
-            while try bus.connection.receive() != nil {}
+            while try bus.receive() != nil {}
         }
     }
 
@@ -79,8 +78,8 @@ package final class StartedUnit {
             guard let left = deadline.left else {
                 throw BusError(.noAnswer, "systemd does not start it in time.")
             }
-            bus.connection.wait(left)
-            while try bus.connection.receive() != nil {}
+            bus.wait(left)
+            while try bus.receive() != nil {}
         }
         return try state()
     }
@@ -110,41 +109,10 @@ package final class StartedUnit {
 
     private func property(_ name: String, of object: BusCall.Object) throws(BusError) -> BusValue {
         let call = BusCall(object.properties, "Get", [.string(object.interface), .string(name)])
-        guard let value = try bus.connection.ask(call).first else {
+        guard let value = try bus.ask(call).first else {
             throw BusError(.badMessage, "systemd answers with other values than it should.")
         }
         return value
-    }
-}
-
-extension UnitProgram {
-    /// Writes the unit's properties (org.freedesktop.systemd1(5)).
-    fileprivate func writeProperties(to writer: inout BusMessageWriter) {
-        writer.property("Description", "s") { $0.string(description) }
-        // The unit counts as started only when the program was executed.
-        writer.property("Type", "s") { $0.string("exec") }
-        // Some programs, such as a browser's script, start others and end.
-        writer.property("KillMode", "s") { $0.string("process") }
-        // systemd forgets the unit when the program has ended, with any result, and this connection is closed.
-        writer.property("CollectMode", "s") { $0.string("inactive-or-failed") }
-        writer.property("AddRef", "b") { $0.boolean(true) }
-        // The program's output may contain text of a tag, which must not get into a log.
-        for name in ["StandardOutput", "StandardError"] { writer.property(name, "s") { $0.string("null") } }
-        writer.property("WorkingDirectory", "s") { $0.string(folder) }
-        writer.property("Environment", "as") { writer in
-            writer.array(of: "s") { writer in
-                for (name, value) in environment.sorted(by: { $0.key < $1.key }) { writer.string("\(name)=\(value)") }
-            }
-        }
-        writer.property("ExecStart", "a(sasb)") { writer in
-            writer.array(of: "(sasb)") { writer in
-                writer.structure("sasb") { writer in
-                    writer.string(path)
-                    writer.array(of: "s") { writer in for word in escapedArguments { writer.string(word) } }
-                    writer.boolean(false)
-                }
-            }
-        }
     }
 }
 
@@ -217,5 +185,28 @@ package struct UnitProgram: Sendable {
 
     /// The arguments in systemd's syntax: it replaces a dollar sign and a name with a variable, and two dollar signs
     /// with one (systemd.service(5), Command lines).
-    var escapedArguments: [String] { arguments.map { $0.replacing("$", with: "$$") } }
+    private var escapedArguments: [String] { arguments.map { $0.replacing("$", with: "$$") } }
+
+    /// The unit's properties, each with its name (org.freedesktop.systemd1(5)).
+    fileprivate var properties: [BusValue] {
+        let command: BusValue = .structure([.string(path), .strings(escapedArguments), .boolean(false)])
+        let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let properties: KeyValuePairs<String, BusValue> = [
+            "Description": .string(description),
+            // The unit counts as started only when the program was executed.
+            "Type": .string("exec"),
+            // Some programs, such as a browser's script, start others and end.
+            "KillMode": .string("process"),
+            // systemd forgets the unit when the program has ended, with any result, and this connection is closed.
+            "CollectMode": .string("inactive-or-failed"),
+            "AddRef": .boolean(true),
+            // The program's output may contain text of a tag, which must not get into a log.
+            "StandardOutput": .string("null"),
+            "StandardError": .string("null"),
+            "WorkingDirectory": .string(folder),
+            "Environment": .strings(variables),
+            "ExecStart": .array(of: "(sasb)", [command]),
+        ]
+        return properties.map { .structure([.string($0.key), .variant($0.value)]) }
+    }
 }

@@ -43,12 +43,14 @@ struct ocn_curl_receiver {
     bool (*take_body)(void *context, const char *bytes, size_t size);
 };
 
-// What is known of a download that failed.
+// What is known of a download that ended.
 struct ocn_curl_error {
     // libcurl's text, empty where it has none (CURL_ERROR_SIZE).
     char text[256];
     // The errno of a connection that could not be made; 0 where it is unknown.
     long number;
+    // The status of the last answer; 0 where there was none.
+    long status;
 };
 
 // Opens libcurl and initializes it, the first time that it is called. Any thread may call it.
