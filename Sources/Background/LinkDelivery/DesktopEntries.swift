@@ -4,30 +4,21 @@ package import LinuxSupport
 
 /// The desktop entries of the user and of the system, and which of them opens which scheme.
 package struct DesktopEntries: Sendable, Hashable {
-    /// An entry and its file.
     package struct Found: Sendable, Hashable {
-        /// The entry's name, without `.desktop`.
+        /// Without `.desktop`.
         package var name: String
-        /// The path of the file.
         package var path: String
-        /// The content of the entry.
         package var entry: DesktopEntry
     }
 
-    /// Why an entry can't be used.
     package struct Problem: Error, Sendable, Hashable {
-        /// A sentence for people.
         package var reason: String
     }
 
     private let folders: UserFolders
     private let desktops: [String]
 
-    /// Prepares the search.
-    ///
-    /// - Parameters:
-    ///   - folders: the user's folders.
-    ///   - desktops: the names of the running desktop, in the format of `XDG_CURRENT_DESKTOP`.
+    /// - Parameter desktops: the names of the running desktop, in the format of `XDG_CURRENT_DESKTOP`.
     package init(_ folders: UserFolders, desktops: String = "") {
         self.folders = folders
         self.desktops = desktops.lowercased().split(separator: ":").prefix(8).map(String.init)
@@ -62,15 +53,10 @@ package struct DesktopEntries: Sendable, Hashable {
         throw Problem(reason: "There is no desktop entry \(name).desktop.")
     }
 
-    /// Returns the apps that open URIs of a scheme, starting with the default app (MIME Applications Specification
-    /// 1.0.1).
-    ///
-    /// - Parameters:
-    ///   - scheme: the scheme, in lower case.
-    ///   - limit: the maximum number of apps.
+    /// Returns the apps that open URIs of a scheme in lower case, starting with the default app (MIME Applications
+    /// Specification 1.0.1).
     package func handlers(of scheme: String, limit: Int = 4) -> [Found] { handlers(of: scheme, limit, lists) }
 
-    /// Returns the apps for each scheme, like ``handlers(of:limit:)``.
     package func handlers(of schemes: [String]) -> [String: [Found]] {
         let lists = lists
         return Dictionary(schemes.map { ($0, handlers(of: $0, 4, lists)) }) { first, _ in first }
@@ -86,12 +72,10 @@ package struct DesktopEntries: Sendable, Hashable {
         return found
     }
 
-    /// The lists of apps for each type, in order of priority.
     private struct Lists {
         var choices: [KeyFile]
         var caches: [KeyFile]
 
-        /// Returns the names of the entries that open a type.
         func names(_ type: String) -> [String] {
             var names: [String] = []
             var others: [String] = []

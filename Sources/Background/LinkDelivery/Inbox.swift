@@ -8,17 +8,15 @@ package import LinuxSupport
 /// when it is completely on the disk, and is renamed in one step. So at any time an entry exists once or not at all.
 /// When ``add(_:)`` has returned, the entry exists until it is removed, even after a crash.
 package struct Inbox<Store: FileStore>: Sendable {
-    /// The maximum number of entries. When there are more, the oldest are removed.
+    /// When there are more, the oldest are removed.
     package static var maximumEntries: Int { BackgroundReader.maximumEntries }
 
-    /// The content of the inbox.
     package struct Content: Sendable, Hashable {
-        /// The entries, oldest first.
+        /// Oldest first.
         package var entries: [InboxEntry]
         /// The names of files that are damaged, or don't belong to the inbox.
         package var damaged: [String]
 
-        /// The entries whose files are damaged.
         package var damagedEntries: Set<InboxEntry.ID> { Set(damaged.compactMap { Inbox.parse($0)?.id }) }
     }
 
@@ -27,9 +25,6 @@ package struct Inbox<Store: FileStore>: Sendable {
 
     let store: Store
 
-    /// Opens an inbox.
-    ///
-    /// - Parameter store: its folder.
     package init(_ store: Store) {
         self.store = store
     }
@@ -40,7 +35,6 @@ package struct Inbox<Store: FileStore>: Sendable {
         try trim()
     }
 
-    /// Reads all entries.
     package func content() throws(StorageError) -> Content {
         var content = Content(entries: [], damaged: [])
         var seen: Set<InboxEntry.ID> = []
@@ -67,7 +61,6 @@ package struct Inbox<Store: FileStore>: Sendable {
         return content
     }
 
-    /// Returns the identifiers of the existing entries.
     package func identifiers() throws(StorageError) -> Set<InboxEntry.ID> {
         Set(try store.names().compactMap { Self.parse($0)?.id })
     }
@@ -103,9 +96,8 @@ package struct Inbox<Store: FileStore>: Sendable {
         try result.get()
     }
 
-    /// Removes the oldest entries when there are too many.
-    ///
-    /// - Parameter added: an entry to keep, regardless of the age in its name.
+    /// Removes the oldest entries when there are too many, but not the one that was just added, regardless of the age
+    /// in its name.
     private func trim(keeping added: InboxEntry.ID? = nil) throws(StorageError) {
         var ids = try identifiers()
         let surplus = ids.count - Self.maximumEntries
@@ -134,7 +126,6 @@ package struct Inbox<Store: FileStore>: Sendable {
         return (id, isAnnounced)
     }
 
-    /// Returns the message in a file; nil if the file is incomplete.
     private static func message(_ bytes: [UInt8]) -> [UInt8]? {
         guard let end = bytes.prefix(32).firstIndex(of: 0x0A), bytes.starts(with: header.utf8),
             let count = Int(String(decoding: bytes[header.utf8.count..<end], as: UTF8.self)),
@@ -148,13 +139,10 @@ package struct Inbox<Store: FileStore>: Sendable {
 
 extension Inbox where Store == DirectoryStore {
     /// Opens the user's inbox: `nfc/inbox` in the state folder.
-    ///
-    /// - Parameter folders: the user's folders.
     package init(of folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(Self.path(of: folders)))
     }
 
-    /// Returns the path of the user's inbox.
     package static func path(of folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
 
     /// Whether the inbox's folder is still the one at its path. Nobody would find entries in another folder.
@@ -162,13 +150,9 @@ extension Inbox where Store == DirectoryStore {
 }
 
 extension Inbox where Store == DirectoryStore {
-    /// Claims an entry before it is opened. So only one process at a time opens it, and no process opens it a second
-    /// time.
+    /// Claims an entry before it is opened, so that only one process opens it, and only once. Hold the claim until the
+    /// entry is removed, or could not be opened. If the process is killed, the claim ends and the entry stays.
     ///
-    /// Hold the claim until the entry is removed, or could not be opened. If the process is killed, the claim ends and
-    /// the entry stays.
-    ///
-    /// - Parameter id: the entry.
     /// - Throws: `StorageError` with `inUse` when another process is opening it, or `missing` when it is not in the
     ///   inbox, because it was opened or removed.
     package func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim {
@@ -181,33 +165,25 @@ extension Inbox where Store == DirectoryStore {
     }
 }
 
-/// Removing entries and damaged files.
 extension Inbox {
-    /// The result of a removal.
     package struct Removal: Sendable, Hashable {
-        /// The number of removed entries.
         package var entries = 0
-        /// The number of removed files that were damaged or did not belong to the inbox.
+        /// Files that were damaged or did not belong to the inbox.
         package var damaged = 0
-        /// The files that could not be removed, with the reasons.
         package var kept: [Kept] = []
 
-        /// Creates the result of a removal without any files.
         package init() {}
     }
 
     /// A file that could not be removed.
     package struct Kept: Sendable, Hashable {
-        /// Its name in the inbox's folder.
         package var name: String
-        /// Why it could not be removed, as a sentence.
         package var reason: String
     }
 
     /// Removes everything, including damaged files. A file that can't be removed, such as a folder with files, does not
-    /// stop the removal of the others.
-    ///
-    /// - Throws: `StorageError` when the inbox can't be read, or the changes can't be written to the disk.
+    /// stop the removal of the others. Throws when the inbox can't be read, or the changes can't be written to the
+    /// disk.
     package func clear() throws(StorageError) -> Removal {
         let content = try content()
         var removal = Removal()
@@ -218,8 +194,6 @@ extension Inbox {
     }
 
     /// Removes the files that are damaged or don't belong to the inbox.
-    ///
-    /// - Throws: `StorageError`, like ``clear()``.
     package func removeDamaged() throws(StorageError) -> Removal {
         var removal = Removal()
         take(try content().damaged, &removal)
@@ -227,10 +201,8 @@ extension Inbox {
         return removal
     }
 
-    /// Removes the given entries, including damaged ones.
-    ///
-    /// - Returns: nil when one of them is not in the inbox. Then nothing is removed.
-    /// - Throws: `StorageError`, like ``clear()``.
+    /// Removes the given entries, including damaged ones. Nil when one of them is not in the inbox; then nothing is
+    /// removed.
     package func remove(_ ids: Set<InboxEntry.ID>) throws(StorageError) -> Removal? {
         let content = try content()
         let whole = Set(content.entries.map(\.id))

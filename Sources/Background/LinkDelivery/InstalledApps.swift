@@ -6,25 +6,18 @@ package import LinuxSupport
 ///
 /// A file of the user hides the system's files with the same name.
 package struct InstalledApps: Sendable, Hashable {
-    /// A problem with a description: it does not declare an app, or a part of it has no effect.
+    /// A description that does not declare an app, or a part of it that has no effect.
     package struct Problem: Sendable, Hashable {
-        /// The path of the file.
         package var path: String
-        /// What is wrong, as a sentence for people.
         package var reason: String
     }
 
-    /// The maximum number of descriptions in one folder.
     package static let maximumCount = 1000
 
-    /// The apps. Each identifier occurs once.
+    /// Each identifier occurs once.
     package private(set) var apps: [InstalledApp] = []
-    /// The problems with the descriptions.
     package private(set) var problems: [Problem] = []
 
-    /// Reads the descriptions.
-    ///
-    /// - Parameter folders: the user's folders.
     package init(_ folders: UserFolders) {
         var seen: Set<String> = []
         var identifiers: Set<String> = []
@@ -46,7 +39,6 @@ package struct InstalledApps: Sendable, Hashable {
         }
     }
 
-    /// Returns the names of the descriptions in a folder.
     private static func descriptions(in folder: String) -> [String] {
         FolderNames.read(folder, limit: maximumCount) { $0.hasSuffix(".json") && $0 != ".json" } ?? []
     }
@@ -91,20 +83,14 @@ package struct InstalledApps: Sendable, Hashable {
 }
 
 extension LinkChoices {
-    /// The name of the file in the folder `nfc` of the configuration folder.
+    /// In the folder `nfc` of the configuration folder.
     private static var name: String { "browser-domains" }
 
-    /// Reads the user's choices. Without a choice for a domain, its app opens the links.
-    ///
-    /// - Parameter folders: the user's folders.
     package init(of folders: UserFolders) {
         let bytes = try? TrustedFile.read("\(folders.config)/nfc/\(Self.name)", limit: Self.maximumSize)
         self.init(parsing: bytes ?? [])
     }
 
-    /// Saves the choices.
-    ///
-    /// - Parameter folders: the user's folders.
     package func save(in folders: UserFolders) throws(StorageError) {
         try DirectoryStore(folders.config + "/nfc").replace(Self.name, with: file)
     }

@@ -8,9 +8,7 @@ import UserBus
 
 /// Starting programs by their desktop entries (Desktop Entry Specification 1.5, 7).
 extension LinkDeliverer {
-    /// Starts the app of an entry.
-    ///
-    /// - Parameter uri: the URI for `%u`; nil starts the app without one.
+    /// Starts the app of an entry, with a URI for `%u`, or without one.
     func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError)
         -> any StartedProgram
     {
@@ -27,18 +25,14 @@ extension LinkDeliverer {
         )
     }
 
-    /// Starts a program.
-    ///
-    /// If the user's systemd is on the bus, it starts the program. Then the program does not inherit the sandbox and
-    /// limits of the calling service, and continues when that service ends. Otherwise the program is started as a
-    /// child.
+    /// Starts a program. If the user's systemd is on the bus, it starts the program: then it does not inherit the
+    /// sandbox and limits of the calling service, and continues when that service ends. Otherwise the program is
+    /// started as a child.
     ///
     /// - Parameters:
-    ///   - path: the program's absolute path.
     ///   - words: its arguments, starting with its name.
     ///   - app: the name of its desktop entry, or its own name.
     ///   - folder: its working directory; nil for the user's home folder.
-    ///   - environment: its variables.
     func launch(
         _ path: String,
         _ words: [String],
@@ -55,7 +49,6 @@ extension LinkDeliverer {
         return try ChildProgram(path, words, folder: folder, environment: environment)
     }
 
-    /// Returns how to start an entry: its program's path and its command.
     func command(
         of found: DesktopEntries.Found,
         isGivenURI: Bool
@@ -93,9 +86,8 @@ extension LinkDeliverer {
         case link
     }
 
-    /// Returns how an app that is not running would receive its links.
-    ///
-    /// - Throws: ``DeliveryError`` when the app can't be started as it is installed.
+    /// Returns how an app that is not running would receive its links. Throws when it can't be started as it is
+    /// installed.
     package func way(to app: InstalledApp) throws(DeliveryError) -> Way {
         let found = try entry(app.desktopID)
         if found.entry.isBusActivated { return .bus }
@@ -103,7 +95,6 @@ extension LinkDeliverer {
         return found.entry.takesMessages ? .command : .link
     }
 
-    /// Returns the path of a program. A bare name is looked up in the folders of `PATH`.
     func program(_ name: String) -> String? {
         guard !name.hasPrefix("/") else { return ProgramPath.isProgram(name) ? name : nil }
         guard !name.isEmpty, !name.contains("/") else { return nil }
@@ -114,19 +105,14 @@ extension LinkDeliverer {
 /// A program that was started without a shell. It inherits only the environment, without the variables that are meant
 /// for services.
 protocol StartedProgram {
-    /// Waits for the program to end.
-    ///
-    /// - Returns: the status from `waitpid`; nil when the program still runs.
+    /// Waits for the program to end, and returns its status from `waitpid`; nil when it still runs.
     func wait(_ limit: Duration) throws(DeliveryError) -> Int32?
 }
 
-/// A program that runs as a child of this process.
 final class ChildProgram: StartedProgram, Sendable {
-    /// The process.
     let process: pid_t
     private let end: End
 
-    /// How the program ended.
     private final class End: @unchecked Sendable {
         // Sendable because the status is written once, before the signal, and only read after it.
         private let signal = DispatchSemaphore(value: 0)
@@ -146,13 +132,6 @@ final class ChildProgram: StartedProgram, Sendable {
         }
     }
 
-    /// Starts a program.
-    ///
-    /// - Parameters:
-    ///   - path: the program's absolute path.
-    ///   - arguments: its arguments, starting with its name.
-    ///   - folder: its working directory.
-    ///   - environment: its variables.
     init(_ path: String, _ arguments: [String], folder: String, environment: [String: String]) throws(DeliveryError) {
         var launch = ProgramLaunch(path, arguments)
         launch.environment = environment
@@ -180,25 +159,18 @@ final class ChildProgram: StartedProgram, Sendable {
 
     func wait(_ limit: Duration) -> Int32? { end.wait(limit) }
 
-    /// A time in the unit of Dispatch.
     static func nanoseconds(_ time: Duration) -> Int {
         let (seconds, attoseconds) = time.components
         return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
 }
 
-/// A program that the user's systemd started.
 struct SystemdProgram: StartedProgram {
     private let unit: StartedUnit
     private let path: String
 
-    /// Starts a program, and waits until it runs.
-    ///
-    /// - Parameters:
-    ///   - program: the program.
-    ///   - bus: a connection to the user's bus that nothing else uses.
-    ///   - limit: how long systemd may take.
-    /// - Returns: nil when the user's systemd is not on the bus.
+    /// Starts a program, and waits until it runs; nil when the user's systemd is not on the bus. Nothing else may use
+    /// the connection.
     init?(_ program: UnitProgram, _ bus: BusConnection, limit: Duration) throws(DeliveryError) {
         path = program.path
         let state: StartedUnit.State
@@ -232,7 +204,6 @@ struct SystemdProgram: StartedProgram {
     }
 }
 
-/// Helpers for starting programs.
 enum ProgramStart {
     /// Describes a status from `waitpid`.
     static func text(_ status: Int32) -> String {

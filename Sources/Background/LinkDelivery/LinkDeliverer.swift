@@ -9,7 +9,6 @@ import UserBus
 /// Every call blocks, for up to a few times the limit. Call it on a separate thread. Nothing of a tag reaches a shell
 /// of this library: a URI is one value in a message on the bus, or one argument of a program.
 package struct LinkDeliverer: Sendable {
-    /// The result of opening something.
     package struct Receipt: Sendable, Hashable {
         /// The app's identifier, or the name of its desktop entry; nil when the desktop chose the app.
         package var app: String?
@@ -23,18 +22,14 @@ package struct LinkDeliverer: Sendable {
     let settling: Duration
     let compiled = CompiledAssociations()
 
-    /// The desktop entries.
     package var desktopEntries: DesktopEntries {
         DesktopEntries(folders, desktops: environment["XDG_CURRENT_DESKTOP"] ?? "")
     }
 
-    /// Creates a deliverer.
-    ///
     /// - Parameters:
-    ///   - environment: the variables of the process.
     ///   - limit: how long an app may take to start, and then to answer.
-    ///   - settling: how long a program that gets a URI has to run to count as successful. A program that exits with
-    ///     status 0 counts at once.
+    ///   - settling: how long a program that gets a URI has to run to count as successful. One that exits with status 0
+    /// counts at once.
     package init(
         environment: [String: String],
         limit: Duration = .seconds(20),
@@ -46,13 +41,10 @@ package struct LinkDeliverer: Sendable {
         self.settling = settling
     }
 
-    /// Opens a link.
+    /// Opens a link. Where it throws, nothing was opened, but an app that did not answer may still have received the
+    /// link.
     ///
-    /// - Parameters:
-    ///   - delivery: what to open, and where.
-    ///   - activationToken: lets the app come to the front. The click on a notification provides it.
-    /// - Throws: ``DeliveryError`` when nothing was opened. But an app that did not answer may still have received the
-    ///   link.
+    /// - Parameter activationToken: lets the app come to the front. The click on a notification provides it.
     package func deliver(_ delivery: Delivery, activationToken: String? = nil) throws(DeliveryError) -> Receipt {
         switch delivery {
         case .app(let app, let payload): try deliver(payload, to: app, activationToken)
@@ -107,7 +99,6 @@ package struct LinkDeliverer: Sendable {
         return Receipt(app: app.id, hasMessage: false)
     }
 
-    /// Opens a URI with the app of a desktop entry.
     func open(_ uri: String, with found: DesktopEntries.Found, _ token: String?) throws(DeliveryError) {
         if let bus = try bus(isNeeded: found.entry.isBusActivated) {
             let starts = found.entry.isBusActivated
@@ -160,7 +151,6 @@ package struct LinkDeliverer: Sendable {
         }
     }
 
-    /// Returns the user's bus; nil when there is none and it is not needed.
     func bus(isNeeded: Bool) throws(DeliveryError) -> BusConnection? {
         do throws(BusError) {
             return try BusConnection(.user, address: environment["DBUS_SESSION_BUS_ADDRESS"])
@@ -174,8 +164,6 @@ package struct LinkDeliverer: Sendable {
 extension LinkDeliverer {
     /// Creates a router from the installed apps, the fetched association files, the user's choices, and the desktop's
     /// default apps. Each association file is compiled once for this deliverer.
-    ///
-    /// - Parameter allowsCustomSchemes: whether custom schemes open their apps.
     package func router(allowsCustomSchemes: Bool = false) throws(StorageError) -> LinkRouter {
         let apps = InstalledApps(folders).apps
         let openers = openers
@@ -195,25 +183,17 @@ extension LinkDeliverer {
 package struct DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure. The raw value is its name for programs.
     package enum Code: String, Sendable, Hashable {
-        /// There is no user bus.
         case noBus = "no-bus"
-        /// The app can't be started as it is installed.
         case notStarted = "not-started"
         /// The app's desktop entry has no place for a link, or more than one.
         case takesNoLink = "takes-no-link"
-        /// The app was started, but ended.
         case ended = "app-ended"
-        /// The app did not answer in time.
         case noAnswer = "no-answer"
-        /// The app did not accept the link.
         case refused = "app-refused"
-        /// The app's name on the bus belongs to another user.
         case foreign = "foreign-app"
-        /// No app on this system opens links of this scheme.
         case noHandler = "no-handler"
     }
 
-    /// The kind of failure.
     package let code: Code
     /// What happened and what to do next, as sentences for people.
     package let reason: String

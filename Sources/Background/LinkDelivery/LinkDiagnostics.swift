@@ -12,11 +12,9 @@ package struct LinkDiagnostics: Sendable {
     private let deliverer: LinkDeliverer
     private let now: Int64
 
-    /// Creates an examination, without checking anything.
+    /// Checks nothing yet.
     ///
-    /// - Parameters:
-    ///   - environment: the variables of the process.
-    ///   - now: the seconds since 1970.
+    /// - Parameter now: the seconds since 1970.
     package init(environment: [String: String], now: Int64) {
         self.environment = environment
         self.now = now
@@ -105,7 +103,6 @@ package struct LinkDiagnostics: Sendable {
     }
 }
 
-/// The checks of the user's bus: notifications, and the services that report the screen lock.
 extension LinkDiagnostics {
     private static let notifications = BusCall.Object(
         "org.freedesktop.Notifications",
@@ -113,7 +110,6 @@ extension LinkDiagnostics {
         "org.freedesktop.Notifications"
     )
 
-    /// The findings about the bus and the services on it.
     var busFindings: [Finding] {
         do throws(BusError) {
             let bus = try BusConnection(.user, address: environment["DBUS_SESSION_BUS_ADDRESS"])
@@ -204,9 +200,7 @@ extension LinkDiagnostics {
 
 /// The result of checking one thing that background reading needs.
 package struct Finding: Sendable, Hashable {
-    /// The state of the thing.
     package enum State: String, Sendable, Hashable {
-        /// It works.
         case works
         /// It works in part, or something that only some people need is missing.
         case limited
@@ -218,14 +212,11 @@ package struct Finding: Sendable, Hashable {
     package var check: String
     /// Which one of several: a scheme, a domain or a file.
     package var subject: String?
-    /// The state of the thing.
     package var state: State
-    /// The result, as a sentence for people.
     package var text: String
-    /// What to do about it; nil when there is nothing to do.
+    /// What to do about it, if anything.
     package var fix: String?
 
-    /// Creates a finding.
     package init(_ check: String, of subject: String? = nil, _ state: State, _ text: String, fix: String? = nil) {
         self.check = check
         self.subject = subject

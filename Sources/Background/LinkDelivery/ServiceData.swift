@@ -3,26 +3,18 @@ package import BackgroundTagReading
 import Glibc
 package import LinuxSupport
 
-/// The data that the service has stored for a user: the inbox, its marks, association files, and the choices for
-/// domains.
+/// The data that the service has stored for a user.
 package struct ServiceData: Sendable, Hashable {
-    /// A file or a folder with data.
     package struct Item: Sendable, Hashable {
-        /// The path.
         package var path: String
-        /// A description of the content, for people.
         package var content: String
         /// The number of files in it; 1 for a file.
         package var count: Int
     }
 
-    /// The existing files and folders.
     package let items: [Item]
     private let folders: UserFolders
 
-    /// Looks for the data.
-    ///
-    /// - Parameter folders: the user's folders.
     package init(_ folders: UserFolders) {
         self.folders = folders
         let known = [
@@ -37,10 +29,8 @@ package struct ServiceData: Sendable, Hashable {
         }
     }
 
-    /// Removes all of it. If one of the paths is a symbolic link, only the link is removed.
-    ///
-    /// - Returns: the removed items.
-    /// - Throws: `StorageError`. Then the items before the failed one in ``items`` are already removed.
+    /// Removes all of it, of a symbolic link only the link. Where it throws, the items before the failed one in
+    /// ``items`` are removed.
     package func remove() throws(StorageError) -> [Item] {
         for item in items {
             for name in (Self.names(item.path) ?? nil) ?? [] {
@@ -77,16 +67,13 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
 
     private var store: Store
     private let boot: String
-    /// The valid marks.
     package private(set) var marks: [InboxEntry.ID: DeliveryFlag]
     /// Whether the marks on the disk are these. If not, the next call writes them, even if it changes none.
     private var isSaved = true
 
     /// Reads the marks. A damaged file counts as empty.
     ///
-    /// - Parameters:
-    ///   - store: the folder.
-    ///   - boot: an identifier of this system start, without spaces; nil if there is none.
+    /// - Parameter boot: an identifier of this system start, without spaces; nil if there is none.
     package init(_ store: Store, boot: String?) {
         self.store = store
         self.boot = boot ?? "-"
@@ -111,8 +98,6 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
     }
 
     /// Removes the marks of entries that are not in the inbox any more.
-    ///
-    /// - Parameter entries: the entries in the inbox.
     package mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
         let kept = marks.filter { entries.contains($0.key) }
         guard kept.count < marks.count || !isSaved else { return }
@@ -140,15 +125,10 @@ package struct UnlockHistory<Store: FileStore>: Sendable {
 
     private let store: Store
     private let boot: String?
-    /// Whether the screen was unlocked since the system started, in this run or in an earlier one.
     package private(set) var isRemembered: Bool
     private var isStored: Bool
 
-    /// Reads what an earlier run has stored.
-    ///
-    /// - Parameters:
-    ///   - store: the folder.
-    ///   - boot: an identifier of this system start; nil if there is none.
+    /// - Parameter boot: an identifier of this system start; nil if there is none.
     package init(_ store: Store, boot: String?) {
         self.store = store
         self.boot = boot
@@ -158,7 +138,6 @@ package struct UnlockHistory<Store: FileStore>: Sendable {
         isRemembered = isStored
     }
 
-    /// Remembers that the screen is unlocked.
     package mutating func remember() {
         isRemembered = true
         guard !isStored, let boot else { return }

@@ -6,7 +6,6 @@ package import BackgroundTagReading
 /// A link is sent to the unique name of the connection that was checked. So a program that takes the name meanwhile
 /// does not receive it.
 extension BusConnection {
-    /// The result of a delivery.
     package enum DeliveryOutcome: Sendable, Hashable {
         /// The app received the link with its message.
         case message
@@ -16,16 +15,12 @@ extension BusConnection {
         case none
     }
 
-    /// Passes a link with its message to an app. An app without the interface receives only the link, through
-    /// `org.freedesktop.Application`.
+    /// Passes a link with its message to an app, which the bus starts first where `starts` is true. An app without the
+    /// interface receives only the link, through `org.freedesktop.Application`.
     ///
     /// - Parameters:
-    ///   - payload: the link with its message.
-    ///   - desktopID: the name of the app's desktop entry.
-    ///   - starts: whether the bus starts the app when it is not running.
     ///   - token: lets the app come to the front, if the desktop provided one.
     ///   - limit: how long the app may take to start, and then to answer.
-    /// - Throws: ``BusError``.
     package func deliver(
         _ payload: UserActivityPayload,
         to desktopID: String,
@@ -51,10 +46,7 @@ extension BusConnection {
         return .message
     }
 
-    /// Passes a URI to an app, through `org.freedesktop.Application`.
-    ///
-    /// - Returns: ``DeliveryOutcome/link`` or ``DeliveryOutcome/none``.
-    /// - Throws: ``BusError``.
+    /// Passes a URI to an app, through `org.freedesktop.Application`. The result is never `message`.
     package func open(
         _ uri: String,
         in desktopID: String,
@@ -66,9 +58,8 @@ extension BusConnection {
         return try open(uri, app, token, limit)
     }
 
-    /// Opens a URI with the desktop's portal (`org.freedesktop.portal.OpenURI`).
-    ///
-    /// - Throws: ``BusError``; with `nobody` when there is no portal.
+    /// Opens a URI with the desktop's portal (`org.freedesktop.portal.OpenURI`). Throws `nobody` when there is no
+    /// portal.
     package func openWithPortal(_ uri: String, limit: Duration) throws(BusError) {
         let name = "org.freedesktop.portal.Desktop"
         let owner = try userOwner(of: name) ?? startProgram(of: name, limit: limit)
@@ -77,12 +68,10 @@ extension BusConnection {
         _ = try ask(BusCall(portal, "OpenURI", [.string(""), .string(uri), .properties([:])]), within: limit)
     }
 
-    /// Returns whether a program of the user owns an app's name.
-    ///
-    /// - Throws: ``BusError``.
+    /// Whether a program of the user owns an app's name.
     package func isRunning(_ desktopID: String) throws(BusError) -> Bool { try userOwner(of: desktopID) != nil }
 
-    /// Returns the object of an app; nil when it is not running and is not to be started.
+    /// The object of an app; nil when it is not running and is not to be started.
     private func app(
         _ desktopID: String,
         _ starts: Bool,

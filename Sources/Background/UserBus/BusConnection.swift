@@ -4,36 +4,27 @@ import Glibc
 
 /// A connection to a bus, for a program that waits for signals, answers and calls. It belongs to one thread.
 @safe package final class BusConnection {
-    /// A kind of bus.
     package enum Bus: Sendable {
-        /// The bus of the session or of the user.
         case user
-        /// The system bus.
         case system
     }
 
     let bus: OpaquePointer
     private var ledger = ReplyLedger()
-    /// The messages that arrived during the wait for an answer.
+    /// Messages that arrived during the wait for an answer; more than the maximum are dropped.
     private var waiting: [ReceivedMessage] = []
-    /// The maximum number of waiting messages. Further ones are dropped.
     private static let maximumWaiting = 4096
-    /// How long the bus itself may take to admit this program and to answer.
+    /// How long the bus itself may take to admit this program, and to answer.
     var patience: Duration
-    /// The bus's method that starts the program of a name, and answers when the program owns the name.
     private static let start = "StartServiceByName"
     private let name: String
     /// Whether the bus has not answered a call, or not taken a message, in time. Calls fail at once, until something
     /// arrives, or until the bus has taken all messages and owes no answer.
     package private(set) var isSilent = false
 
-    /// Connects to a bus.
+    /// Connects to a bus. Throws `silentBus` when it does not admit this program in time.
     ///
-    /// - Parameters:
-    ///   - which: which bus.
-    ///   - address: the address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for that of this process.
-    ///   - patience: how long the bus itself may take to admit this program, and later to answer.
-    /// - Throws: ``BusError``; with `silentBus` when the bus does not admit this program in time.
+    /// - Parameter address: the address in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for that of this process.
     package init(_ which: Bus, address: String? = nil, patience: Duration = .seconds(5)) throws(BusError) {
         self.patience = patience
         try LibSystemd.open()
@@ -72,7 +63,6 @@ import Glibc
         _ = unsafe ocn_bus_close_unref(bus)
     }
 
-    /// Waits until the bus has admitted this program.
     private func begin() throws(BusError) {
         let deadline = Deadline(after: patience)
         while true {
@@ -114,7 +104,6 @@ import Glibc
         if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
     }
 
-    /// Counts the bus as silent, and returns the error that says so.
     private func silence() -> BusError {
         isSilent = true
         return BusError(
@@ -123,7 +112,6 @@ import Glibc
         )
     }
 
-    /// Throws while the bus is silent.
     private func checkSilence() throws(BusError) {
         while isSilent {
             if let message = try next() { keep(message) } else if isSilent { throw silence() }
@@ -133,10 +121,8 @@ import Glibc
     /// The descriptor that becomes readable when a message may have arrived.
     package var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
 
-    /// Returns the next message that has arrived. Answers from connections that were not asked are ignored.
-    ///
-    /// - Returns: nil when there is none.
-    /// - Throws: ``BusError`` when the bus is gone.
+    /// Returns the next message that has arrived; nil when there is none. Answers from connections that were not asked
+    /// are ignored.
     package func receive() throws(BusError) -> ReceivedMessage? {
         if !waiting.isEmpty { return waiting.removeFirst() }
         while let message = try next() {
@@ -151,7 +137,6 @@ import Glibc
         return ledger.take(cookie, from: message.sender, isError: message.isError)
     }
 
-    /// Waits until a message may have arrived.
     func wait(_ limit: Duration) {
         guard waiting.isEmpty else { return }
         _ = unsafe ocn_bus_wait(bus, Self.microseconds(limit))
@@ -172,10 +157,8 @@ import Glibc
         }
     }
 
-    /// Sends a call. Its answer arrives through ``receive()``. No program is started for it.
-    ///
-    /// - Returns: the value that ``ReceivedMessage/answersTo`` of the answer will have.
-    /// - Throws: ``BusError``; with `nobody` when no program owns the name.
+    /// Sends a call, and returns the value that ``ReceivedMessage/answersTo`` of the answer will have. No program is
+    /// started for it: the error is `nobody` when none owns the name.
     package func send(_ call: BusCall) throws(BusError) -> UInt64 {
         try send(call, to: owner(of: call.object.destination))
     }
@@ -203,9 +186,7 @@ import Glibc
         return cookie
     }
 
-    /// Returns the unique name of the connection that owns a name.
-    ///
-    /// - Throws: ``BusError``; with `nobody` when there is none.
+    /// Returns the unique name of the connection that owns a name. Throws `nobody` when there is none.
     package func owner(of name: String) throws(BusError) -> String {
         // The unique name of a connection is its own owner.
         if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
@@ -215,16 +196,13 @@ import Glibc
         return owner
     }
 
-    /// Calls a method and waits for the answer. If no program owns the name, it is started first, if the bus knows how.
-    /// The call then waits for the start too.
+    /// Calls a method and waits for the values of the answer. If no program owns the name, it is started first, if the
+    /// bus knows how. The call then waits for the start too.
     ///
-    /// - Parameters:
-    ///   - call: the call.
-    ///   - limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a program is
-    ///     started.
-    /// - Returns: the values of the answer.
-    /// - Throws: ``BusError``; with `nobody` when no program owns the name, `refused` when the answer is another error,
-    ///   or `silentBus` when the bus itself does not answer.
+    /// - Parameter limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a
+    ///   program is started.
+    /// - Throws: ``BusError``; `nobody` when no program owns the name, `refused` when the answer is another error, or
+    ///   `silentBus` when the bus itself does not answer.
     package func ask(_ call: BusCall, within limit: Duration = .seconds(2)) throws(BusError) -> [BusValue] {
         let name = call.object.destination
         let owner: String
@@ -247,13 +225,8 @@ import Glibc
         return values
     }
 
-    /// Waits for the answers to calls. Other messages that arrive meanwhile wait for ``receive()``.
-    ///
-    /// - Parameters:
-    ///   - cookies: the numbers of the calls.
-    ///   - limit: the maximum wait.
-    /// - Returns: the answers that arrived in time, by number.
-    /// - Throws: ``BusError`` when the bus is gone.
+    /// Waits for the answers to calls, and returns those that arrived in time. Other messages that arrive meanwhile
+    /// wait for ``receive()``.
     package func answers(
         to cookies: Set<UInt64>,
         within limit: Duration
@@ -288,12 +261,7 @@ import Glibc
         return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
     }
 
-    /// Emits a signal to all programs that subscribed to it.
-    ///
-    /// - Parameters:
-    ///   - object: the object that emits it. Its destination is not used.
-    ///   - signal: the signal's name.
-    ///   - values: its values.
+    /// Emits a signal to all programs that subscribed to it. The destination of the object is not used.
     package func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
         var message: OpaquePointer?
         let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
@@ -313,21 +281,18 @@ import Glibc
 
     // MARK: Names
 
-    /// Subscribes to signals.
-    ///
-    /// - Parameter rule: the match rule. It should have a `sender`, so that signals of other connections do not arrive.
+    /// Subscribes to signals. The match rule should have a `sender`, so that signals of other connections do not
+    /// arrive.
     package func listen(to rule: String) throws(BusError) {
         _ = try ask(BusCall(.daemon, "AddMatch", [.string("type='signal'," + rule)]))
     }
 
-    /// Takes a name.
+    /// Takes a name. Throws `nameTaken` when another program owns it and keeps it.
     ///
     /// - Parameters:
-    ///   - name: the name.
     ///   - yields: whether a program can later take the name from this one with `replaces`. The bus then reports
-    ///     `NameLost`.
+    /// `NameLost`.
     ///   - replaces: whether to take the name from a program that owns and yields it.
-    /// - Throws: ``BusError``; with `nameTaken` when another program owns the name and keeps it.
     package func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
         // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,
         // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
@@ -340,15 +305,12 @@ import Glibc
     }
 
     /// Returns whether any program owns a name on the bus. This does not start the program.
-    ///
-    /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
     package func hasOwner(_ name: String) throws(BusError) -> Bool {
         try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
     }
 
-    /// Returns the unique name of the user's connection that owns a name; nil when no connection owns it.
-    ///
-    /// - Throws: ``BusError``; with `foreign` when a program of another user owns it.
+    /// Returns the unique name of the user's connection that owns a name; nil when no connection owns it. Throws
+    /// `foreign` when a program of another user owns it.
     package func userOwner(of name: String) throws(BusError) -> String? {
         do throws(BusError) {
             let owner = try owner(of: name)
@@ -362,18 +324,14 @@ import Glibc
         }
     }
 
-    /// Returns whether a connection belongs to a program of the same user.
-    ///
-    /// - Throws: ``BusError``; with `nobody` when the connection has left the bus.
+    /// Whether a connection belongs to a program of the same user. Throws `nobody` when it has left the bus.
     func isOwn(_ connection: String) throws(BusError) -> Bool {
         let user = try ask(BusCall(.daemon, "GetConnectionUnixUser", [.string(connection)])).first?.integer
         return user == Int64(geteuid())
     }
 
-    /// Lets the bus start the program of a name.
-    ///
-    /// - Returns: the unique name of the connection that then owns the name.
-    /// - Throws: ``BusError``; with `nobody` when the bus knows no program for the name.
+    /// Lets the bus start the program of a name, and returns the unique name of the connection that then owns it.
+    /// Throws `nobody` when the bus knows no program for the name.
     func startProgram(of name: String, limit: Duration) throws(BusError) -> String {
         do throws(BusError) {
             _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: limit)
@@ -404,17 +362,12 @@ import Glibc
 struct ReplyLedger {
     /// The bus's own name. It answers for a connection that is gone, always with an error.
     static let daemon = "org.freedesktop.DBus"
-    /// The maximum number of stored calls. When there are more, the oldest is forgotten.
     static let capacity = 1024
 
     private var asked: [UInt64: String] = [:]
     private var order: [UInt64] = []
 
-    /// Stores a call.
-    ///
-    /// - Parameters:
-    ///   - cookie: the number of the call.
-    ///   - connection: the unique name of the connection that was asked (`:1.42`), or ``daemon``.
+    /// Stores a call to the unique name of a connection (`:1.42`), or to ``daemon``.
     mutating func note(_ cookie: UInt64, to connection: String) {
         asked[cookie] = connection
         order.append(cookie)
@@ -424,13 +377,7 @@ struct ReplyLedger {
     /// Returns whether a connection, or ``daemon``, owes an answer to a stored call.
     func awaits(_ connection: String) -> Bool { asked.values.contains(connection) }
 
-    /// Checks an answer.
-    ///
-    /// - Parameters:
-    ///   - cookie: the number of the call that it answers.
-    ///   - sender: the sender's unique name.
-    ///   - isError: whether it is an error.
-    /// - Returns: whether the answer counts. Only the first answer to a call does.
+    /// Returns whether an answer counts. Only the first answer to a call does.
     mutating func take(_ cookie: UInt64, from sender: String, isError: Bool) -> Bool {
         guard let connection = asked[cookie], sender == connection || (isError && sender == Self.daemon) else {
             return false
@@ -441,28 +388,20 @@ struct ReplyLedger {
     }
 }
 
-/// The moment at which a wait ends.
 struct Deadline {
     private let end: ContinuousClock.Instant
 
-    /// Begins a wait.
-    ///
-    /// - Parameter limit: the maximum wait.
     init(after limit: Duration) { end = ContinuousClock.now + limit }
 
-    /// The time that is left; nil when it is over.
     var left: Duration? {
         let left = ContinuousClock.now.duration(to: end)
         return left > .zero ? left : nil
     }
 }
 
-/// The system's libsystemd with sd-bus. It is opened when it is first needed, so the package builds and runs without
+/// The system's libsystemd with sd-bus, which is opened when it is first needed: the package builds and runs without
 /// it.
 enum LibSystemd {
-    /// Opens the library. Further calls do nothing.
-    ///
-    /// - Throws: ``BusError`` with `libraryMissing`.
     static func open() throws(BusError) {
         try check(missing: unsafe ocn_bus_missing().map { unsafe String(cString: $0) })
     }

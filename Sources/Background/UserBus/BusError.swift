@@ -56,12 +56,6 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(code, "\(what): \(text).")
     }
 
-    /// Creates an error from an error that answers a call.
-    ///
-    /// - Parameters:
-    ///   - name: the error's name on the bus.
-    ///   - text: its text.
-    ///   - destination: the name of the called program, for people.
     init(answer name: String, _ text: String, of destination: String) {
         let code: Code =
             switch name {

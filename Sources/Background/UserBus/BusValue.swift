@@ -2,21 +2,16 @@
 import CSDBus
 import Glibc
 
-/// A method of an object on a bus, with its arguments.
+/// A call of a method of an object on a bus.
 package struct BusCall: Sendable {
-    /// An interface of an object.
     package struct Object: Sendable {
         /// The name of the program that owns the object, or the unique name of its connection.
         package var destination: String
-        /// The object's path.
         package var path: String
-        /// The interface.
         package var interface: String
         /// The name of the program in errors.
         var program: String
 
-        /// Creates the name of an interface.
-        ///
         /// - Parameter program: the name of the program in errors; nil for the destination.
         package init(_ destination: String, _ path: String, _ interface: String, program: String? = nil) {
             self.destination = destination
@@ -28,7 +23,6 @@ package struct BusCall: Sendable {
         /// The bus itself.
         package static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 
-        /// The interface for the object's properties.
         package var properties: Object {
             Object(destination, path, "org.freedesktop.DBus.Properties", program: program)
         }
@@ -38,7 +32,6 @@ package struct BusCall: Sendable {
     var method: String
     var arguments: [BusValue]
 
-    /// Creates a call.
     package init(_ object: Object, _ method: String, _ arguments: [BusValue] = []) {
         self.object = object
         self.method = method
@@ -48,21 +41,14 @@ package struct BusCall: Sendable {
 
 /// A value of a message on a bus (D-Bus Specification 0.38, Type System).
 package indirect enum BusValue: Sendable, Hashable {
-    /// A text.
     case string(String)
-    /// An object path.
     case path(String)
-    /// A Boolean.
     case boolean(Bool)
-    /// A byte.
     case byte(UInt8)
-    /// A signed 32-bit integer.
     case int32(Int32)
-    /// An unsigned 32-bit integer.
     case uint32(UInt32)
     /// An integer of another size, as received. It can't be sent.
     case number(Int64)
-    /// An array of bytes.
     case bytes([UInt8])
     /// An array of texts, for sending.
     case strings([String])
@@ -77,7 +63,6 @@ package indirect enum BusValue: Sendable, Hashable {
     /// An array or a structure, as received. It can't be sent.
     case list([BusValue])
 
-    /// The text, or the object path.
     package var text: String? {
         switch self {
         case .string(let text), .path(let text): text
@@ -96,16 +81,12 @@ package indirect enum BusValue: Sendable, Hashable {
         }
     }
 
-    /// The Boolean.
     package var isTrue: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
-    /// The values of an array or a structure.
     package var values: [BusValue]? { if case .list(let values) = self { values } else { nil } }
 
-    /// The values by name.
     package var members: [String: BusValue]? { if case .properties(let members) = self { members } else { nil } }
 
-    /// The type as it is sent.
     fileprivate var signature: String {
         switch self {
         case .string: "s"
@@ -128,12 +109,10 @@ package indirect enum BusValue: Sendable, Hashable {
 /// Writes the values of a message.
 @safe struct BusMessageWriter {
     private let message: OpaquePointer?
-    /// The negative number of the first value that could not be written.
     private var problem: CInt?
 
     private init(_ message: OpaquePointer?) { unsafe self.message = message }
 
-    /// Writes values.
     static func write(_ values: [BusValue], to message: OpaquePointer?) throws(BusError) {
         var writer = unsafe BusMessageWriter(message)
         for value in values { writer.write(value) }
@@ -194,30 +173,26 @@ package indirect enum BusValue: Sendable, Hashable {
     }
 }
 
-/// Reads the values of a message in order.
 @safe struct BusMessageReader {
     private let message: OpaquePointer?
 
     init(message: OpaquePointer?) { unsafe self.message = message }
 
-    /// Returns whether the types of the message's values match a signature.
     func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
 
     /// The limit for what is read of a message. A bus accepts messages of 128 MB from any program, and a value in
     /// memory is many times larger than in the message.
     struct Budget {
-        /// The number of values. A container and each value in it count.
+        /// A container and each value in it count.
         var values = 1 << 14
-        /// The number of bytes of texts and byte arrays. The largest picture of a notification is smaller.
+        /// Of texts and byte arrays. The largest picture of a notification is smaller.
         var bytes = 1 << 24
 
-        /// Counts a value; false when there are too many.
         mutating func takeValue() -> Bool {
             values -= 1
             return values >= 0
         }
 
-        /// Counts bytes; false when there are too many.
         mutating func take(_ size: Int) -> Bool {
             bytes -= min(size, bytes + 1)
             return bytes >= 0

@@ -11,7 +11,6 @@ import LinuxSupport
         "org.gnome.Mutter.DisplayConfig"
     )
 
-    /// The service that is asked.
     private enum Source: Hashable, Sendable {
         case display
         case saver(Int)
@@ -32,7 +31,6 @@ import LinuxSupport
             }
         }
 
-        /// The signal that reports a change.
         var signal: String {
             switch self {
             case .display: object.properties.interface + ".PropertiesChanged"
@@ -68,9 +66,7 @@ import LinuxSupport
     ///
     /// - Parameters:
     ///   - bus: the user's bus. Give each message that it receives to ``take(_:)``.
-    ///   - patience: how long a screen saver may take to answer.
     ///   - pause: how long a bus that does not answer is left alone.
-    ///   - onChange: called when the state may have changed.
     package init(
         _ bus: BusConnection,
         patience: Duration = ScreenSaver.patience,
@@ -89,7 +85,6 @@ import LinuxSupport
         for source in questions.values { fallSilent(source) }
     }
 
-    /// Subscribes to what the bus reports of a service, and asks the service if it is running.
     private func follow(_ source: Source) {
         let name = source.object.destination
         let filter =
@@ -125,9 +120,7 @@ import LinuxSupport
         if source != .display { silent.insert(source) }
     }
 
-    /// Asks the screen savers to prompt for the password.
-    ///
-    /// - Returns: the names of those that were asked; empty if the desktop has no such call.
+    /// Asks the screen savers to prompt for the password, and returns the names of those that were asked.
     package func promptToUnlock() -> [String] {
         ScreenSaver.all.compactMap { saver in
             (try? bus.send(saver.prompt)) != nil ? saver.object.destination : nil
@@ -204,10 +197,8 @@ import LinuxSupport
 
 /// A program on the user's bus that covers and locks the screen. Each desktop has its own one, with the same methods.
 package struct ScreenSaver: Sendable {
-    /// Its object on the bus.
     package let object: BusCall.Object
 
-    /// The screen savers of GNOME, KDE and others, Xfce, MATE and Cinnamon.
     package static let all = [
         ScreenSaver("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
         ScreenSaver("org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"),
@@ -216,7 +207,6 @@ package struct ScreenSaver: Sendable {
         ScreenSaver("org.cinnamon.ScreenSaver", "/org/cinnamon/ScreenSaver"),
     ]
 
-    /// How long a screen saver may take to answer before it counts as silent.
     package static let patience = Duration.seconds(2)
 
     private init(_ name: String, _ path: String) { object = BusCall.Object(name, path, name) }
@@ -230,10 +220,8 @@ package struct ScreenSaver: Sendable {
 }
 
 extension BusConnection {
-    /// Asks all screen savers on the user's bus at the same time whether one of them covers the screen.
-    ///
-    /// - Returns: whether one does, or nil when none answers; and the names of those that are there but do not answer.
-    /// - Throws: ``BusError``; with `silentBus` when the bus does not answer.
+    /// Asks all screen savers on the user's bus at the same time. Returns whether one of them covers the screen, or nil
+    /// when none answers; and the names of those that run but do not answer.
     package func screenSavers() throws(BusError) -> (isOn: Bool?, silent: [String]) {
         var questions: [UInt64: String] = [:]
         for saver in ScreenSaver.all {
@@ -249,9 +237,7 @@ extension BusConnection {
 
 /// Whether the user's screen is locked, asked once.
 package enum ScreenLock: Sendable, Hashable {
-    /// It is not locked, or nothing reports the lock.
     case unlocked
-    /// It is locked.
     case locked
     /// A program that knows does not answer, so it counts as locked. The reason is a sentence for people.
     case unknown(reason: String)

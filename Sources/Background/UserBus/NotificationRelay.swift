@@ -5,22 +5,16 @@
 ///
 /// Only one thread may use it at a time.
 package final class NotificationRelay {
-    /// A requested notification.
     package struct Notification: Sendable, Hashable {
-        /// Its number.
         package var number: UInt32
-        /// The heading.
         package var title: String
         /// The text; with markup if the desktop supports it.
         package var body: String
-        /// The names of its actions, each followed by the text of its button.
         package var actions: [String]
     }
 
-    /// An event.
     package enum Event: Sendable, Hashable {
         case shown(Notification)
-        /// The user chose an action.
         case activated(UInt32)
         case closed(UInt32, isDismissed: Bool)
     }
@@ -33,7 +27,6 @@ package final class NotificationRelay {
         static let closed: UInt32 = 3
     }
 
-    /// How long the desktop's program may take to answer.
     private static let limit = Duration.seconds(5)
 
     private let bus: BusConnection
@@ -45,13 +38,11 @@ package final class NotificationRelay {
     private var lastNumber: UInt32 = 0
     private var events: [Event] = []
 
-    /// Takes the name of the program that shows notifications.
+    /// Takes the name of the program that shows notifications on a bus.
     ///
-    /// - Parameters:
-    ///   - bus: the bus without such a program.
-    ///   - desktop: the bus of a desktop that has one; nil to show notifications on no desktop. The program is started
-    ///     if the bus knows how.
-    /// - Throws: ``BusError``; with `nobody`, `noAnswer` or `refused` when the desktop has no such program.
+    /// - Parameter desktop: the bus of a desktop that has one, which is started if the bus knows how; nil to show
+    ///   notifications on no desktop.
+    /// - Throws: ``BusError``; `nobody`, `noAnswer` or `refused` when the desktop has no such program.
     package init(on bus: BusConnection, desktop: BusConnection? = nil) throws(BusError) {
         self.bus = bus
         self.desktop = desktop
@@ -67,13 +58,10 @@ package final class NotificationRelay {
         try bus.take(Self.name)
     }
 
-    /// The descriptors that become readable when messages may have arrived.
+    /// They become readable when messages may have arrived.
     package var descriptors: [CInt] { [bus.descriptor] + (desktop.map { [$0.descriptor] } ?? []) }
 
-    /// Handles the messages that have arrived.
-    ///
-    /// - Returns: the events, in order.
-    /// - Throws: ``BusError`` when a bus is gone.
+    /// Handles the messages that have arrived, and returns the events.
     package func process() throws(BusError) -> [Event] {
         while let message = try bus.receive() {
             guard message.isCall else { continue }
@@ -88,7 +76,6 @@ package final class NotificationRelay {
         return events
     }
 
-    /// Chooses a notification's action, like the user's click.
     package func click(_ number: UInt32) throws(BusError) {
         guard let notification = shown[number] else { return }
         let names = stride(from: 0, to: notification.actions.count, by: 2).map { notification.actions[$0] }
@@ -98,14 +85,12 @@ package final class NotificationRelay {
         try close(number, Reason.dismissed)
     }
 
-    /// Dismisses a notification, like the user.
     package func dismiss(_ number: UInt32) throws(BusError) {
         guard shown[number] != nil else { return }
         try closeOnDesktop(number)
         try close(number, Reason.dismissed)
     }
 
-    /// Removes all notifications.
     package func closeAll() {
         for number in shown.keys { try? closeOnDesktop(number) }
         shown = [:]
@@ -164,7 +149,6 @@ package final class NotificationRelay {
         return number
     }
 
-    /// Passes the user's actions on the desktop to the bus.
     private func relay(_ message: ReceivedMessage) throws(BusError) {
         guard message.sender == owner else { return }
         let values = message.values()
@@ -189,7 +173,6 @@ package final class NotificationRelay {
         _ = try desktop.send(BusCall(Self.object, "CloseNotification", [.uint32(number)]))
     }
 
-    /// Emits a signal, and then reports an event.
     private func emit(_ signal: String, _ values: [BusValue], _ event: Event? = nil) throws(BusError) {
         try bus.emit(Self.object, signal, values)
         if let event { events.append(event) }

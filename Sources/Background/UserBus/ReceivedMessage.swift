@@ -2,12 +2,12 @@
 import CSDBus
 import Glibc
 
-/// A received message.
 @safe package final class ReceivedMessage {
     let message: OpaquePointer
     /// Weak, because the connection keeps messages that wait.
     private weak var connection: BusConnection?
-    /// The maximum length of names and paths, in bytes. No object, interface or method of this module has a longer one.
+    /// Longer names and paths, in bytes, count as empty. No object, interface or method of this module has a longer
+    /// one.
     private static let maximumName = 4096
 
     init(_ message: OpaquePointer, _ connection: BusConnection) {
@@ -25,7 +25,6 @@ import Glibc
 
     /// The unique name of the sender's connection.
     package var sender: String { unsafe Self.string(ocn_bus_message_get_sender(message)) }
-    /// The object.
     package var path: String { unsafe Self.string(ocn_bus_message_get_path(message)) }
     /// The interface, a period, and the signal or method.
     package var name: String {
@@ -34,11 +33,8 @@ import Glibc
         return interface + "." + member
     }
 
-    /// Whether it is a call.
     package var isCall: Bool { kind == 1 }
-    /// Whether it is an error that answers a call.
     package var isError: Bool { kind == 3 }
-    /// Whether it is a signal.
     package var isSignal: Bool { kind == 4 }
 
     private var kind: UInt8 {
@@ -53,9 +49,7 @@ import Glibc
         return unsafe ocn_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
-    /// Returns the content of an error that answers a call.
-    ///
-    /// - Parameter name: the name of the program that was called, for people.
+    /// The error that answers a call, with the name of the called program for people.
     func error(of name: String) -> BusError {
         let problem = unsafe ocn_bus_message_get_error(message)?.pointee
         let kind = unsafe (problem?.name).map { unsafe String(cString: $0) } ?? ""
@@ -66,16 +60,13 @@ import Glibc
         return BusError(answer: kind, text ?? "no answer", of: name)
     }
 
-    /// The values; nil when they can't be read, or are too many. Each part of a message can be read only once.
     private(set) lazy var contents = reader.values()
 
-    /// The values of a signal or an answer. Empty when they can't be read, or are too many.
+    /// The values; empty when they can't be read, or are too many.
     package func values() -> [BusValue] { contents ?? [] }
 
-    /// Returns the arguments of a call.
-    ///
-    /// - Parameter signature: the required types (D-Bus Specification 0.38, Type System).
-    /// - Returns: nil when they have other types, can't be read, or are too many.
+    /// Returns the arguments of a call; nil when they have other types than a signature (D-Bus Specification 0.38, Type
+    /// System), can't be read, or are too many.
     package func arguments(_ signature: String) -> [BusValue]? {
         // The types are in the head of the message, so unexpected values are not read.
         reader.hasSignature(signature) ? contents : nil
@@ -88,9 +79,7 @@ import Glibc
         return connection
     }
 
-    /// Answers a call.
-    ///
-    /// - Parameter values: the values; nil when there is no such method.
+    /// Answers a call; with an error for nil, which stands for a method that does not exist.
     package func answer(_ values: [BusValue]?) throws(BusError) {
         guard let values else { return try refuse("UnknownMethod", "There is no such method.") }
         var answer: OpaquePointer?
@@ -103,9 +92,7 @@ import Glibc
 
     /// Answers a call with an error.
     ///
-    /// - Parameters:
-    ///   - name: the last word of the error's name, after `org.freedesktop.DBus.Error.`.
-    ///   - reason: what is wrong, as a sentence.
+    /// - Parameter name: the last word of the error's name, after `org.freedesktop.DBus.Error.`.
     package func refuse(_ name: String, _ reason: String) throws(BusError) {
         var answer: OpaquePointer?
         let made = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
@@ -122,16 +109,13 @@ import Glibc
 
 /// Another owner of a name on the bus, as the bus reports it (D-Bus Specification 0.38, NameOwnerChanged).
 package struct OwnerChange: Sendable, Hashable {
-    /// The name.
     package var name: String
     /// The connection that owned the name; empty when none did.
     package var old: String
     /// The connection that owns the name now; empty when none does.
     package var new: String
 
-    /// Reads a message.
-    ///
-    /// - Returns: nil when it does not report another owner, or does not come from the bus itself.
+    /// Reads a message; nil when it does not report another owner, or does not come from the bus itself.
     package init?(_ message: ReceivedMessage) {
         guard message.sender == ReplyLedger.daemon,
             message.name == "org.freedesktop.DBus.NameOwnerChanged",

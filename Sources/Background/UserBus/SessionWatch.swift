@@ -8,12 +8,10 @@ import LinuxSupport
 @MainActor package final class SessionWatch {
     private static let manager = BusConnection.loginManager
 
-    /// The session; nil if it is not known.
     package private(set) var session: LoginSession?
     /// Whether logind or the system bus exists but does not answer. If logind ends without an answer, this stays true
     /// until its next instance answers.
     package private(set) var isSilent = false
-    /// Whether the system is about to sleep.
     package private(set) var isGoingToSleep = false
     private let own: String?
     private let address: String?
@@ -29,10 +27,8 @@ import LinuxSupport
     ///
     /// - Parameters:
     ///   - own: the session of this process; nil if it is not in a session.
-    ///   - address: the address of the system bus; nil for the one of this process.
     ///   - patience: how long the bus itself may take to answer.
     ///   - pause: how long a service that does not answer is left alone, because a question waits for its answer.
-    ///   - onChange: called when the state may have changed.
     package init(
         own: String?,
         address: String? = nil,
@@ -143,23 +139,16 @@ import LinuxSupport
     }
 }
 
-/// The sessions of logind (org.freedesktop.login1).
 extension BusConnection {
-    /// The object of logind's manager.
     package static let loginManager = BusCall.Object(
         "org.freedesktop.login1",
         "/org/freedesktop/login1",
         "org.freedesktop.login1.Manager"
     )
-    /// The maximum number of sessions that are read.
     private static let maximumSessions = 64
 
-    /// Asks logind over the system bus for the sessions of a user.
-    ///
-    /// - Parameter user: the user ID.
-    /// - Returns: nil when there is no logind.
-    /// - Throws: ``BusError`` when logind does not answer, or answers with an error. Then nothing is known about the
-    ///   sessions. The code is `silentBus` when the bus itself does not answer.
+    /// Asks logind over the system bus for the sessions of a user; nil when there is no logind. Where it throws,
+    /// nothing is known about the sessions; with `silentBus` the bus itself does not answer.
     package func loginSessions(of user: UInt32) throws(BusError) -> [LoginSession]? {
         guard let list = try listSessions() else { return nil }
         var sessions: [LoginSession] = []
@@ -181,7 +170,6 @@ extension BusConnection {
         return sessions
     }
 
-    /// - Returns: nil when there is no logind.
     private func listSessions() throws(BusError) -> [BusValue]? {
         do throws(BusError) {
             guard let list = try ask(BusCall(Self.loginManager, "ListSessions")).first?.values else {
@@ -221,11 +209,7 @@ package struct LoginReport: Sendable, Hashable {
     /// Whether logind or the system bus is there but does not answer. Then it is unknown whether the screen is locked.
     package var isSilent = false
 
-    /// Asks logind.
-    ///
-    /// - Parameters:
-    ///   - user: the user ID.
-    ///   - own: the session of this process; nil if it is not in a session.
+    /// - Parameter own: the session of this process; nil if it is not in a session.
     package static func ask(of user: UInt32, own: String?) -> LoginReport {
         do throws(BusError) {
             return try BusConnection(.system).loginReport(of: user, own: own)
@@ -237,9 +221,6 @@ package struct LoginReport: Sendable, Hashable {
 }
 
 extension BusConnection {
-    /// Asks logind over the system bus for the session whose screen a user sees.
-    ///
-    /// - Throws: ``BusError`` with `silentBus`, or `noBus` when the bus is gone.
     fileprivate func loginReport(of user: UInt32, own: String?) throws(BusError) -> LoginReport {
         do throws(BusError) {
             return LoginReport(session: LoginSession.shown(try loginSessions(of: user) ?? [], own: own))

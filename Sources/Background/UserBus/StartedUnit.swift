@@ -5,13 +5,9 @@
 ///
 /// The program is not a child of this process, so it does not inherit its sandbox and limits.
 package final class StartedUnit {
-    /// The state of a unit.
     package enum State: Sendable, Hashable {
-        /// The program is running.
         case running
-        /// The program has exited with a status.
         case exited(Int32)
-        /// A signal ended the program.
         case killed(Int32)
         /// The program could not be started, for example because it or its folder is missing. The reason is systemd's
         /// name for the result.
@@ -27,14 +23,8 @@ package final class StartedUnit {
     private let owner: String
     private let unit: BusCall.Object
 
-    /// Starts a program.
-    ///
-    /// - Parameters:
-    ///   - program: the program.
-    ///   - bus: the user's bus. Nothing else may use this connection from now on.
-    ///   - limit: how long systemd may take.
-    /// - Returns: nil when the user's systemd is not on the bus.
-    /// - Throws: ``BusError``.
+    /// Starts a program; nil when the user's systemd is not on the bus. Nothing else may use the connection from now
+    /// on.
     package init?(_ program: UnitProgram, bus: BusConnection, limit: Duration) throws(BusError) {
         guard let owner = try bus.userOwner(of: Self.name) else { return nil }
         self.bus = bus
@@ -55,11 +45,7 @@ package final class StartedUnit {
         try bus.listen(to: "sender='\(Self.name)',path='\(path)',member='PropertiesChanged'")
     }
 
-    /// Waits until the program has started, and then until it ends.
-    ///
-    /// - Parameter limit: the maximum wait.
-    /// - Returns: the state after the wait.
-    /// - Throws: ``BusError``.
+    /// Waits until the program has started, and then until it ends, and returns the last state.
     package func wait(_ limit: Duration) throws(BusError) -> State {
         let deadline = Deadline(after: limit)
         while true {
@@ -71,7 +57,6 @@ package final class StartedUnit {
         }
     }
 
-    /// Waits until the program has started, or failed to start.
     package func waitForStart(_ limit: Duration) throws(BusError) -> State {
         let deadline = Deadline(after: limit)
         while try isStarting {
@@ -120,26 +105,20 @@ package final class StartedUnit {
 package struct UnitProgram: Sendable {
     /// The unit's name, with `.service`.
     package var unit: String
-    /// The text in lists of units.
     package var description: String
-    /// The program's absolute path.
     package var path: String
     /// Its arguments, starting with its name.
     package var arguments: [String]
-    /// Its working directory.
     package var folder: String
     /// Its variables. systemd adds its own ones, unless they have the same name.
     package var environment: [String: String]
 
-    /// Creates a description of a program.
-    ///
     /// - Parameters:
     ///   - path: the program's absolute path.
     ///   - arguments: its arguments, starting with its name.
     ///   - app: the name of the app's desktop entry, or of the program. It becomes part of the unit's name.
-    ///   - folder: its working directory.
     ///   - environment: its variables. Those that systemd rejects are left out: names with anything but letters, digits
-    ///     and `_`, and values with control characters.
+    /// and `_`, and values with control characters.
     package init(
         _ path: String,
         _ arguments: [String],

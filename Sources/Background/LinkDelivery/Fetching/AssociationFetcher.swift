@@ -9,35 +9,27 @@ import UniversalLinks
 /// one. There are no cookies, no proxies and no compression. The system's libcurl does the work; it is opened when it
 /// is first needed.
 package struct AssociationFetcher: Sendable {
-    /// Settings, mainly for development.
     package struct Options: Sendable, Hashable {
-        /// The time limit of a fetch.
         package var timeout = Duration.seconds(20)
         /// Whether a site may have a private address.
         package var allowsPrivateAddresses = false
         /// The place to connect to instead of the site, as `ADDRESS:PORT` with a numeric address. The certificate must
         /// still be the site's.
         package var connectTo: String?
-        /// The path of a PEM file with the certificates to trust instead of the system's.
+        /// A PEM file with the certificates to trust instead of the system's.
         package var authorities: String?
 
-        /// Creates the options for the public internet.
         package init() {}
     }
 
-    /// The file's path on its site.
     package static let path = "/.well-known/apple-app-site-association"
 
     private let options: Options
 
-    /// Creates a fetcher.
     package init(_ options: Options = Options()) { self.options = options }
 
-    /// Fetches the file of a domain, and checks that it is an association file.
-    ///
-    /// - Parameter domain: the domain. Only fetch domains that an installed app lists.
-    /// - Returns: the file's bytes.
-    /// - Throws: ``FetchError``.
+    /// Fetches the file of a domain, and checks that it is an association file. Only fetch domains that an installed
+    /// app lists.
     package func fetch(_ domain: String) async throws(FetchError) -> [UInt8] {
         let result: Result<[UInt8], FetchError> = await withCheckedContinuation { continuation in
             // A separate thread, because the call blocks, and because SIGPIPE has to be blocked.
@@ -85,44 +77,30 @@ package struct AssociationFetcher: Sendable {
 package struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure. The raw value is its name on the command line.
     package enum Code: String, Sendable, Hashable {
-        /// The domain is not a host name.
         case badDomain = "bad-domain"
-        /// The domain has no address.
         case notFound = "host-not-found"
         /// The domain's address is not on the public internet.
         case privateAddress = "private-address"
-        /// Nothing answers at the address.
         case noConnection = "no-connection"
-        /// The time limit was exceeded.
         case timeout
-        /// The certificate is not valid for the domain.
         case certificate
-        /// The encrypted connection failed.
         case tls
-        /// libcurl is not installed.
         case libraryMissing = "library-missing"
-        /// The site redirects.
         case redirect
         /// The site reports that the file does not exist (404 or 410).
         case missing
-        /// The site answered with another status.
         case status
         /// The answer is not HTTP/1, or is encoded in a way that was not requested.
         case badResponse = "bad-response"
         /// The file or the head of the answer is too large.
         case tooLarge = "too-large"
-        /// The connection ended in the middle of the answer.
         case truncated
-        /// The file is not an association file.
         case badFile = "bad-file"
     }
 
-    /// The kind of failure.
     package let code: Code
-    /// The reason, as a sentence for people.
     package let reason: String
 
-    /// Creates an error.
     package init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason

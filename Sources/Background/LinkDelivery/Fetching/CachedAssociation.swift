@@ -9,7 +9,7 @@ package struct CachedAssociation: Sendable, Hashable {
     /// The longest time that a site is not asked after a failure, in seconds: six hours.
     package static let longestRetryInterval: Int64 = 6 * 3600
 
-    /// The domain, in ASCII.
+    /// In ASCII.
     package let domain: String
     /// The file as the site served it; nil when there never was one, or the site has removed it.
     package var file: [UInt8]?
@@ -17,7 +17,6 @@ package struct CachedAssociation: Sendable, Hashable {
     package var answered: Int64?
     /// When the site was last asked, in seconds since 1970.
     package var asked: Int64
-    /// Why the last request gave no file; nil when it gave one.
     package var failure: String?
     /// The code of the failure, as the command line prints it, and its reason; nil when there was no failure.
     package var failureParts: (code: String, reason: String)? {
@@ -31,7 +30,6 @@ package struct CachedAssociation: Sendable, Hashable {
     /// not asked.
     package let isLocal: Bool
 
-    /// How long the site is not asked after the last answer or failure, in seconds.
     private var interval: Int64 {
         guard failureCount > 0 else { return Self.refreshInterval }
         // Twelve doublings give more than six hours.
@@ -40,16 +38,11 @@ package struct CachedAssociation: Sendable, Hashable {
 
     /// Returns when to ask the site again, in seconds since 1970; nil for a local file, whose site is never asked. If
     /// the clock was set back, that is now.
-    ///
-    /// - Parameter now: the seconds since 1970.
     package func nextTry(at now: Int64) -> Int64? {
         guard !isLocal else { return nil }
         return now < asked ? now : asked + interval
     }
 
-    /// Whether to ask the site again.
-    ///
-    /// - Parameter now: the seconds since 1970.
     package func isDue(at now: Int64) -> Bool { nextTry(at: now).map { $0 <= now } ?? false }
 
     /// Stores the result of a request. A known file stays when the site can't be reached or serves an invalid one. It
@@ -96,7 +89,6 @@ package struct CachedAssociation: Sendable, Hashable {
         isLocal = false
     }
 
-    /// Creates an entry for a file that was added on this machine.
     init(domain: String, local file: [UInt8]) {
         self.domain = domain
         self.file = file
@@ -135,23 +127,17 @@ package struct CachedAssociation: Sendable, Hashable {
 /// the installation of an app, so each change makes the wait start again. But some networks change all the time, so the
 /// wait has an end.
 package struct ChangeSettling: Sendable, Hashable {
-    /// How long to wait after the last change.
     package static let pause = Duration.seconds(2)
-    /// The longest wait after the first change.
     package static let longest = Duration.seconds(60)
 
     private var first: Duration?
 
-    /// Creates the state without a change.
     package init() {}
 
     /// Whether something has changed since the sites were last asked.
     package var hasChanged: Bool { first != nil }
 
-    /// Records a change.
-    ///
-    /// - Parameter now: the time since any fixed moment; it never goes back.
-    /// - Returns: how long to wait from now on.
+    /// Records a change at a time since any fixed moment, and returns how long to wait from now on.
     package mutating func change(at now: Duration) -> Duration {
         let first = first ?? now
         self.first = first

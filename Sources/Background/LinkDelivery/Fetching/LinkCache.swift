@@ -12,11 +12,6 @@ package struct LinkCache<Store: FileStore>: Sendable {
     private let store: Store
     private let local: LocalAssociations<Store>?
 
-    /// Opens a cache.
-    ///
-    /// - Parameters:
-    ///   - store: its folder.
-    ///   - local: the files that were added on this machine.
     package init(_ store: Store, local: LocalAssociations<Store>? = nil) {
         self.store = store
         self.local = local
@@ -29,11 +24,8 @@ package struct LinkCache<Store: FileStore>: Sendable {
         return CachedAssociation(domain: domain, bytes: bytes)
     }
 
-    /// Returns the compiled files by domain, without missing and invalid ones.
-    ///
-    /// - Parameters:
-    ///   - domains: the domains.
-    ///   - compiled: the files that were compiled before. They are used again if they have not changed.
+    /// Returns the compiled files by domain, without missing and invalid ones. Those in `compiled` that have not
+    /// changed are used again.
     package func matchers(
         of domains: some Sequence<String>,
         compiled: CompiledAssociations = CompiledAssociations()
@@ -48,12 +40,10 @@ package struct LinkCache<Store: FileStore>: Sendable {
     /// - Parameters:
     ///   - domains: the domains that installed apps list. No other domain is ever asked.
     ///   - asked: the ones to ask; nil for all.
-    ///   - now: the seconds since 1970.
     ///   - isForced: whether to ask sites whose files are not due. Sites with a local file are still not asked.
     ///   - retriesFailures: whether to ask failed sites before they are due, for example when the network is back.
     ///   - fetch: asks a site, like ``AssociationFetcher/fetch(_:)``.
     /// - Returns: the current entries of the domains in `asked`, in the order of the domains.
-    /// - Throws: `StorageError` when the disk fails.
     package func refresh(
         _ domains: [String],
         asking asked: [String]? = nil,
@@ -98,8 +88,6 @@ package struct LinkCache<Store: FileStore>: Sendable {
 
 extension LinkCache where Store == DirectoryStore {
     /// Opens the user's cache: `nfc/links` in the cache folder.
-    ///
-    /// - Parameter folders: the user's folders.
     package init(of folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(folders.cache + "/nfc/links"), local: LocalAssociations(of: folders))
     }
@@ -112,9 +100,6 @@ package struct LocalAssociations<Store: FileStore>: Sendable {
 
     private let store: Store
 
-    /// Opens the files.
-    ///
-    /// - Parameter store: their folder.
     package init(_ store: Store) { self.store = store }
 
     /// The domains that have a local file, sorted.
@@ -123,19 +108,12 @@ package struct LocalAssociations<Store: FileStore>: Sendable {
             .filter { Self.name($0) != nil }
     }
 
-    /// Returns the file of a domain; nil when there is none, or it can't be read.
-    ///
-    /// - Parameter domain: the domain, in ASCII.
+    /// Returns the file of a domain in ASCII; nil when there is none, or it can't be read.
     package func file(of domain: String) -> [UInt8]? {
         Self.name(domain).flatMap { try? store.read($0, limit: AssociationFile.maximumSize) }
     }
 
-    /// Adds or replaces the file of a domain.
-    ///
-    /// - Parameters:
-    ///   - file: the file. It is not checked; if it is invalid, it has no effect on links.
-    ///   - domain: the domain, in ASCII.
-    /// - Throws: `StorageError` when the domain is not a host name, or the disk fails.
+    /// Adds or replaces the file of a domain in ASCII. It is not checked; if it is invalid, it has no effect on links.
     package func add(_ file: [UInt8], for domain: String) throws(StorageError) {
         guard let name = Self.name(domain) else {
             throw StorageError(.denied, "'\(domain)' is no domain. Give a name such as example.org.")
@@ -143,10 +121,7 @@ package struct LocalAssociations<Store: FileStore>: Sendable {
         try store.replace(name, with: file)
     }
 
-    /// Removes the file of a domain. Then the site's file is used again.
-    ///
-    /// - Returns: false when there was none.
-    /// - Throws: `StorageError` when the disk fails.
+    /// Removes the file of a domain, so that the site's file is used again. Returns false when there was none.
     package func remove(_ domain: String) throws(StorageError) -> Bool {
         guard let name = Self.name(domain), domains.contains(domain) else { return false }
         try store.remove(name)
@@ -162,19 +137,14 @@ package struct LocalAssociations<Store: FileStore>: Sendable {
 }
 
 extension LocalAssociations where Store == DirectoryStore {
-    /// Opens the user's files: `nfc/links` in the configuration folder.
-    ///
-    /// - Parameter folders: the user's folders.
-    /// - Returns: nil when there is no such folder, or it can't be opened.
+    /// Opens the user's files: `nfc/links` in the configuration folder. Nil when there is no such folder, or it can't
+    /// be opened.
     package init?(of folders: UserFolders) {
         guard let store = try? DirectoryStore(Self.path(folders), creates: false) else { return nil }
         self.init(store)
     }
 
     /// Opens the user's files, and creates their folder if it is missing.
-    ///
-    /// - Parameter folders: the user's folders.
-    /// - Throws: `StorageError` when the folder can't be created.
     package init(making folders: UserFolders) throws(StorageError) {
         self.init(try DirectoryStore(Self.path(folders)))
     }
@@ -197,12 +167,9 @@ package final class CompiledAssociations: @unchecked Sendable {
     private var entries: [String: Entry] = [:]
     private var count = 0
 
-    /// Creates an empty store.
     package init() {}
 
     /// Returns the compiled files of domains, without the invalid ones, and forgets the files of all other domains.
-    ///
-    /// - Parameter files: the files, by domain.
     package func matchers(of files: [String: [UInt8]]) -> [String: LinkMatcher] {
         let known = lock.withLock { self.entries }
         var entries: [String: Entry] = [:]
@@ -224,6 +191,6 @@ package final class CompiledAssociations: @unchecked Sendable {
         return entries.compactMapValues(\.matcher)
     }
 
-    /// The number of files that were compiled so far.
+    /// How many files were compiled so far.
     package var compilations: Int { lock.withLock { count } }
 }

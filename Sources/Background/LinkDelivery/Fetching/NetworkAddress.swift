@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// An IPv4 or IPv6 address.
 package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The 4 or 16 bytes of the address.
     let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) {
@@ -12,7 +10,6 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         self.bytes = isMapped ? Array(bytes[12...]) : bytes
     }
 
-    /// Parses the usual text form.
     package init?(_ text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
@@ -60,7 +57,6 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Reads an address of the system; nil if it is not IPv4 or IPv6.
     @unsafe init?(_ address: UnsafePointer<sockaddr>) {
         let raw = unsafe UnsafeRawPointer(address)
         switch unsafe Int32(address.pointee.sa_family) {

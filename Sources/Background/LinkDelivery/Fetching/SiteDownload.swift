@@ -8,22 +8,16 @@ import UniversalLinks
 final class SiteDownload {
     private let host: String
     private let mayBePrivate: Bool
-    /// The size of all heads and trailers so far, in bytes.
     private var headSize = 0
     private var isHeadComplete = false
     private var body: [UInt8] = []
     /// The address of the last connection.
     private var address: NetworkAddress?
-    /// Why this code stopped the download.
     private var failure: FetchError?
 
     private static let maximumHeadSize = 16 << 10
 
-    /// Creates a download.
-    ///
-    /// - Parameters:
-    ///   - host: the site's name, in ASCII.
-    ///   - mayBePrivate: whether the site may have a private address.
+    /// - Parameter mayBePrivate: whether the site may have a private address.
     init(_ host: String, mayBePrivate: Bool) {
         self.host = host
         self.mayBePrivate = mayBePrivate
@@ -42,8 +36,6 @@ final class SiteDownload {
     /// - Parameters:
     ///   - place: where to connect instead of the site, as libcurl's `CURLOPT_CONNECT_TO`; nil for the site.
     ///   - authorities: the path of a PEM file with the certificates to trust instead of the system's.
-    ///   - timeout: the time limit of the download.
-    /// - Returns: the file's bytes.
     func run(
         connectingTo place: String?,
         trusting authorities: String?,
@@ -139,7 +131,6 @@ final class SiteDownload {
         }
     }
 
-    /// Performs a step, and stores its error.
     private func take(_ step: () throws(FetchError) -> Void) -> Bool {
         do throws(FetchError) {
             try step()
@@ -184,7 +175,6 @@ final class SiteDownload {
         errno == 0 ? "" : ": \(unsafe String(cString: strerror(errno)))"
     }
 
-    /// Returns libcurl's message.
     private func text(_ error: ocn_curl_error) -> String {
         let bytes = unsafe withUnsafeBytes(of: error.text) { unsafe Array($0.prefix { $0 != 0 }) }
         let text = Self.printable(bytes)
