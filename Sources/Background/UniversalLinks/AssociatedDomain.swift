@@ -20,13 +20,10 @@ public struct AssociatedDomain: Sendable, Hashable {
     public let domain: String
     /// Whether the entry is for the domain's subdomains, but not for the domain itself.
     public let isWildcard: Bool
-    /// The mode; nil when the entry has none.
     public let mode: Mode?
 
-    /// Reads an entry.
-    ///
-    /// - Returns: nil when the entry has no service, no domain or an unknown mode, when it has a port or a path, and
-    ///   when the domain is an address or has no dot.
+    /// Reads an entry; nil when it has no service, no domain or an unknown mode, when it has a port or a path, and when
+    /// the domain is an address or has no dot.
     public init?(_ entry: String) {
         guard let colon = entry.firstIndex(of: ":") else { return nil }
         service = entry[..<colon].lowercased()
@@ -51,22 +48,14 @@ public struct AssociatedDomain: Sendable, Hashable {
         self.entry = entry
     }
 
-    /// Returns whether the entry is for a host.
-    ///
-    /// - Parameter host: the host's name, in any case.
+    /// Returns whether the entry is for a host, in any case.
     public func covers(_ host: String) -> Bool {
         let host = host.lowercased()
         return isWildcard ? host.hasSuffix(".\(domain)") && host.count > domain.count + 1 : host == domain
     }
 
-    /// Returns the entry that applies to a host: the longest one that is for it (Apple archive, Support Universal
-    /// Links).
-    ///
-    /// - Parameters:
-    ///   - entries: an app's entries.
-    ///   - service: the service, such as `applinks`.
-    ///   - host: the host's name, in any case.
-    /// - Returns: the entry; nil when none is for the host.
+    /// Returns the entry that applies to a host in any case: the longest one that is for it (Apple archive, Support
+    /// Universal Links).
     public static func applying(
         _ entries: [String],
         service: String = "applinks",
@@ -92,7 +81,6 @@ public struct AssociatedDomainCheck: Sendable {
     private static let maximumCount = 30
 
     /// - Parameters:
-    ///   - entries: the app's entries in `com.apple.developer.associated-domains`.
     ///   - url: the link of a tag that must open the app; nil for none.
     ///   - isRelease: whether the app is built for release.
     public init(entries: [String], url: LinkURL? = nil, isRelease: Bool = false) {
@@ -137,7 +125,6 @@ public struct AssociatedDomainCheck: Sendable {
         return result
     }
 
-    /// Returns why a name is not a valid domain; nil for a valid one.
     private static func fault(of name: Substring) -> String? {
         do throws(HostName.DomainProblem) {
             _ = try HostName.domain(String(name))

@@ -77,10 +77,7 @@ public struct AssociationFile: Sendable {
     /// The problems found while reading the file: what is ignored, and what never matches. ``check()`` finds more.
     public let findings: [LinkFinding]
 
-    /// Reads a file.
-    ///
-    /// - Parameter data: the file, as the site serves it.
-    /// - Throws: ``AssociationFileError``.
+    /// Reads a file, as the site serves it. Throws ``AssociationFileError``.
     public init(parsing data: Data) throws(AssociationFileError) {
         guard data.count <= Self.maximumSize else {
             throw AssociationFileError(.tooLarge, "The file has \(data.count) bytes; \(Self.maximumSize) is the most.")
@@ -121,13 +118,10 @@ public struct AssociationFile: Sendable {
 public struct AssociationFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: Sendable, Hashable {
-        /// The file is larger than ``AssociationFile/maximumSize``.
         case tooLarge
         /// The file is signed, as for iOS 9.
         case signed
-        /// The file is not JSON.
         case notJSON
-        /// The file is JSON, but not an object.
         case notAnObject
     }
 

@@ -15,11 +15,8 @@ extension AssociationFile {
         return result + VariableCheck(file: self).findings + ReachabilityCheck(file: self).findings
     }
 
-    /// Returns the reason why a link does not open an app.
-    ///
-    /// - Parameters:
-    ///   - app: the app's identifier; nil for any app in the file.
-    ///   - url: the link; nil to check only whether the file contains the app.
+    /// Returns the reason why a link does not open an app, or any app in the file. Without a link it only checks
+    /// whether the file contains the app.
     public func check(app: String?, opens url: LinkURL?) -> [LinkFinding] {
         if let app, !details.contains(where: { $0.apps.contains(app) }) {
             return [LinkFinding("AASA005", .error, "The file does not name the app \(app).")]
@@ -65,7 +62,6 @@ extension AssociationFile.Rule {
 struct PatternCheck {
     let rule: AssociationFile.Rule
     let place: String
-    /// The names of the file's own variables.
     let variables: Set<ExactText>
 
     var findings: [LinkFinding] {
@@ -207,7 +203,6 @@ struct ReachabilityCheck {
         LinkFinding("AASA011", .warning, "\(place) is never reached: \(why)")
     }
 
-    /// Returns an earlier entry that decides every URL for the apps of this entry.
     private func earlierEntry(before index: Int) -> Int? {
         let apps = Set(file.details[index].apps)
         guard !apps.isEmpty else { return nil }
@@ -219,11 +214,9 @@ struct ReachabilityCheck {
     /// The URLs that a rule matches, as far as rules can be compared.
     private struct Reach {
         private let rule: AssociationFile.Rule
-        /// The path without slashes at its start and end.
         private let path: [UInt8]
         /// The prefix that is enough for a path to match; nil for other patterns.
         private let beginning: [UInt8]?
-        /// The pattern of the whole query, or the names and patterns of its items.
         private let query: [ExactText]
         private let fragment: ExactText?
         private let isQueryFree: Bool

@@ -4,10 +4,8 @@ import TextSafety
 /// Reads the JSON of an association file, and reports what it ignores. Of a key that an object has more than once, the
 /// first counts.
 struct AssociationFileReader {
-    /// The members of an object.
     typealias Members = [JSONNode.Member]
 
-    /// The deepest nesting of objects and arrays.
     static let maximumDepth = 128
 
     private var findings: [LinkFinding] = []
@@ -100,8 +98,6 @@ struct AssociationFileReader {
         findings.append(LinkFinding(id, severity, message))
     }
 
-    /// Reports keys that have no effect.
-    ///
     /// - Parameter effect: the consequence, as the end of a sentence.
     private mutating func noteKeys(
         of object: Members,
@@ -268,7 +264,6 @@ struct AssociationFileReader {
     private static let textKeys = ["/", "#", "comment"]
     private static let switchKeys = ["exclude", "caseSensitive", "percentEncoded"]
 
-    /// Reads a path of the form before iOS 13.
     private static func legacyRule(_ text: String, _ index: Int) -> AssociationFile.Rule {
         let excludes = text.hasPrefix("NOT ")
         return AssociationFile.Rule(
@@ -279,7 +274,6 @@ struct AssociationFileReader {
         )
     }
 
-    /// Reads the default values for rules.
     private mutating func defaults(_ value: JSONNode?, _ place: String) -> Members {
         let defaults = object(value, place) ?? []
         noteKeys(of: defaults, place, known: Self.textKeys + Self.switchKeys + ["?"])
@@ -287,12 +281,8 @@ struct AssociationFileReader {
         return defaults.filter(Self.isUsable)
     }
 
-    /// Reads a rule of `components`.
-    ///
     /// - Parameters:
-    ///   - own: the rule's object.
     ///   - defaults: the values for the keys that the rule lacks, or whose values have the wrong type.
-    ///   - index: the rule's index in `components`.
     ///   - entry: the position of the rule's entry in the file.
     private mutating func rule(
         _ own: Members,
@@ -325,7 +315,6 @@ struct AssociationFileReader {
         return !switchKeys.contains(member.key) || member.value.bool != nil
     }
 
-    /// Reports values of the wrong type, which are ignored.
     private mutating func noteTypes(of values: Members, _ place: String) {
         for key in Self.textKeys {
             guard let value = values[key], value.string == nil else { continue }
@@ -360,10 +349,8 @@ extension [JSONNode.Member] {
 }
 
 extension JSONNode {
-    /// The members of an object; nil for another kind of value.
     fileprivate var members: [Member]? { if case .object(let members) = content { members } else { nil } }
 
-    /// The type, for messages.
     fileprivate var kind: String {
         switch content {
         case .object: "an object"

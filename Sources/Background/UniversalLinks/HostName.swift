@@ -6,11 +6,9 @@ public enum HostName {
     /// The most bytes of a name in ASCII, without a dot at the end (RFC 1035, 2.3.4).
     public static let maximumLength = 253
 
-    /// Converts a name to ASCII (RFC 5891), such as `bücher.example` to `xn--bcher-kva.example`.
-    ///
-    /// - Parameter name: a name, or an IPv4 address with four decimal numbers.
-    /// - Returns: the name in lower case, without a dot at the end; nil when it is not valid. Addresses in old
-    ///   notations, such as `0x7f.1`, are not valid, because programs read them differently.
+    /// Converts a name, or an IPv4 address with four decimal numbers, to ASCII (RFC 5891), such as `bücher.example` to
+    /// `xn--bcher-kva.example`, in lower case and without a dot at the end; nil when it is not valid. Addresses in old
+    /// notations, such as `0x7f.1`, are not valid, because programs read them differently.
     public static func ascii(_ name: String) -> String? {
         guard name.utf8.count <= 1024 else { return nil }
         let folded = name.precomposedStringWithCompatibilityMapping.lowercased()
@@ -35,25 +33,21 @@ public enum HostName {
         case address
         /// The name has no dot, like the names in a local network.
         case singleLabel
-        /// The name is not a host name.
         case notAName
 
         /// The problem and what to write instead, as the end of a sentence.
         public var description: String {
             switch self {
             case .address: "is an address. Write the name of the domain, such as example.org."
-            case .singleLabel: "has no dot, so it is no domain of the internet. Write a name such as example.org."
+            case .singleLabel: "has no dot, so it isn't an internet domain. Write a name such as example.org."
             case .notAName: "can't be the name of a domain. Write a name such as example.org."
             }
         }
     }
 
     /// Converts the domain of an association file to ASCII, as ``ascii(_:)`` does. Sites have certificates for internet
-    /// names, so an address or a name without a dot is not valid. No label begins or ends with a hyphen (RFC 1123, 2.1),
-    /// although browsers open links of such hosts.
-    ///
-    /// - Parameter name: the domain.
-    /// - Throws: ``DomainProblem``.
+    /// names, so an address or a name without a dot is not valid. No label begins or ends with a hyphen (RFC 1123,
+    /// 2.1), although browsers open links of such hosts. Throws ``DomainProblem``.
     public static func domain(_ name: String) throws(DomainProblem) -> String {
         if name.hasPrefix("[") || name.allSatisfy({ $0.isHexDigit || $0 == ":" }) && name.contains(":") {
             throw .address
@@ -128,10 +122,7 @@ enum Punycode {
     private static let skew: UInt32 = 38
     private static let damp: UInt32 = 700
 
-    /// Encodes a label.
-    ///
-    /// - Parameter label: at most 256 scalars. So no number gets too large.
-    /// - Returns: the label without `xn--`.
+    /// Encodes a label of at most 256 scalars, so that no number gets too large. The result is without `xn--`.
     static func encode(_ label: Substring.UnicodeScalarView) -> String {
         let scalars = label.map(\.value)
         var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }

@@ -21,10 +21,8 @@ extension LinkMatcher {
     /// Returns which app opens a URL, and why, by entitlement, domain and file.
     ///
     /// - Parameters:
-    ///   - text: the URL.
     ///   - domain: the domain that the file was loaded from.
     ///   - entries: the entries of the installed apps in `com.apple.developer.associated-domains`.
-    ///   - installed: the identifiers of the installed apps.
     public func answer(_ text: String, domain: String, entries: [String], installed: Set<String>) -> LinkAnswer {
         let url: LinkURL
         do throws(LinkURL.Problem) {
@@ -45,11 +43,7 @@ extension LinkMatcher {
         return answer(url, installed: installed)
     }
 
-    /// Returns which app opens a URL of the file's site, and why.
-    ///
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - installed: the identifiers of the installed apps; nil for all apps in the file.
+    /// Returns which app opens a URL of the file's site, and why. Without `installed`, all apps in the file count.
     public func answer(_ url: LinkURL, installed: Set<String>?) -> LinkAnswer {
         var work = MatchWork()
         return answer(url, installed: installed, &work)
@@ -81,7 +75,6 @@ extension LinkMatcher {
         }
     }
 
-    /// All apps in the file.
     var apps: Set<String> { Set(file.details.flatMap(\.apps)) }
 
     /// Returns the name of a rule: its position in the file, and its content.
@@ -171,11 +164,7 @@ public struct LinkExplanation: Sendable, Hashable {
 }
 
 extension LinkMatcher {
-    /// Returns the verdict of each rule for a URL of the file's site.
-    ///
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - installed: the identifiers of the installed apps; nil for all apps in the file.
+    /// Returns the verdict of each rule for a URL of the file's site. Without `installed`, all apps in the file count.
     public func explain(_ url: LinkURL, installed: Set<String>?) -> LinkExplanation {
         let answer = answer(url, installed: installed)
         let installed = installed ?? apps

@@ -35,23 +35,18 @@ extension AssociationFileError {
     public var finding: LinkFinding { LinkFinding(rule, .error, reason) }
 }
 
-/// Checks of the URL at which an association file is served (AASA017).
 extension LinkFinding {
     private static let name = "apple-app-site-association"
 
-    /// Returns the problem with the name of an association file.
-    ///
-    /// - Parameter path: the file's path.
+    /// Returns the problem with the path of an association file.
     public static func ofName(_ path: String) -> [LinkFinding] {
         guard path.lowercased().hasSuffix(name + ".json") else { return [] }
         let text = "The file is served as \(name), without .json at its end."
         return [LinkFinding("AASA017", .error, text)]
     }
 
-    /// Returns the problems with the URL at which an association file is served.
-    ///
-    /// - Parameter url: the URL.
-    /// - Throws: ``LinkURL/Problem`` when it is not the URL of a site.
+    /// Returns the problems with the URL at which an association file is served. Throws ``LinkURL/Problem`` when it is
+    /// not the URL of a site.
     public static func ofPlace(_ url: String) throws(LinkURL.Problem) -> [LinkFinding] {
         let place = try LinkURL(url)
         var result = ofName(place.pathText)
@@ -74,13 +69,8 @@ extension LinkFinding {
         return result
     }
 
-    /// Returns the finding for an answer of a site without a usable file.
-    ///
-    /// - Parameters:
-    ///   - code: the kind of answer, as `nfc links fetch` prints it.
-    ///   - reason: sentences that explain the problem.
-    /// - Returns: nil for an answer that breaks no rule of association files, for example when the site does not
-    ///   answer.
+    /// Returns the finding for an answer of a site without a usable file; nil when the answer breaks no rule of
+    /// association files, for example when the site does not answer. The code is that of `nfc links fetch`.
     public static func ofAnswer(_ code: String, reason: String) -> LinkFinding? {
         switch code {
         case "bad-file": LinkFinding("AASA001", .error, reason)

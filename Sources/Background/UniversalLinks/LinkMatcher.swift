@@ -33,7 +33,6 @@ public struct LinkMatcher: Sendable {
 
     /// The file.
     public let file: AssociationFile
-    /// The rules of each entry.
     private let rules: [[CompiledRule]]
 
     /// Compiles a file.
@@ -43,15 +42,11 @@ public struct LinkMatcher: Sendable {
         rules = file.details.map { details in details.rules.map { CompiledRule($0, variables: variables) } }
     }
 
-    /// Returns which app opens a URL. The number of steps is limited, and depends only on the URL and the file. The
-    /// caller checks the host; see ``AssociatedDomain``.
+    /// Returns which of the installed apps opens a URL. The number of steps is limited, and depends only on the URL and
+    /// the file. The caller checks the host; see ``AssociatedDomain``.
     ///
     /// Entries are evaluated in the file's order, and separately for each app: a rule that excludes a URL from one app
     /// does not affect the others.
-    ///
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - installed: the identifiers of the installed apps.
     public func match(_ url: LinkURL, installed: Set<String>) -> Decision {
         var work = MatchWork()
         return match(url, installed: installed, &work)
@@ -80,12 +75,8 @@ public struct LinkMatcher: Sendable {
         return hasApp ? .noRule : .noApp
     }
 
-    /// Returns for each rule whether it matches a URL, and which components don't match. The limit of steps is that of
-    /// one match.
-    ///
-    /// - Parameter url: the URL.
-    /// - Returns: for each rule of each entry, the components that keep the rule from matching. The list is empty for a
-    ///   rule that matches, and nil for a rule that was not compared because the limit was reached before.
+    /// Returns, for each rule of each entry, the components that keep it from matching a URL. The list is empty for a
+    /// rule that matches, and nil for a rule that was not compared because the limit of steps was reached before.
     public func trace(_ url: LinkURL) -> [[[RuleComponent]?]] {
         var work = MatchWork()
         return trace(url, &work)
@@ -121,9 +112,7 @@ package struct MatchWork {
     /// Starts with the whole limit. Share one value for all comparisons of one link, for example with several files.
     package init() {}
 
-    /// Uses steps of the remaining work.
-    ///
-    /// - Returns: false when the limit is reached.
+    /// Uses steps of the remaining work. Returns false when the limit is reached.
     mutating func spend(_ count: Int) -> Bool {
         if count > Self.limit - steps { isExhausted = true }
         if !isExhausted { steps += count }
@@ -173,7 +162,6 @@ private struct CompiledRule: Sendable {
         matches(.path, forms, &work) && matches(.fragment, forms, &work) && matches(.query, forms, &work)
     }
 
-    /// Returns whether a component of a URL matches.
     func matches(_ component: RuleComponent, _ forms: URLForms, _ work: inout MatchWork) -> Bool {
         let url = forms.form(ignoresCase: ignoresCase, decodes: decodes)
         switch component {
@@ -214,7 +202,6 @@ private final class URLForms {
         let path: [UInt8]
         let query: [UInt8]
         let fragment: [UInt8]
-        /// The items of the query, in order.
         let items: [(name: [UInt8], value: [UInt8])]
 
         init(_ url: LinkURL, ignoresCase: Bool, decodes: Bool) {

@@ -25,14 +25,10 @@ struct LinkPattern: Sendable {
     /// Whether the pattern is that of a path and ends in `/*`, which also matches the path before it.
     private let takesParent: Bool
 
-    /// Reads a pattern.
-    ///
     /// - Parameters:
-    ///   - text: the pattern.
-    ///   - isPath: whether the pattern is for a path: slashes at the start and end are ignored, and `/*` at the end also
-    ///     matches the path before it.
+    ///   - isPath: whether the pattern is for a path: slashes at the start and end are ignored, and `/*` at the end
+    /// also matches the path before it.
     ///   - ignoresCase: whether it is compared with texts in lower case.
-    ///   - variables: the file's variables.
     init(_ text: String, isPath: Bool = false, ignoresCase: Bool = false, variables: SubstitutionVariables) {
         var bytes = (ignoresCase ? Self.foldedPattern(text) : Array(text.utf8))[...]
         if isPath {
@@ -50,9 +46,8 @@ struct LinkPattern: Sendable {
         takesParent = isPath && isOpen && pieces.dropLast().last == .byte(0x2F)
     }
 
-    /// Reads the pieces of a pattern or a value.
-    ///
-    /// - Parameter variable: returns the index of the variable with a name; nil where a text has no variables.
+    /// Reads a pattern or a value, with a function that returns the index of the variable with a name; nil where a text
+    /// has no variables.
     static func pieces(_ text: ArraySlice<UInt8>, variable: (String) -> Int? = { _ in nil }) -> [Piece] {
         var pieces: [Piece] = []
         var hasStar = false
@@ -217,7 +212,6 @@ struct SubstitutionVariables: Sendable {
         !name.isEmpty && !name.utf8.contains { [0x24, 0x28, 0x29].contains($0) }
     }
 
-    /// Returns the values of a variable; nil when it is not defined.
     func values(of name: String, ignoringCase: Bool) -> [[LinkPattern.Piece]]? {
         let name = ExactText(name)
         return ignoringCase

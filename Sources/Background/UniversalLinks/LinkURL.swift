@@ -6,13 +6,11 @@
 public struct LinkURL: Sendable, Hashable {
     /// Why a text can't be a universal link, regardless of association files.
     public enum Problem: Error, Sendable, Hashable {
-        /// The URL is longer than ``LinkURL/maximumLength``.
         case tooLong
         /// The URL has a space or a control character.
         case forbiddenCharacter
         /// The scheme is missing, or is not http or https.
         case scheme
-        /// The URL has no host.
         case host
     }
 

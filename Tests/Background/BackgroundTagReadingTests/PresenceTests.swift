@@ -98,7 +98,7 @@ struct PresenceTests {
 
     // MARK: Apps
 
-    private let session = BackgroundReader.Input.conditions(ReadingConditions(isReaderSessionActive: true))
+    private let session = BackgroundReader.Input.conditions(ReadingConditions(obstacles: [.readerSession]))
 
     @Test func `tag that an app has read: does not arrive until it left and came again`() throws {
         var bench = try Bench()

@@ -78,8 +78,8 @@ struct AssociationFileTests {
         #expect(code(nested(129).utf8) == .notJSON)
         let twice = #"{"a":1,"b":[{"c":{"d":1,"d":"x"}}],"applinks":{"details":[]},"a":"later","applinks":1}"#
         let file = try AssociationFile(parsing: Data(twice.utf8))
-        let places = file.findings.map(\.message).filter { $0.contains("more than once") }.map { $0.prefix { $0 != "h" } }
-        #expect(places == ["b[0].c ", "T", "T"])
+        let repeated = file.findings.map(\.message).filter { $0.contains("more than once") }
+        #expect(repeated.map { $0.prefix { $0 != "h" } } == ["b[0].c ", "T", "T"])
         // The first section counts.
         #expect(file.findings.last?.message == "applinks.details is empty, so the file gives no universal links.")
     }

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import NDEF
 
 /// What to open, after the user chose to open a link.
 public enum Delivery: Sendable, Hashable {
-    /// An app, which gets the link and the whole message.
     case app(InstalledApp, UserActivityPayload)
-    /// The browser, with the URL.
     case browser(String)
-    /// The system's handler for the scheme, which gets the URI.
     case system(LinkScheme, String)
-    /// An app, which gets a URI of its custom scheme.
     case customScheme(InstalledApp, String)
 
-    /// Determines what to open for a message.
-    ///
-    /// - Parameters:
-    ///   - message: the bytes of the message.
-    ///   - router: decides where its link goes.
-    /// - Returns: nil when there is nothing to open.
+    /// Determines what to open for the bytes of a message; nil when there is nothing.
     public init?(message: [UInt8], router: LinkRouter) {
         guard let content = try? NDEFMessage(decoding: message), case .uri(let uri) = LinkChoice(content) else {
             return nil
@@ -58,22 +48,19 @@ public struct UserActivityPayload: Sendable, Hashable {
 
     /// Why a payload is not valid.
     public struct Problem: Error, Sendable, Hashable {
-        /// A sentence that explains the problem.
         public var reason: String
 
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// Creates a payload and checks its values: the link must be the one in the message.
-    ///
-    /// - Throws: ``Problem``.
+    /// Creates a payload and checks its values: the link must be the one in the message. Throws ``Problem``.
     public init(activityType: String, webpageURL: String, message: [UInt8]) throws(Problem) {
         guard activityType == Self.browsingWeb else { throw Problem("The activity's type is not \(Self.browsingWeb).") }
         guard message.count <= Self.maximumMessageSize else {
             throw Problem("The message is larger than \(Self.maximumMessageSize) bytes.")
         }
         guard let content = try? NDEFMessage(decoding: message) else {
-            throw Problem("The message is no NDEF message.")
+            throw Problem("The data is not an NDEF message.")
         }
         guard case .uri(let uri) = LinkChoice(content), uri.host != nil, uri.text == webpageURL else {
             throw Problem("The link is not that of the message.")
@@ -81,40 +68,6 @@ public struct UserActivityPayload: Sendable, Hashable {
         self.activityType = activityType
         self.webpageURL = webpageURL
         self.message = message
-    }
-
-    /// The payload as JSON, for transports other than D-Bus: `activity_type`, `webpage_url`, and `ndef_message` in
-    /// Base64.
-    public var json: [UInt8] {
-        let fields = Fields(activity_type: activityType, webpage_url: webpageURL, ndef_message: Data(message))
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(fields)).map { [UInt8]($0) } ?? []
-    }
-
-    /// Reads a payload from JSON.
-    ///
-    /// - Throws: ``Problem``.
-    public init(json: [UInt8]) throws(Problem) {
-        // Base64 makes the message a third longer. The link is at most as long as the limit for links.
-        guard json.count <= 4 * Self.maximumMessageSize else { throw Problem("The payload is too large.") }
-        let fields: Fields
-        do {
-            fields = try JSONDecoder().decode(Fields.self, from: Data(json))
-        } catch {
-            throw Problem("The payload is no JSON object with activity_type, webpage_url and ndef_message.")
-        }
-        try self.init(
-            activityType: fields.activity_type,
-            webpageURL: fields.webpage_url,
-            message: [UInt8](fields.ndef_message)
-        )
-    }
-
-    private struct Fields: Codable {
-        var activity_type: String
-        var webpage_url: String
-        var ndef_message: Data
     }
 }
 
@@ -132,29 +85,12 @@ public enum DeliveryInterface {
     public static let method = "ContinueUserActivity"
     /// The signature of the method's arguments.
     public static let argumentSignature = "ssaya{sv}"
-    /// The signature of the method's result.
-    public static let answerSignature = "b"
     /// The interface and the method for an app without this interface.
-    public static let fallback = (interface: "org.freedesktop.Application", method: "Open", signature: "asa{sv}")
+    public static let fallback = (interface: "org.freedesktop.Application", method: "Open")
 
-    /// The interface in D-Bus introspection format.
-    public static let introspection = """
-        <interface name="org.opencorenfc.UserActivity1">
-          <method name="ContinueUserActivity">
-            <arg name="activity_type" type="s" direction="in"/>
-            <arg name="webpage_url" type="s" direction="in"/>
-            <arg name="ndef_message" type="ay" direction="in"/>
-            <arg name="platform_data" type="a{sv}" direction="in"/>
-            <arg name="handled" type="b" direction="out"/>
-          </method>
-        </interface>
-        """
-
-    /// Returns the object path of an app on the bus (Desktop Entry Specification 1.5, D-Bus Activation).
-    ///
-    /// - Parameter desktopID: the name of the desktop entry, which is the bus name.
-    /// - Returns: the path; nil when the name can't be a bus name, because it has fewer than two elements or one starts
-    ///   with a digit.
+    /// Returns the object path of the app of a desktop entry on the bus (Desktop Entry Specification 1.5, D-Bus
+    /// Activation); nil when the name can't be a bus name, because it has fewer than two elements or one starts with a
+    /// digit.
     public static func objectPath(of desktopID: String) -> String? {
         let elements = desktopID.split(separator: ".", omittingEmptySubsequences: false)
         guard elements.count >= 2, DesktopEntry.isName(desktopID),

@@ -24,10 +24,7 @@ public struct DesktopEntry: Sendable, Hashable {
     /// Whether `Implements` contains ``DeliveryInterface/name``: the app receives links with their messages over D-Bus.
     public var takesMessages: Bool
 
-    /// Reads an entry.
-    ///
-    /// - Parameter bytes: the file's bytes.
-    /// - Returns: nil when it isn't the entry of an application, is too large, or is hidden.
+    /// Reads an entry; nil when it isn't the entry of an application, is too large, or is hidden.
     public init?(parsing bytes: [UInt8]) {
         let group = "Desktop Entry"
         guard let file = KeyFile(parsing: bytes), file.value("Type", in: group) == "Application",
@@ -71,7 +68,7 @@ public struct DesktopEntry: Sendable, Hashable {
 package struct KeyFile: Sendable {
     private var groups: [Substring: [Substring: Substring]] = [:]
 
-    /// Reads a file. Returns nil when it is too large or not text.
+    /// Reads a file; nil when it is too large or not text.
     package init?(parsing bytes: [UInt8]) {
         guard bytes.count <= DesktopEntry.maximumSize, let text = String(validating: bytes, as: UTF8.self) else {
             return nil
@@ -90,17 +87,17 @@ package struct KeyFile: Sendable {
         }
     }
 
-    /// Returns the value of a key as written; nil when it is missing or empty.
+    /// The value of a key as written; nil when it is missing or empty.
     package func value(_ key: String, in group: String) -> String? {
         groups[group[...]]?[key[...]].flatMap { $0.isEmpty ? nil : String($0) }
     }
 
-    /// Returns the elements of a list value.
     package func list(_ key: String, in group: String) -> [String] {
         (value(key, in: group) ?? "").split(separator: ";").prefix(1000).map(String.init)
     }
 
-    /// Returns a value with its escapes replaced: `\s`, `\n`, `\t`, `\r` and `\\`.
+    /// The value with its escapes replaced: `\s`, `
+    /// `, `\t`, `\r` and `\\`.
     package func string(_ key: String, in group: String) -> String? {
         guard let text = value(key, in: group) else { return nil }
         var result = ""
@@ -127,7 +124,6 @@ package struct KeyFile: Sendable {
 }
 
 extension Substring {
-    /// The text without spaces and tabs at its start and end.
     fileprivate var trimmed: Substring {
         var text = self
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -89,10 +89,7 @@ public struct AppDescription: Sendable, Hashable {
         var associated_domains: [String]
     }
 
-    /// Reads a file.
-    ///
-    /// - Parameter bytes: the file's bytes.
-    /// - Throws: ``Problem``.
+    /// Reads a file. Throws ``Problem``.
     public init(parsing bytes: [UInt8]) throws(Problem) {
         guard bytes.count <= Self.maximumSize else {
             throw Problem(reason: "The file is larger than \(Self.maximumSize) bytes.")
@@ -101,7 +98,7 @@ public struct AppDescription: Sendable, Hashable {
         do {
             content = try JSONDecoder().decode(Content.self, from: Data(bytes))
         } catch {
-            throw Problem(reason: "The file is no JSON object with app_id and associated_domains.")
+            throw Problem(reason: "The file is not a JSON object with app_id and associated_domains.")
         }
         guard Self.isIdentifier(content.app_id) else {
             throw Problem(
@@ -117,48 +114,13 @@ public struct AppDescription: Sendable, Hashable {
                 associatedDomains.append(ascii)
             } else {
                 ignoredDomains.append(entry)
-                let shown = DisplayText.plain(entry, limit: 80)
-                remarks.append("The entry \"\(shown)\" is ignored: \(Self.fault(of: entry))")
+                let fault = AssociatedDomainCheck(entries: [entry]).findings.first { $0.severity == .error }
+                let reason = DisplayText.plain(fault?.message ?? "\"\(entry)\" is invalid.", limit: 300)
+                remarks.append(reason + " The entry is ignored.")
             }
         }
         if content.associated_domains.count > Self.maximumDomains {
             remarks.append("Only the first \(Self.maximumDomains) associated domains count.")
-        }
-    }
-
-    /// Returns why an entry is invalid, and what to write instead.
-    private static func fault(of entry: String) -> String {
-        let parts = entry.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty else {
-            return "write a service before it, as in applinks:example.org."
-        }
-        let (service, rest) = (DisplayText.plain(String(parts[0]), limit: 60), parts[1])
-        if service.lowercased() == "http" || service.lowercased() == "https" {
-            return "it is a URL; write a service and the domain alone, as in applinks:example.org."
-        }
-        let name = rest.prefix { $0 != "?" }
-        if rest.contains("://") { return "write the domain without its scheme, as in \(service):example.org." }
-        if let problem = Self.domainProblem(name), problem != .notAName {
-            return "\"\(DisplayText.plain(String(name), limit: 60))\" \(problem.description)"
-        }
-        if name.contains("/") { return "write the domain without a path. The association file says which paths count." }
-        if name.contains(":") { return "write the domain without a port." }
-        if name.isEmpty { return "it has no domain." }
-        if name.contains(where: \.isWhitespace) { return "it has a blank." }
-        if name.contains("*"), !(name.hasPrefix("*.") && !name.dropFirst(2).contains("*")) {
-            return "a wildcard stands first and alone, as in \(service):*.example.org."
-        }
-        if rest.contains("?") { return "its mode is not developer, managed or developer+managed." }
-        return "\"\(DisplayText.plain(String(name), limit: 60))\" can't be the name of a domain."
-    }
-
-    /// Returns why a name, with or without wildcard, is not a valid domain; nil for a valid one.
-    private static func domainProblem(_ name: Substring) -> HostName.DomainProblem? {
-        do throws(HostName.DomainProblem) {
-            _ = try HostName.domain(String(name.hasPrefix("*.") ? name.dropFirst(2) : name))
-            return nil
-        } catch {
-            return error
         }
     }
 

@@ -60,7 +60,6 @@ public struct LinkRouter: Sendable {
         return .customScheme(app)
     }
 
-    /// Returns where a link to a map page goes: to the maps app, if the link has a place and there is such an app.
     private func mapRoute(_ uri: TagURI) -> LinkRoute {
         guard MapPlace(uri.text) != nil else {
             return .browser(why: "The link names no place that an app for maps can show.")
@@ -85,10 +84,8 @@ public struct LinkRouter: Sendable {
         }
     }
 
-    /// Returns which installed app opens a link, and why.
-    ///
-    /// For each app, the association file is that of its longest entry for the host. Files of longer entries are
-    /// evaluated first.
+    /// Returns which installed app opens a link, and why. For each app, the association file is that of its longest
+    /// entry for the host. Files of longer entries are evaluated first.
     public func universalLink(_ uri: TagURI) -> LinkAnswer {
         let url: LinkURL
         do throws(LinkURL.Problem) {
@@ -126,13 +123,11 @@ public struct LinkRouter: Sendable {
 public enum LinkRoute: Sendable, Hashable {
     /// An app, which gets the whole message: a universal link.
     case app(InstalledApp, why: String)
-    /// The browser, which gets only the URL.
     case browser(why: String)
     /// The system's handler for the scheme, which gets only the URI.
     case system(LinkScheme)
     /// An app with a custom scheme, which gets only the URI. Only if custom schemes are allowed.
     case customScheme(InstalledApp)
-    /// Nowhere.
     case refused(Refusal)
 
     /// Why a link goes nowhere.
@@ -156,11 +151,9 @@ public enum LinkRoute: Sendable, Hashable {
 ///
 /// URIs in smart posters, absolute URI records and other records are ignored.
 public enum LinkChoice: Sendable, Hashable {
-    /// The message has no URI record.
     case none
     /// The first URI record can't be read.
     case unusable
-    /// The URI of the first URI record.
     case uri(TagURI)
 
     /// Finds the link of a message.

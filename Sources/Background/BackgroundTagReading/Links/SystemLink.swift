@@ -11,10 +11,8 @@ public struct SystemLink: Sendable, Hashable {
     /// decoded and with single spaces.
     public let target: String
 
-    /// Creates a system link.
-    ///
-    /// - Returns: nil for any other link, and for a link without a target: an empty `tel:` or `mailto:`, or a `geo:`
-    ///   without coordinates.
+    /// Creates a system link; nil for any other link, and for one without a target: an empty `tel:` or `mailto:`, or a
+    /// `geo:` without coordinates.
     public init?(_ uri: TagURI) {
         guard let scheme = LinkScheme(uri) else { return nil }
         self.scheme = scheme
@@ -41,7 +39,7 @@ public struct SystemLink: Sendable, Hashable {
         }
     }
 
-    /// Returns the part between the scheme and the query, without slashes at its start.
+    /// The part between the scheme and the query, without slashes at its start.
     static func path(_ uri: TagURI) -> String {
         String(uri.stem.dropFirst(uri.scheme.count + 1).drop { $0 == "/" })
     }
@@ -71,15 +69,10 @@ public struct SystemLink: Sendable, Hashable {
 
 /// The purpose of a URI that is not a web link.
 public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
-    /// Write a mail.
     case mail = "mailto"
-    /// Write a text message.
     case textMessage = "sms"
-    /// Make a call.
     case call = "tel"
-    /// Make a FaceTime video call.
     case faceTime = "facetime"
-    /// Make a FaceTime audio call.
     case faceTimeAudio = "facetime-audio"
     /// Show a place on a map: `geo:…` or `http://maps.apple.com/?…`. The raw value is the scheme of the desktop's maps
     /// apps.
@@ -87,9 +80,7 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
     /// Set up a HomeKit accessory with its code.
     case homeKit = "x-hm"
 
-    /// Returns the purpose of a URI, by its scheme or, for maps, by its host.
-    ///
-    /// - Returns: nil for web links and for custom schemes.
+    /// Returns the purpose of a URI, by its scheme or, for maps, by its host; nil for web links and for custom schemes.
     public init?(_ uri: TagURI) {
         if let host = uri.host {
             guard host == "maps.apple.com" else { return nil }
@@ -109,7 +100,6 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
         "ssh", "starred", "telnet", "tftp", "trash", "urn", "vbscript", "view-source", "vnc", "ws", "wss",
     ]
 
-    /// Returns whether a scheme can be an app's own.
     static func isCustom(_ scheme: String) -> Bool {
         !scheme.isEmpty && !reserved.contains(scheme) && LinkScheme(rawValue: scheme) == nil
             && TagURI("\(scheme):x") != nil
@@ -121,14 +111,11 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
 struct MailLink: Hashable {
     /// The addresses, separated by commas. Escapes are kept.
     let addresses: String
-    /// The URI that is passed on.
     let uri: String
 
     private static let kept: Set<String> = ["subject", "body", "cc", "bcc"]
 
-    /// Reads a `mailto:` URI.
-    ///
-    /// - Returns: nil when it has no address, or its addresses contain line breaks.
+    /// Reads a `mailto:` URI; nil when it has no address, or its addresses contain line breaks.
     init?(_ text: String) {
         let rest = text.dropFirst("mailto:".count).prefix { $0 != "#" }
         var path = String(rest.prefix { $0 != "?" })
@@ -171,9 +158,7 @@ public struct MapPlace: Sendable, Hashable {
     /// The latitude and the longitude in degrees, separated by a comma; empty when only the place's name is known.
     public let point: String
 
-    /// Reads a map link.
-    ///
-    /// - Returns: nil when it contains no place.
+    /// Reads a map link; nil when it contains no place.
     public init?(_ link: String) {
         let items = Self.items(link)
         if link.hasPrefix("geo:") {
@@ -205,7 +190,7 @@ public struct MapPlace: Sendable, Hashable {
         }
     }
 
-    /// Returns the items of the query. Of repeated names the first one is used.
+    /// The items of the query. Of repeated names the first one is used.
     private static func items(_ link: String) -> [Substring: Substring] {
         var items: [Substring: Substring] = [:]
         let query = link.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
@@ -216,7 +201,7 @@ public struct MapPlace: Sendable, Hashable {
         return items
     }
 
-    /// Reads a latitude and a longitude in degrees, separated by a comma, which may be escaped.
+    /// Reads degrees separated by a comma, which may be escaped.
     private static func point(_ text: Substring) -> String? {
         let numbers = text.replacing("%2C", with: ",").replacing("%2c", with: ",")
             .split(separator: ",", omittingEmptySubsequences: false)

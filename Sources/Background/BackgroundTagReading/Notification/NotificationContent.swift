@@ -31,9 +31,7 @@ public struct NotificationContent: Sendable, Hashable {
         host: nil
     )
 
-    /// Returns the text for a link that could not be opened.
-    ///
-    /// - Parameter reason: sentences that explain why.
+    /// Returns the text for a link that could not be opened, with the reason in sentences.
     public static func notOpened(reason: String) -> NotificationContent {
         let body = DisplayText.plain(reason, limit: 300)
         return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again", host: nil)
@@ -47,13 +45,8 @@ public struct NotificationContent: Sendable, Hashable {
         host: nil
     )
 
-    /// Creates the text for a link.
-    ///
-    /// - Parameters:
-    ///   - uri: the link.
-    ///   - route: where the link goes.
-    ///   - browser: the name of the browser; nil if unknown.
-    /// - Returns: nil when the link goes nowhere. Then nothing is shown.
+    /// Creates the text for a link; nil when the link goes nowhere, and nothing is shown. The name of the browser may
+    /// be unknown.
     public init?(_ uri: TagURI, route: LinkRoute, browser: String? = nil) {
         let host = uri.host.map { DisplayText.plain($0, limit: Self.maximumHostLength, keeping: .tail) }
         let target = host ?? Self.target(uri)
@@ -79,10 +72,8 @@ public struct NotificationContent: Sendable, Hashable {
         }
     }
 
-    /// Creates the text for a link. If no app on the system opens the link, there is no button, and the text explains
-    /// how to find out what to install.
-    ///
-    /// - Returns: nil when the link goes nowhere. Then nothing is shown.
+    /// Creates the text for a link; nil when the link goes nowhere. If no app on the system opens the link, there is no
+    /// button, and the text explains how to find out what to install.
     public init?(_ uri: TagURI, router: LinkRouter) {
         let route = router.route(uri)
         self.init(uri, route: route, browser: router.browserNames[uri.scheme])
@@ -105,10 +96,8 @@ public struct NotificationContent: Sendable, Hashable {
         self.init(title: "NFC Tag Detected", body: body, actionTitle: "Open", host: host)
     }
 
-    /// Returns the target of a URI without a host. Escapes in numbers are decoded. Of a target that is too long both
-    /// ends are shown, because numbers may differ at either end.
-    ///
-    /// - Parameter limit: the most characters.
+    /// The target of a URI without a host, with at most some characters. Escapes in numbers are decoded. Of a target
+    /// that is too long both ends are shown, because numbers may differ at either end.
     static func target(_ uri: TagURI, limit: Int = maximumTargetLength) -> String {
         guard let link = SystemLink(uri) else { return DisplayText.plain(SystemLink.path(uri), limit: limit) }
         switch link.scheme {
@@ -119,19 +108,12 @@ public struct NotificationContent: Sendable, Hashable {
     }
 }
 
-/// The texts for waiting links.
 extension NotificationContent {
-    /// The most hosts in a summary.
     static let maximumTargets = 3
     /// The longest name in a summary, in characters. Of a longer name only the end is shown.
     static let maximumNameLength = 40
 
-    /// Creates the text for a link that the user wants to open while the screen is locked.
-    ///
-    /// - Parameters:
-    ///   - uri: the link.
-    ///   - router: decides where the link goes.
-    /// - Returns: nil when the link goes nowhere.
+    /// Creates the text for a link that the user wants to open while the screen is locked; nil when it goes nowhere.
     public init?(unlockingFor uri: TagURI, router: LinkRouter) {
         guard let content = NotificationContent(uri, router: router), content.actionTitle != nil else { return nil }
         self = content
@@ -142,11 +124,7 @@ extension NotificationContent {
         actionTitle = "Unlock"
     }
 
-    /// Creates the text for several waiting links.
-    ///
-    /// - Parameters:
-    ///   - count: the number of links.
-    ///   - targets: the targets of the links, as far as known, the oldest first.
+    /// Creates the text for several waiting links, with the known targets, the oldest first.
     init(waiting count: Int, targets: [String]) {
         var names: [String] = []
         for target in targets.reversed() where !names.contains(target) { names.append(target) }
@@ -160,7 +138,7 @@ extension NotificationContent {
         )
     }
 
-    /// Returns the target of a message's link as a short text: a host, a number or an address.
+    /// The target of a message's link as a short text: a host, a number or an address.
     static func target(of message: NDEFMessage) -> String? {
         guard case .uri(let uri) = LinkChoice(message) else { return nil }
         guard let host = uri.host else { return target(uri, limit: maximumNameLength) }

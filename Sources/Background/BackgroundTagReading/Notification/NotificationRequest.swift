@@ -27,10 +27,7 @@ public struct NotificationRequest: Sendable, Hashable {
     /// done.
     public var staysUntilClosed: Bool
 
-    /// Creates a request.
-    ///
     /// - Parameters:
-    ///   - content: the texts of the notification.
     ///   - capabilities: the capabilities of the desktop's notification service.
     ///   - number: the number of the notification that this one replaces; 0 for none.
     public init(_ content: NotificationContent, capabilities: Set<String>, replacing number: UInt32 = 0) {
@@ -50,9 +47,7 @@ public struct NotificationRequest: Sendable, Hashable {
 
 /// The subject of a notification.
 public enum NotificationSubject: Sendable, Hashable {
-    /// One entry of the inbox.
     case entry(InboxEntry.ID)
-    /// Several entries, as a summary.
     case summary
 }
 
@@ -94,9 +89,8 @@ public struct NotificationRetryPolicy: Sendable, Hashable {
     /// Creates the state without a failure.
     public init() {}
 
-    /// Records a failure.
-    ///
-    /// - Returns: the delay before the next try; nil when a try is planned already, or there were enough.
+    /// Records a failure, and returns the delay before the next try; nil when a try is planned already, or there were
+    /// enough.
     public mutating func failed() -> Duration? {
         guard !isWaiting, count < Self.maximumCount else { return nil }
         isWaiting = true

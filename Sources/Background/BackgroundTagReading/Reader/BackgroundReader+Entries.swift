@@ -11,7 +11,7 @@ extension BackgroundReader {
         let choice = content.map(LinkChoice.init)
         var stem = ""
         if case .uri(let uri) = choice { stem = uri.stem }
-        guard presence.read(reading, stem: stem, now: now), !isOfEarlierRun(reading, now) else { return [] }
+        guard presence.read(reading, stem: stem, now: now), !isOfPreviousRun(reading, now) else { return [] }
         switch choice {
         case nil: return [.note(reading.message == nil ? .noMessage : .badMessage)]
         case .some(.none): return [.note(.noLink)]
@@ -30,7 +30,7 @@ extension BackgroundReader {
     }
 
     /// Returns whether a tag was near before the service restarted, and its entry is still kept.
-    private mutating func isOfEarlierRun(_ reading: TagReading, _ now: Duration) -> Bool {
+    private mutating func isOfPreviousRun(_ reading: TagReading, _ now: Duration) -> Bool {
         guard let began, now - began <= Self.restart, let message = reading.message else { return false }
         return restored.remove(message) != nil && entries.contains { $0.message == message }
     }
@@ -47,7 +47,6 @@ extension BackgroundReader {
             + body(&self, outcome == .alone ? .own : .summary)
     }
 
-    /// Adds an entry, and drops the oldest one if there are too many.
     mutating func add(_ entry: Entry) -> [Action] {
         entries.append(entry)
         guard entries.count > Self.maximumEntries else { return [] }
@@ -73,7 +72,6 @@ extension BackgroundReader {
     /// Saves entries again that could not be saved before, except those that are being opened and will then be removed.
     func storeAgain() -> [Action] { entries.flatMap { storeAgain($0) } }
 
-    /// Saves an entry again if it is not on the disk.
     func storeAgain(_ entry: Entry) -> [Action] {
         guard !entry.isKept, entry.stage != .storing, entry.stage != .delivering else { return [] }
         return [.store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))]
@@ -144,7 +142,6 @@ extension BackgroundReader {
         return forgetting + [.deliver(id, delivery)]
     }
 
-    /// Replaces the mark of an entry.
     mutating func keep(_ mark: DeliveryFlag?, _ index: Int) -> [Action] {
         guard entries[index].mark != mark else { return [] }
         entries[index].mark = mark

@@ -9,11 +9,7 @@ public struct InboxEntry: Sendable, Hashable {
         /// A random number that distinguishes entries with the same time.
         public let number: UInt32
 
-        /// Creates an identifier.
-        ///
-        /// - Parameters:
-        ///   - received: the milliseconds since 1970. Only the low 48 bits are used.
-        ///   - number: a random number.
+        /// - Parameter received: the milliseconds since 1970. Only the low 48 bits are used.
         public init(received: UInt64, number: UInt32) {
             self.received = received & 0xFFFF_FFFF_FFFF
             self.number = number
@@ -31,16 +27,13 @@ public struct InboxEntry: Sendable, Hashable {
             self.number = number
         }
 
-        /// The next higher identifier; nil for the highest one.
         var next: ID? {
             if number < .max { return ID(received: received, number: number + 1) }
             return received < 0xFFFF_FFFF_FFFF ? ID(received: received + 1, number: 0) : nil
         }
 
-        /// Returns an identifier that sorts after others, because the newest entry is kept the longest. It is this one,
-        /// or the next one after the highest of the others, for example when the clock was wrong before.
-        ///
-        /// - Parameter others: the existing identifiers.
+        /// Returns an identifier that sorts after others, because the newest entry is kept the longest: this one, or
+        /// the next one after the highest of the others, for example when the clock was wrong before.
         public func following(_ others: some Sequence<ID>) -> ID {
             guard let highest = others.max(), self <= highest else { return self }
             return highest.next ?? self

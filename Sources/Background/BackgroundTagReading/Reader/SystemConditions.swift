@@ -12,6 +12,12 @@ public struct SystemConditions: Sendable, Hashable {
         /// The source of the result, as text.
         public var source: String
 
+        fileprivate init(_ obstacle: ReadingConditions.Obstacle, _ isMet: Bool, _ source: String) {
+            self.obstacle = obstacle
+            self.isMet = isMet
+            self.source = source
+        }
+
         /// The name of the condition.
         public var name: String {
             switch obstacle {
@@ -54,7 +60,7 @@ public struct SystemConditions: Sendable, Hashable {
     /// The switches of the radios; nil when the system has none.
     public var radios: RadioSwitches?
 
-    /// Creates surroundings in which nothing is known yet.
+    /// Creates conditions of which nothing is known yet.
     public init() {}
 
     private var wasLocked = false
@@ -72,90 +78,68 @@ public struct SystemConditions: Sendable, Hashable {
             && silentSavers.isEmpty
     }
 
-    /// The conditions that follow from the surroundings.
+    /// The conditions that follow.
     public var conditions: ReadingConditions {
-        var conditions = ReadingConditions()
-        for finding in findings {
-            switch finding.obstacle {
-            case .unsupported: conditions.isSupported = finding.isMet
-            case .neverUnlocked: conditions.wasUnlocked = finding.isMet
-            case .displayOff: conditions.isDisplayOn = finding.isMet
-            case .readerSession: conditions.isReaderSessionActive = !finding.isMet
-            case .wallet: conditions.isWalletActive = !finding.isMet
-            case .camera: conditions.isCameraActive = !finding.isMet
-            case .airplaneMode: conditions.isAirplaneModeOn = !finding.isMet
-            }
-        }
-        return conditions
+        ReadingConditions(obstacles: Set(findings.filter { !$0.isMet }.map(\.obstacle)))
     }
 
     /// Each condition with its source.
     public var findings: [Finding] {
-        let others = otherFindings
-        return [readerFinding(isLookedFor: others.allSatisfy(\.isMet))] + others
-    }
-
-    /// Returns the result for the reader.
-    ///
-    /// - Parameter isLookedFor: whether no other condition prevents reading.
-    private func readerFinding(isLookedFor: Bool) -> Finding {
+        let others = [
+            unlocked,
+            display,
+            Finding(
+                .readerSession,
+                !isReaderSessionActive,
+                isReaderSessionActive ? "An app has a reader session." : "No app has a reader session."
+            ),
+            Finding(
+                .wallet,
+                !isCardActive,
+                isCardActive ? "An app is a card." : "Linux has no Wallet, and no app is a card."
+            ),
+            camera,
+            airplane,
+        ]
+        let isLookedFor = others.allSatisfy(\.isMet)
         // If the reader is not used because of another condition, the reader is not the obstacle.
-        let isMet =
+        let hasReader =
             switch reader {
             case .ready: true
             case .missing: false
             case .unasked: !isLookedFor
             }
-        return Finding(obstacle: .unsupported, isMet: isMet, source: reader.text(isLookedFor: isLookedFor))
-    }
-
-    private var otherFindings: [Finding] {
-        [
-            unlocked,
-            display,
-            Finding(
-                obstacle: .readerSession,
-                isMet: !isReaderSessionActive,
-                source: isReaderSessionActive ? "An app has a reader session." : "No app has a reader session."
-            ),
-            Finding(
-                obstacle: .wallet,
-                isMet: !isCardActive,
-                source: isCardActive ? "An app is a card." : "Linux has no Wallet, and no app is a card."
-            ),
-            camera,
-            airplane,
-        ]
+        return [Finding(.unsupported, hasReader, reader.text(isLookedFor: isLookedFor))] + others
     }
 
     private var unlocked: Finding {
         guard session != nil || isLoginSilent else {
             return Finding(
-                obstacle: .neverUnlocked,
-                isMet: true,
-                source: "logind reports no session: because the user is here, it counts as unlocked."
+                .neverUnlocked,
+                true,
+                "logind reports no session: because the user is here, it counts as unlocked."
             )
         }
         return Finding(
-            obstacle: .neverUnlocked,
-            isMet: wasUnlocked,
-            source: isLoginSilent
+            .neverUnlocked,
+            wasUnlocked,
+            isLoginSilent
                 ? "logind does not answer; what it reported since the system started is remembered"
                 : "logind, LockedHint of the session, remembered for this start of the system"
         )
     }
 
     private var display: Finding {
-        func finding(_ isOn: Bool, _ source: String) -> Finding {
-            Finding(obstacle: .displayOff, isMet: isOn, source: source)
+        if isGoingToSleep { return Finding(.displayOff, false, "logind: the system goes to sleep") }
+        if let powerSaveMode { return Finding(.displayOff, powerSaveMode == 0, "the compositor's PowerSaveMode") }
+        if let isDisplayLit {
+            return Finding(.displayOff, isDisplayLit, "the graphics driver, dpms of the connected displays")
         }
-        if isGoingToSleep { return finding(false, "logind: the system goes to sleep") }
-        if let powerSaveMode { return finding(powerSaveMode == 0, "the compositor's PowerSaveMode") }
-        if let isDisplayLit { return finding(isDisplayLit, "the graphics driver, dpms of the connected displays") }
         if let session {
-            return finding(session.isActive && !session.isIdle, "logind: the session is seen and not idle")
+            let isOn = session.isActive && !session.isIdle
+            return Finding(.displayOff, isOn, "logind: the session is seen and not idle")
         }
-        return finding(true, "Nothing reports the state of the display: it counts as on.")
+        return Finding(.displayOff, true, "Nothing reports the state of the display: it counts as on.")
     }
 
     private var camera: Finding {
@@ -165,18 +149,12 @@ public struct SystemConditions: Sendable, Hashable {
             case true?: "A program has /dev/video* open."
             case false?: "Nobody has /dev/video* open."
             }
-        return Finding(obstacle: .camera, isMet: isCameraOpen != true, source: source)
+        return Finding(.camera, isCameraOpen != true, source)
     }
 
     private var airplane: Finding {
-        guard let radios else {
-            return Finding(
-                obstacle: .airplaneMode,
-                isMet: true,
-                source: "There is no /dev/rfkill: the radios count as on."
-            )
-        }
-        return Finding(obstacle: .airplaneMode, isMet: !radios.isAirplaneModeOn, source: "/dev/rfkill")
+        radios.map { Finding(.airplaneMode, !$0.isAirplaneModeOn, "/dev/rfkill") }
+            ?? Finding(.airplaneMode, true, "There is no /dev/rfkill: the radios count as on.")
     }
 }
 
@@ -215,51 +193,12 @@ public struct ReadingConditions: Sendable, Hashable {
         }
     }
 
-    /// Whether a reader answers.
-    public var isSupported: Bool
-    /// Whether the screen was unlocked at least once since the system started.
-    public var wasUnlocked: Bool
-    /// Whether the display is on.
-    public var isDisplayOn: Bool
-    /// Whether an app has a reader session.
-    public var isReaderSessionActive: Bool
-    /// Whether a wallet is in use, or an app that acts as a card.
-    public var isWalletActive: Bool
-    /// Whether a camera is in use.
-    public var isCameraActive: Bool
-    /// Whether airplane mode is on.
-    public var isAirplaneModeOn: Bool
-
-    /// Creates conditions. The default values allow reading.
-    public init(
-        isSupported: Bool = true,
-        wasUnlocked: Bool = true,
-        isDisplayOn: Bool = true,
-        isReaderSessionActive: Bool = false,
-        isWalletActive: Bool = false,
-        isCameraActive: Bool = false,
-        isAirplaneModeOn: Bool = false
-    ) {
-        self.isSupported = isSupported
-        self.wasUnlocked = wasUnlocked
-        self.isDisplayOn = isDisplayOn
-        self.isReaderSessionActive = isReaderSessionActive
-        self.isWalletActive = isWalletActive
-        self.isCameraActive = isCameraActive
-        self.isAirplaneModeOn = isAirplaneModeOn
-    }
-
     /// All reasons why tags are not read, in the order of the conditions; empty when tags are read.
-    public var obstacles: [Obstacle] {
-        var result: [Obstacle] = []
-        if !isSupported { result.append(.unsupported) }
-        if !wasUnlocked { result.append(.neverUnlocked) }
-        if !isDisplayOn { result.append(.displayOff) }
-        if isReaderSessionActive { result.append(.readerSession) }
-        if isWalletActive { result.append(.wallet) }
-        if isCameraActive { result.append(.camera) }
-        if isAirplaneModeOn { result.append(.airplaneMode) }
-        return result
+    public let obstacles: [Obstacle]
+
+    /// Creates conditions. Without obstacles they allow reading.
+    public init(obstacles: Set<Obstacle> = []) {
+        self.obstacles = Obstacle.allCases.filter(obstacles.contains)
     }
 
     /// Whether tags are read.
@@ -372,12 +311,9 @@ public struct LoginSession: Sendable, Hashable {
         self.isIdle = isIdle
     }
 
-    /// Returns the session whose screen the user looks at.
+    /// Returns the session whose screen the user looks at; nil when the user has none.
     ///
-    /// - Parameters:
-    ///   - sessions: the user's sessions.
-    ///   - own: the session of this process, if it has one.
-    /// - Returns: nil when the user has no session.
+    /// - Parameter own: the session of this process, if it has one.
     public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
         let all = sessions.filter { $0.sessionClass.hasPrefix("user") }
         // A user in a network session does not look at a screen of this system.

@@ -6,7 +6,6 @@
 /// the first look afterwards shows which of them stayed. A tag that was seen leaving before the pause has left, no
 /// matter how long the pause was.
 struct TagPresence: Sendable, Hashable {
-    /// Distinguishes a tag from others.
     private enum Identity: Hashable {
         case identifier([UInt8])
         /// The start of the link, for a tag with a new random identifier each time.
@@ -27,15 +26,12 @@ struct TagPresence: Sendable, Hashable {
     static let minimumAbsence = Duration.milliseconds(500)
     /// How long after reading resumed a tag with a random identifier counts as one that stayed.
     static let settling = Duration.seconds(1)
-    /// The most tags that are tracked. When there are more, the one that was added first is dropped.
     static let maximumCount = 32
 
     private var tags: [Tag] = []
     private var resumedAt: Duration?
 
-    /// Records a reading.
-    ///
-    /// - Returns: whether the tag has arrived; false when it was near all the time.
+    /// Records a reading, and returns whether the tag has arrived; false when it was near all the time.
     mutating func read(_ reading: TagReading, stem: String, now: Duration) -> Bool {
         let identity: Identity = reading.hasStableIdentifier ? .identifier(reading.identifier) : .stem(stem)
         tags.removeAll { tag in
@@ -54,9 +50,7 @@ struct TagPresence: Sendable, Hashable {
         return true
     }
 
-    /// Records which tags a look has found.
-    ///
-    /// - Parameter identifiers: the identifiers of all tags that are near.
+    /// Records the identifiers of all tags that are near.
     mutating func near(_ identifiers: [[UInt8]], now: Duration) {
         let hasMadeUp = identifiers.contains(where: TagReading.isUnstable)
         for index in tags.indices.reversed() {
@@ -90,7 +84,6 @@ struct TagPresence: Sendable, Hashable {
         resumedAt = nil
     }
 
-    /// Records that reading has resumed.
     mutating func resume(now: Duration) {
         resumedAt = now
     }
@@ -110,12 +103,7 @@ public struct TagReading: Sendable, Hashable {
     /// Whether the tag always has the same identifier.
     public var hasStableIdentifier: Bool
 
-    /// Creates a reading.
-    ///
-    /// - Parameters:
-    ///   - identifier: the tag's identifier.
-    ///   - message: the bytes of its message; nil when it has none.
-    ///   - hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
+    /// - Parameter hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
     public init(identifier: [UInt8], message: [UInt8]?, hasStableIdentifier: Bool? = nil) {
         self.identifier = identifier
         self.message = message
@@ -161,7 +149,6 @@ struct ArrivalLimiter: Sendable, Hashable {
 
     /// How many arrivals in a burst get their own notification.
     static let burst = 8
-    /// How many more arrivals in a burst are kept.
     static let reserve = 24
 
     private var alone = Allowance(burst: ArrivalLimiter.burst, interval: .seconds(2))
@@ -169,20 +156,14 @@ struct ArrivalLimiter: Sendable, Hashable {
     /// The number of arrivals refused since the last one that was admitted.
     private(set) var refused = 0
 
-    /// The result for an arrival.
     enum Outcome {
-        /// The arrival gets its own notification.
         case alone
         /// The arrival is kept, and counted in the summary.
         case together
         case refused
     }
 
-    /// Decides about an arrival.
-    ///
-    /// - Parameters:
-    ///   - now: the time; it never goes back.
-    ///   - canWait: whether the summary can count the arrival.
+    /// - Parameter canWait: whether the summary can count the arrival.
     mutating func admit(at now: Duration, canWait: Bool) -> Outcome {
         let outcome: Outcome =
             alone.take(at: now) ? .alone : canWait && together.take(at: now) ? .together : .refused
