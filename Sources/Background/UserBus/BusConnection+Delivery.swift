@@ -62,9 +62,10 @@ extension BusConnection {
     /// portal.
     package func openWithPortal(_ uri: String, limit: Duration) throws(BusError) {
         let name = "org.freedesktop.portal.Desktop"
-        let owner = try userOwner(of: name) ?? startProgram(of: name, limit: limit)
+        var owner = try userOwner(of: name)
+        if owner == nil { owner = try startProgram(of: name, limit: limit) }
         let path = "/org/freedesktop/portal/desktop"
-        let portal = BusCall.Object(owner, path, "org.freedesktop.portal.OpenURI", program: name)
+        let portal = BusCall.Object(owner ?? name, path, "org.freedesktop.portal.OpenURI", program: name)
         _ = try ask(BusCall(portal, "OpenURI", [.string(""), .string(uri), .properties([:])]), within: limit)
     }
 
