@@ -10,7 +10,7 @@ import UserBus
 extension LinkDeliverer {
     /// Starts the app of an entry, with a URI for `%u`, or without one.
     func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError)
-        -> any StartedProgram
+        -> StartedProgram
     {
         let (path, command) = try command(of: found, isGivenURI: uri != nil)
         var environment = environment
@@ -39,14 +39,53 @@ extension LinkDeliverer {
         app: String,
         folder: String?,
         environment: [String: String]
-    ) throws(DeliveryError) -> any StartedProgram {
+    ) throws(DeliveryError) -> StartedProgram {
         let folder = folder ?? environment["HOME"] ?? "/"
-        let environment = ProgramStart.environment(environment)
+        let environment = Self.environmentOfApps(environment)
         if let bus = try bus(isNeeded: false) {
             let program = UnitProgram(path, words, app: app, folder: folder, environment: environment)
-            if let unit = try SystemdProgram(program, bus, limit: limit) { return unit }
+            if let unit = try start(program, bus) { return unit }
         }
-        return try ChildProgram(path, words, folder: folder, environment: environment)
+        let child = try ChildProgram(path, words, folder: folder, environment: environment)
+        return { limit throws(DeliveryError) in child.wait(limit) }
+    }
+
+    /// Removes the variables that the system sets for a service only.
+    static func environmentOfApps(_ variables: [String: String]) -> [String: String] {
+        variables.filter { name, _ in !variablesOfServices.contains(name) }
+    }
+
+    private static let variablesOfServices: Set<String> = [
+        "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "INVOCATION_ID",
+        "JOURNAL_STREAM", "MANAGERPID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
+        "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
+    ]
+
+    /// Lets the user's systemd start a program, and waits until it runs; nil when there is no systemd. Nothing else may
+    /// use the connection.
+    private func start(_ program: UnitProgram, _ bus: BusConnection) throws(DeliveryError) -> StartedProgram? {
+        let unit: StartedUnit?
+        let state: StartedUnit.State?
+        do throws(BusError) {
+            unit = try StartedUnit(program, bus: bus, limit: limit)
+            state = try unit?.waitForStart(limit)
+        } catch {
+            throw DeliveryError(.notStarted, "\(program.path) can't be started: \(error.reason)")
+        }
+        func status(_ state: StartedUnit.State) throws(DeliveryError) -> Int32? {
+            switch state {
+            case .running: return nil
+            case .exited(let status): return status << 8
+            case .killed(let signal): return signal
+            case .notStarted(let reason):
+                throw DeliveryError(.notStarted, "\(program.path) can't be started: systemd reports \(reason).")
+            }
+        }
+        guard let unit, let state else { return nil }
+        if case .notStarted = state { _ = try status(state) }
+        return { limit throws(DeliveryError) in
+            try status(onBus { () throws(BusError) in try unit.wait(limit) })
+        }
     }
 
     func command(
@@ -102,14 +141,12 @@ extension LinkDeliverer {
     }
 }
 
-/// A program that was started without a shell. It inherits only the environment, without the variables that are meant
-/// for services.
-protocol StartedProgram {
-    /// Waits for the program to end, and returns its status from `waitpid`; nil when it still runs.
-    func wait(_ limit: Duration) throws(DeliveryError) -> Int32?
-}
+/// A program that was started without a shell, without the variables that are meant for services. The function waits for
+/// it to end, and returns its status from `waitpid`; nil when it still runs.
+typealias StartedProgram = (_ limit: Duration) throws(DeliveryError) -> Int32?
 
-final class ChildProgram: StartedProgram, Sendable {
+/// A program that is a child of this process.
+final class ChildProgram: Sendable {
     let process: pid_t
     private let end: End
 
@@ -124,8 +161,8 @@ final class ChildProgram: StartedProgram, Sendable {
         }
 
         func wait(_ limit: Duration) -> Int32? {
-            let nanoseconds = ChildProgram.nanoseconds(limit)
-            guard signal.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return nil }
+            let limit = DispatchTimeInterval.nanoseconds(Int(limit / .nanoseconds(1)))
+            guard signal.wait(timeout: .now() + limit) == .success else { return nil }
             // For the next call of this function.
             signal.signal()
             return status
@@ -158,66 +195,4 @@ final class ChildProgram: StartedProgram, Sendable {
     }
 
     func wait(_ limit: Duration) -> Int32? { end.wait(limit) }
-
-    static func nanoseconds(_ time: Duration) -> Int {
-        let (seconds, attoseconds) = time.components
-        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-    }
-}
-
-struct SystemdProgram: StartedProgram {
-    private let unit: StartedUnit
-    private let path: String
-
-    /// Starts a program, and waits until it runs; nil when the user's systemd is not on the bus. Nothing else may use
-    /// the connection.
-    init?(_ program: UnitProgram, _ bus: BusConnection, limit: Duration) throws(DeliveryError) {
-        path = program.path
-        let state: StartedUnit.State
-        do throws(BusError) {
-            guard let unit = try StartedUnit(program, bus: bus, limit: limit) else { return nil }
-            self.unit = unit
-            state = try unit.waitForStart(limit)
-        } catch {
-            throw DeliveryError(.notStarted, "\(program.path) can't be started: \(error.reason)")
-        }
-        if case .notStarted(let reason) = state { throw Self.notStarted(program.path, reason) }
-    }
-
-    func wait(_ limit: Duration) throws(DeliveryError) -> Int32? {
-        let state: StartedUnit.State
-        do throws(BusError) {
-            state = try unit.wait(limit)
-        } catch {
-            throw DeliveryError(error)
-        }
-        switch state {
-        case .running: return nil
-        case .exited(let status): return status << 8
-        case .killed(let signal): return signal
-        case .notStarted(let reason): throw Self.notStarted(path, reason)
-        }
-    }
-
-    private static func notStarted(_ path: String, _ reason: String) -> DeliveryError {
-        DeliveryError(.notStarted, "\(path) can't be started: systemd reports \(reason).")
-    }
-}
-
-enum ProgramStart {
-    /// Describes a status from `waitpid`.
-    static func text(_ status: Int32) -> String {
-        status & 0x7F == 0 ? "with status \(status >> 8 & 0xFF)" : "by signal \(status & 0x7F)"
-    }
-
-    /// Removes the variables that the system sets for a service only.
-    static func environment(_ variables: [String: String]) -> [String: String] {
-        variables.filter { name, _ in !ofServices.contains(name) }
-    }
-
-    private static let ofServices: Set<String> = [
-        "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "INVOCATION_ID",
-        "JOURNAL_STREAM", "MANAGERPID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
-        "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
-    ]
 }

@@ -62,19 +62,14 @@ package struct LinkDeliverer: Sendable {
         let found = try entry(app.desktopID)
         let bus = try bus(isNeeded: found.entry.isBusActivated || found.entry.takesMessages)
         let starts = found.entry.isBusActivated
-        func give() throws(DeliveryError) -> BusConnection.DeliveryOutcome {
-            guard let bus else { return .none }
-            do throws(BusError) {
-                return try bus.deliver(payload, to: found.name, starts: starts, token: token, limit: limit)
-            } catch {
-                throw DeliveryError(error)
+        func give() throws(DeliveryError) -> Receipt? {
+            guard let bus else { return nil }
+            let outcome = try onBus { () throws(BusError) in
+                try bus.deliver(payload, to: found.name, starts: starts, token: token, limit: limit)
             }
+            return outcome == .none ? nil : Receipt(app: app.id, hasMessage: outcome == .message)
         }
-        switch try give() {
-        case .message: return Receipt(app: app.id, hasMessage: true)
-        case .link: return Receipt(app: app.id, hasMessage: false)
-        case .none: break
-        }
+        if let receipt = try give() { return receipt }
         guard !starts else {
             throw DeliveryError(
                 .refused,
@@ -87,11 +82,8 @@ package struct LinkDeliverer: Sendable {
         }
         let program = try start(found, uri: nil, token)
         try wait(for: found.name, bus, program)
-        switch try give() {
-        case .message: return Receipt(app: app.id, hasMessage: true)
-        case .link: return Receipt(app: app.id, hasMessage: false)
-        case .none: throw DeliveryError(.ended, "\(app.name) was started, and then takes no links over the bus.")
-        }
+        if let receipt = try give() { return receipt }
+        throw DeliveryError(.ended, "\(app.name) was started, and then takes no links over the bus.")
     }
 
     private func open(_ uri: String, in app: InstalledApp, _ token: String?) throws(DeliveryError) -> Receipt {
@@ -112,35 +104,42 @@ package struct LinkDeliverer: Sendable {
                 throw DeliveryError(error)
             }
         }
-        let program = try start(found, uri: uri, token)
-        try check(program, found.entry.name)
+        try check(start(found, uri: uri, token), found.entry.name)
     }
 
     /// Throws if the program fails at once, because then it has opened nothing.
-    func check(_ program: any StartedProgram, _ name: String) throws(DeliveryError) {
-        guard let status = try program.wait(settling), status != 0 else { return }
-        throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
+    func check(_ program: StartedProgram, _ name: String) throws(DeliveryError) {
+        try Self.check(program(settling), name)
+    }
+
+    private static func check(_ status: Int32?, _ name: String) throws(DeliveryError) {
+        guard let status, status != 0 else { return }
+        let how = status & 0x7F == 0 ? "with status \(status >> 8 & 0xFF)" : "by signal \(status & 0x7F)"
+        throw DeliveryError(.ended, "\(name) ended at once, \(how).")
     }
 
     /// Waits until an app has registered its name on the bus.
-    private func wait(for name: String, _ bus: BusConnection, _ program: any StartedProgram) throws(DeliveryError) {
+    private func wait(for name: String, _ bus: BusConnection, _ program: StartedProgram) throws(DeliveryError) {
         let clock = ContinuousClock()
         let end = clock.now + limit
         while clock.now < end {
-            let status = try program.wait(.milliseconds(20))
-            do throws(BusError) {
-                // A program that exits with status 0 may have passed the work to another process.
-                if try bus.isRunning(name) { return }
-            } catch {
-                throw DeliveryError(error)
-            }
-            if let status, status != 0 {
-                throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
-            }
+            let status = try program(.milliseconds(20))
+            // A program that exits with status 0 may have passed the work to another process.
+            if try onBus({ () throws(BusError) in try bus.isRunning(name) }) { return }
+            try Self.check(status, name)
             // The wait for a program that has ended takes no time.
             if status != nil { usleep(20_000) }
         }
         throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")
+    }
+
+    /// Reports an error of the bus as one of the delivery.
+    func onBus<Value>(_ body: () throws(BusError) -> Value) throws(DeliveryError) -> Value {
+        do throws(BusError) {
+            return try body()
+        } catch {
+            throw DeliveryError(error)
+        }
     }
 
     func entry(_ name: String) throws(DeliveryError) -> DesktopEntries.Found {

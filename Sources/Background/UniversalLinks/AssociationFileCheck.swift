@@ -12,7 +12,7 @@ extension AssociationFile {
                 result += PatternCheck(rule: rule, place: place, variables: names).findings
             }
         }
-        return result + VariableCheck(file: self).findings + ReachabilityCheck(file: self).findings
+        return result + variableFindings + reachabilityFindings
     }
 
     /// Returns the reason why a link does not open an app, or any app in the file. Without a link it only checks
@@ -59,7 +59,7 @@ extension AssociationFile.Rule {
 }
 
 /// Finds patterns whose meaning differs from what one expects.
-struct PatternCheck {
+private struct PatternCheck {
     let rule: AssociationFile.Rule
     let place: String
     let variables: Set<ExactText>
@@ -151,15 +151,13 @@ struct PatternCheck {
     }
 }
 
-/// Finds variables that have no effect, or another one than expected (AASA009, AASA010).
-struct VariableCheck {
-    let file: AssociationFile
-
-    var findings: [LinkFinding] {
-        let patterns = file.details.flatMap(\.rules).flatMap(\.patterns)
-        let used = Set(patterns.flatMap { AssociationFile.Rule.variables(in: $0.text).names }.map(ExactText.init(_:)))
+extension AssociationFile {
+    /// Finds variables that have no effect, or another one than expected (AASA010).
+    private var variableFindings: [LinkFinding] {
+        let patterns = details.flatMap(\.rules).flatMap(\.patterns)
+        let used = Set(patterns.flatMap { Rule.variables(in: $0.text).names }.map(ExactText.init(_:)))
         var result: [LinkFinding] = []
-        for variable in file.variables where SubstitutionVariables.isName(variable.name) {
+        for variable in variables where SubstitutionVariables.isName(variable.name) {
             let name = variable.name
             func add(_ text: String) {
                 result.append(LinkFinding("AASA010", .warning, "The variable \"\(name)\" \(text)"))
@@ -170,107 +168,93 @@ struct VariableCheck {
         }
         return result
     }
-}
 
-/// Finds rules that are never reached, because an earlier rule matches everything that they match (AASA011).
-struct ReachabilityCheck {
-    let file: AssociationFile
-
-    /// Only this many rules of an entry are compared.
-    private static let maximumCount = 2000
-
-    var findings: [LinkFinding] {
+    /// Finds entries and rules that are never reached, because an earlier one matches everything that they match
+    /// (AASA011). Only 2000 rules of an entry are compared.
+    private var reachabilityFindings: [LinkFinding] {
         var result: [LinkFinding] = []
-        for (index, entry) in file.details.enumerated() {
-            let rules = entry.rules.prefix(Self.maximumCount).map(Reach.init)
-            if let other = earlierEntry(before: index) {
-                result.append(
-                    finding(entry.place, "a rule of \(file.details[other].place) matches every URL for its apps.")
-                )
+        func add(_ place: String, _ why: String) {
+            result.append(LinkFinding("AASA011", .warning, "\(place) is never reached: \(why)"))
+        }
+        for (index, entry) in details.enumerated() {
+            let rules = entry.rules.prefix(2000).map(Reach.init)
+            let apps = Set(entry.apps)
+            let earlierEntry = details[..<index].first { earlier in
+                !apps.isEmpty && apps.isSubset(of: earlier.apps)
+                    && earlier.rules.contains { Reach($0).takesEverything }
             }
+            if let earlierEntry { add(entry.place, "a rule of \(earlierEntry.place) matches every URL for its apps.") }
             for (number, rule) in rules.enumerated() {
                 guard let earlier = rules[..<number].firstIndex(where: { $0.covers(rule) }) else { continue }
                 let (own, other) = (entry.rules[number], entry.rules[earlier])
                 let what = other.excludes ? "excludes" : "matches"
                 let all = rules[earlier].takesEverything ? "every URL" : "all that it matches"
-                result.append(finding("\(entry.place).\(own.place)", "\(other.place) \(what) \(all)."))
+                add("\(entry.place).\(own.place)", "\(other.place) \(what) \(all).")
             }
         }
         return result
     }
+}
 
-    private func finding(_ place: String, _ why: String) -> LinkFinding {
-        LinkFinding("AASA011", .warning, "\(place) is never reached: \(why)")
+/// The URLs that a rule matches, as far as rules can be compared.
+private struct Reach {
+    private let rule: AssociationFile.Rule
+    private let path: [UInt8]
+    /// The prefix that is enough for a path to match; nil for other patterns.
+    private let beginning: [UInt8]?
+    private let query: [ExactText]
+    private let fragment: ExactText?
+    private let isQueryFree: Bool
+    private let isFragmentFree: Bool
+
+    init(_ rule: AssociationFile.Rule) {
+        self.rule = rule
+        var path = Array((rule.path ?? "*").utf8)[...]
+        while path.first == 0x2F { path.removeFirst() }
+        while path.last == 0x2F { path.removeLast() }
+        // Consecutive stars are the same as one.
+        while path.suffix(2).elementsEqual("**".utf8) { path.removeLast() }
+        self.path = Array(path)
+        let literal = path.dropLast()
+        let isPlain = path.last == 0x2A && !literal.contains { "*?$".utf8.contains($0) }
+        beginning = isPlain ? Array(literal) : nil
+        query =
+            switch rule.query {
+            case nil: []
+            case .whole(let pattern): [ExactText(pattern)]
+            case .items(let items): items.flatMap { [ExactText($0.name), ExactText($0.pattern)] }
+            }
+        fragment = rule.fragment.map(ExactText.init(_:))
+        isQueryFree =
+            switch rule.query {
+            case nil, .whole("*"): true
+            case .items(let items): items.allSatisfy { $0.pattern == "*" }
+            case .whole: false
+            }
+        isFragmentFree = rule.fragment == nil || rule.fragment == "*"
     }
 
-    private func earlierEntry(before index: Int) -> Int? {
-        let apps = Set(file.details[index].apps)
-        guard !apps.isEmpty else { return nil }
-        return file.details[..<index].firstIndex { entry in
-            apps.isSubset(of: entry.apps) && entry.rules.contains { Reach($0).takesEverything }
+    var takesEverything: Bool { beginning?.isEmpty == true && isQueryFree && isFragmentFree }
+
+    func covers(_ other: Reach) -> Bool {
+        if takesEverything { return true }
+        let isAlike =
+            rule.isCaseSensitive == other.rule.isCaseSensitive
+            && rule.isPercentEncoded == other.rule.isPercentEncoded
+        if !rule.isCaseSensitive, other.rule.isCaseSensitive {
+            // A rule that ignores case covers one that does not.
+            var folded = (rule, other.rule)
+            folded.0.isCaseSensitive = true
+            folded.0.path = folded.0.path?.lowercased()
+            folded.1.path = folded.1.path?.lowercased()
+            return Reach(folded.0).covers(Reach(folded.1))
         }
-    }
-
-    /// The URLs that a rule matches, as far as rules can be compared.
-    private struct Reach {
-        private let rule: AssociationFile.Rule
-        private let path: [UInt8]
-        /// The prefix that is enough for a path to match; nil for other patterns.
-        private let beginning: [UInt8]?
-        private let query: [ExactText]
-        private let fragment: ExactText?
-        private let isQueryFree: Bool
-        private let isFragmentFree: Bool
-
-        init(_ rule: AssociationFile.Rule) {
-            self.rule = rule
-            var path = Array((rule.path ?? "*").utf8)[...]
-            while path.first == 0x2F { path.removeFirst() }
-            while path.last == 0x2F { path.removeLast() }
-            // Consecutive stars are the same as one.
-            while path.suffix(2).elementsEqual("**".utf8) { path.removeLast() }
-            self.path = Array(path)
-            let literal = path.dropLast()
-            let isPlain = path.last == 0x2A && !literal.contains { "*?$".utf8.contains($0) }
-            beginning = isPlain ? Array(literal) : nil
-            query =
-                switch rule.query {
-                case nil: []
-                case .whole(let pattern): [ExactText(pattern)]
-                case .items(let items): items.flatMap { [ExactText($0.name), ExactText($0.pattern)] }
-                }
-            fragment = rule.fragment.map(ExactText.init(_:))
-            isQueryFree =
-                switch rule.query {
-                case nil, .whole("*"): true
-                case .items(let items): items.allSatisfy { $0.pattern == "*" }
-                case .whole: false
-                }
-            isFragmentFree = rule.fragment == nil || rule.fragment == "*"
+        guard isAlike, isQueryFree || query == other.query, isFragmentFree || fragment == other.fragment else {
+            return false
         }
-
-        var takesEverything: Bool { beginning?.isEmpty == true && isQueryFree && isFragmentFree }
-
-        func covers(_ other: Reach) -> Bool {
-            if takesEverything { return true }
-            let isAlike =
-                rule.isCaseSensitive == other.rule.isCaseSensitive
-                && rule.isPercentEncoded == other.rule.isPercentEncoded
-            if !rule.isCaseSensitive, other.rule.isCaseSensitive {
-                // A rule that ignores case covers one that does not.
-                var folded = (rule, other.rule)
-                folded.0.isCaseSensitive = true
-                folded.0.path = folded.0.path?.lowercased()
-                folded.1.path = folded.1.path?.lowercased()
-                return Reach(folded.0).covers(Reach(folded.1))
-            }
-            guard isAlike, isQueryFree || query == other.query, isFragmentFree || fragment == other.fragment else {
-                return false
-            }
-            if path == other.path { return true }
-            // A slash and a star at the end also match the path before them.
-            guard let beginning else { return false }
-            return other.path.starts(with: beginning) || other.path + [0x2F] == beginning
-        }
+        if path == other.path { return true }
+        // A slash and a star at the end also match the path before them.
+        guard let beginning else { return false }
+        return other.path.starts(with: beginning) || other.path + [0x2F] == beginning
     }
 }

@@ -82,21 +82,11 @@ public enum HostName {
         }
         // Hosts with two hyphens where `xn--` has them exist, such as r3---sn.example.
         if isASCII { return text.utf8.count <= 63 ? String(text) : nil }
-        guard isConverted(text) else { return nil }
-        let encoded = Punycode.encode(text.unicodeScalars)
-        return encoded.utf8.count <= 59 ? "xn--" + encoded : nil
-    }
-
-    /// Returns whether a label that is not ASCII may be converted (RFC 5891, 5.4): it has no hyphen at its ends, not two
-    /// hyphens where `xn--` has them, and does not begin with a mark that belongs to a letter.
-    private static func isConverted(_ label: Substring) -> Bool {
-        let scalars = Array(label.unicodeScalars)
-        let isMark =
-            switch scalars[0].properties.generalCategory {
-            case .nonspacingMark, .spacingMark: true
-            default: false
-            }
-        return !isMark && !hasOuterHyphen(String(label)) && scalars.dropFirst(2).prefix(2) != ["-", "-"]
+        // Foundation keeps a label that IDNA does not allow (RFC 5891, 5.4), with percent escapes.
+        var components = URLComponents()
+        components.host = String(text)
+        guard let encoded = components.encodedHost, !encoded.contains("%") else { return nil }
+        return encoded
     }
 
     private static func hasOuterHyphen(_ label: String) -> Bool {
@@ -111,70 +101,5 @@ public enum HostName {
 
     private static func isAddress(_ labels: [String]) -> Bool {
         labels.count == 4 && labels.allSatisfy { UInt8($0).map(String.init) == $0 }
-    }
-}
-
-/// Encodes names with other characters than ASCII in ASCII (RFC 3492).
-enum Punycode {
-    private static let base: UInt32 = 36
-    private static let minimum: UInt32 = 1
-    private static let maximum: UInt32 = 26
-    private static let skew: UInt32 = 38
-    private static let damp: UInt32 = 700
-
-    /// Encodes a label of at most 256 scalars, so that no number gets too large. The result is without `xn--`.
-    static func encode(_ label: Substring.UnicodeScalarView) -> String {
-        let scalars = label.map(\.value)
-        var output = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
-        let basicCount = UInt32(output.count)
-        var handled = basicCount
-        if basicCount > 0 { output.append(0x2D) }
-        var next: UInt32 = 0x80
-        var delta: UInt32 = 0
-        var bias: UInt32 = 72
-        while let smallest = scalars.filter({ $0 >= next }).min() {
-            delta += (smallest - next) * (handled + 1)
-            next = smallest
-            for scalar in scalars {
-                if scalar < next { delta += 1 }
-                guard scalar == next else { continue }
-                append(delta, bias: bias, to: &output)
-                bias = adapt(delta, count: handled + 1, isFirst: handled == basicCount)
-                delta = 0
-                handled += 1
-            }
-            delta += 1
-            next += 1
-        }
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    /// Writes a number of variable length, the lowest digit first.
-    private static func append(_ delta: UInt32, bias: UInt32, to output: inout [UInt8]) {
-        var rest = delta
-        var position = base
-        while true {
-            let threshold = position <= bias ? minimum : min(position - bias, maximum)
-            guard rest >= threshold else { break }
-            output.append(digit(threshold + (rest - threshold) % (base - threshold)))
-            rest = (rest - threshold) / (base - threshold)
-            position += base
-        }
-        output.append(digit(rest))
-    }
-
-    private static func digit(_ value: UInt32) -> UInt8 {
-        UInt8(value < 26 ? 0x61 + value : 0x30 + value - 26)
-    }
-
-    private static func adapt(_ delta: UInt32, count: UInt32, isFirst: Bool) -> UInt32 {
-        var delta = isFirst ? delta / damp : delta / 2
-        delta += delta / count
-        var result: UInt32 = 0
-        while delta > (base - minimum) * maximum / 2 {
-            delta /= base - minimum
-            result += base
-        }
-        return result + (base - minimum + 1) * delta / (delta + skew)
     }
 }

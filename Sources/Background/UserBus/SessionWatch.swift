@@ -211,21 +211,17 @@ package struct LoginReport: Sendable, Hashable {
 
     /// - Parameter own: the session of this process; nil if it is not in a session.
     package static func ask(of user: UInt32, own: String?) -> LoginReport {
+        let bus: BusConnection
         do throws(BusError) {
-            return try BusConnection(.system).loginReport(of: user, own: own)
+            bus = try BusConnection(.system)
         } catch {
             // Without a system bus there is no logind.
             return LoginReport(isSilent: error.code == .silentBus)
         }
-    }
-}
-
-extension BusConnection {
-    fileprivate func loginReport(of user: UInt32, own: String?) throws(BusError) -> LoginReport {
         do throws(BusError) {
-            return LoginReport(session: LoginSession.shown(try loginSessions(of: user) ?? [], own: own))
-        } catch  where error.code != .noBus {
-            return LoginReport(isSilent: true)
+            return LoginReport(session: LoginSession.shown(try bus.loginSessions(of: user) ?? [], own: own))
+        } catch {
+            return LoginReport(isSilent: error.code != .noBus)
         }
     }
 }
