@@ -99,8 +99,8 @@ public struct LinkMatcher: Sendable {
 /// It counts steps, not time, so the same URL and the same file give the same answer on every machine. One step compares
 /// one piece of a pattern with a text, or the name of a query item with that of a rule.
 package struct MatchWork {
-    /// The most steps of one match: several hundred times the steps for the largest files of real sites, and some
-    /// hundredths of a second.
+    /// The most steps of one match: several hundred times the steps for the largest files of real sites, and about
+    /// a tenth of a second.
     package static let limit = 1 << 23
 
     /// The number of steps taken, without those beyond the limit.
