@@ -10,7 +10,7 @@ public struct LinkAnswer: Sendable, Hashable {
     public var why: String
 
     /// Creates an answer.
-    public init(app: String?, rule: String?, why: String) {
+    public init(app: String? = nil, rule: String? = nil, why: String) {
         self.app = app
         self.rule = rule
         self.why = why
@@ -28,17 +28,17 @@ extension LinkMatcher {
         do throws(LinkURL.Problem) {
             url = try LinkURL(text)
         } catch {
-            return LinkAnswer(app: nil, rule: nil, why: error.description)
+            return LinkAnswer(why: error.description)
         }
         guard let entry = AssociatedDomain.applying(entries, host: url.host) else {
             let why = "No applinks entry of the app's associated domains is for the host \(url.host)."
             let fault = AssociatedDomainCheck(entries: entries).findings.first { $0.severity == .error }
-            return LinkAnswer(app: nil, rule: nil, why: why + (fault.map { " \($0.message)" } ?? ""))
+            return LinkAnswer(why: why + (fault.map { " \($0.message)" } ?? ""))
         }
         let name = HostName.ascii(domain) ?? domain.lowercased()
         guard entry.domain == name || url.host == name else {
             let why = "The file is of \(domain); for the host \(url.host) the one of \(entry.domain) counts."
-            return LinkAnswer(app: nil, rule: nil, why: why)
+            return LinkAnswer(why: why)
         }
         return answer(url, installed: installed)
     }
@@ -56,22 +56,18 @@ extension LinkMatcher {
             return LinkAnswer(app: app, rule: name(position), why: "\(name(position)) matches.\(note(position))")
         case .excluded(let position):
             let why = "\(name(position)) matches, and excludes the URL.\(note(position))"
-            return LinkAnswer(app: nil, rule: name(position), why: why)
+            return LinkAnswer(rule: name(position), why: why)
         case .noRule:
             let whose = installed == nil ? "the file" : "an installed app"
-            return LinkAnswer(app: nil, rule: nil, why: "No rule of \(whose) matches the URL.")
+            return LinkAnswer(why: "No rule of \(whose) matches the URL.")
         case .tooComplex:
             let why = "The file's patterns are too complex to compare with a URL of this length, so no app opens it."
-            return LinkAnswer(app: nil, rule: nil, why: why)
+            return LinkAnswer(why: why)
         case .noApp where file.details.isEmpty:
-            return LinkAnswer(
-                app: nil,
-                rule: nil,
-                why: file.findings.last { $0.id == "AASA003" }?.message ?? "The file gives no universal links."
-            )
+            let problem = file.findings.last { $0.id == "AASA003" }?.message
+            return LinkAnswer(why: problem ?? "The file gives no universal links.")
         case .noApp:
-            let why = installed == nil ? "The file names no app." : "The file names no app that is installed."
-            return LinkAnswer(app: nil, rule: nil, why: why)
+            return LinkAnswer(why: "The file names no app\(installed == nil ? "" : " that is installed").")
         }
     }
 

@@ -91,7 +91,7 @@ public struct LinkRouter: Sendable {
         do throws(LinkURL.Problem) {
             url = try LinkURL(uri.text)
         } catch {
-            return LinkAnswer(app: nil, rule: nil, why: error.description)
+            return LinkAnswer(why: error.description)
         }
         var files: [String: Set<String>] = [:]
         var seen: Set<String> = []
@@ -107,7 +107,7 @@ public struct LinkRouter: Sendable {
         for (domain, candidates) in order {
             guard let matcher = associations[domain] else {
                 let why = "The association file of \(domain) is not there; nfc links fetch gets it."
-                refusal = refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
+                refusal = refusal ?? LinkAnswer(why: why)
                 continue
             }
             let answer = matcher.answer(url, installed: candidates, &work)
@@ -115,7 +115,7 @@ public struct LinkRouter: Sendable {
             refusal = refusal ?? answer
         }
         let why = "No installed app has an associated domain for \(url.host)."
-        return refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
+        return refusal ?? LinkAnswer(why: why)
     }
 }
 

@@ -24,37 +24,33 @@ public struct NotificationContent: Sendable, Hashable {
     public var host: String?
 
     /// The text for a tag whose URI record can't be read.
-    public static let unusable = NotificationContent(
-        title: "NFC Tag Detected",
-        body: "No usable data found",
-        actionTitle: nil,
-        host: nil
-    )
+    public static let unusable = NotificationContent(title: "NFC Tag Detected", body: "No usable data found")
 
     /// Returns the text for a link that could not be opened, with the reason in sentences.
     public static func notOpened(reason: String) -> NotificationContent {
         let body = DisplayText.plain(reason, limit: 300)
-        return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again", host: nil)
+        return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again")
     }
 
     /// The text for a link that another process is opening.
     public static let beingOpened = NotificationContent(
         title: "The Link Is Being Opened",
         body: "Another program opens it now.",
-        actionTitle: "Open",
-        host: nil
+        actionTitle: "Open"
     )
 
-    /// Creates the text for a link; nil when the link goes nowhere, and nothing is shown. The name of the browser may
-    /// be unknown.
-    public init?(_ uri: TagURI, route: LinkRoute, browser: String? = nil) {
+    /// Creates the text for a link; nil when the link goes nowhere, and nothing is shown. If no app on the system opens
+    /// the link, there is no button, and the text explains how to find out what to install.
+    public init?(_ uri: TagURI, router: LinkRouter) {
+        let route = router.route(uri)
         let host = uri.host.map { DisplayText.plain($0, limit: Self.maximumHostLength, keeping: .tail) }
         let target = host ?? Self.target(uri)
         switch route {
         case .app(let app, _): self.init(body: "Open “\(target)” in \(app.name)", host: host)
-        case .browser: self.init(body: "Open “\(target)” in \(browser ?? "the browser")", host: host)
-        case .customScheme(let app):
-            self.init(body: "Open “\(uri.scheme):” in \(app.name)", host: nil)
+        case .browser:
+            let browser = router.browserNames[uri.scheme] ?? "the browser"
+            self.init(body: "Open “\(target)” in \(browser)", host: host)
+        case .customScheme(let app): self.init(body: "Open “\(uri.scheme):” in \(app.name)", host: nil)
         case .system(let scheme):
             let verb =
                 switch scheme {
@@ -70,22 +66,14 @@ public struct NotificationContent: Sendable, Hashable {
             self.init(body: verb, host: host)
         case .refused: return nil
         }
-    }
-
-    /// Creates the text for a link; nil when the link goes nowhere. If no app on the system opens the link, there is no
-    /// button, and the text explains how to find out what to install.
-    public init?(_ uri: TagURI, router: LinkRouter) {
-        let route = router.route(uri)
-        self.init(uri, route: route, browser: router.browserNames[uri.scheme])
         if let scheme = router.unopenedScheme(of: uri, route: route) {
-            let target = host ?? Self.target(uri)
             let example = target.isEmpty ? "" : ", such as “\(target)”"
             body = "No app opens “\(scheme):” links\(example). To see what to install, run: nfc background doctor"
             actionTitle = nil
         }
     }
 
-    init(title: String, body: String, actionTitle: String?, host: String?) {
+    init(title: String, body: String, actionTitle: String? = nil, host: String? = nil) {
         self.title = title
         self.body = body
         self.actionTitle = actionTitle
@@ -106,9 +94,9 @@ public struct NotificationContent: Sendable, Hashable {
         case .mail, .map, .homeKit: return DisplayText.plain(link.target, limit: limit, keeping: .both)
         }
     }
-}
 
-extension NotificationContent {
+    // MARK: Waiting links
+
     static let maximumTargets = 3
     /// The longest name in a summary, in characters. Of a longer name only the end is shown.
     static let maximumNameLength = 40
@@ -133,8 +121,7 @@ extension NotificationContent {
         self.init(
             title: count == 1 ? "1 link is waiting" : "\(count) links are waiting",
             body: isAll ? shown : shown + " and others",
-            actionTitle: "Show",
-            host: nil
+            actionTitle: "Show"
         )
     }
 
