@@ -26,10 +26,10 @@ package struct InstalledApps: Sendable, Hashable {
             for file in Self.descriptions(in: own) {
                 let path = "\(own)/\(file)"
                 guard seen.insert(file).inserted else { continue }
-                do throws(Failure) {
+                do throws(DesktopEntries.Problem) {
                     let app = try read(path, String(file.dropLast(5)), folders)
                     guard identifiers.insert(app.id).inserted else {
-                        throw Failure(reason: "Another app has the identifier \(app.id) already.")
+                        throw DesktopEntries.Problem(reason: "Another app has the identifier \(app.id) already.")
                     }
                     apps.append(app)
                 } catch {
@@ -43,32 +43,23 @@ package struct InstalledApps: Sendable, Hashable {
         FolderNames.read(folder, limit: maximumCount) { $0.hasSuffix(".json") && $0 != ".json" } ?? []
     }
 
-    private struct Failure: Error {
-        var reason: String
-    }
-
     private mutating func read(
         _ path: String,
         _ name: String,
         _ folders: UserFolders
-    ) throws(Failure) -> InstalledApp {
+    ) throws(DesktopEntries.Problem) -> InstalledApp {
         guard DesktopEntry.isName(name) else {
-            throw Failure(reason: "The file's name can't be that of a desktop entry.")
+            throw DesktopEntries.Problem(reason: "The file's name can't be that of a desktop entry.")
         }
         let description: AppDescription
         do {
             description = try AppDescription(parsing: TrustedFile.read(path, limit: AppDescription.maximumSize))
         } catch let error as AppDescription.Problem {
-            throw Failure(reason: error.reason)
+            throw DesktopEntries.Problem(reason: error.reason)
         } catch {
-            throw Failure(reason: "\(error)")
+            throw DesktopEntries.Problem(reason: "\(error)")
         }
-        let entry: DesktopEntry
-        do throws(DesktopEntries.Problem) {
-            entry = try DesktopEntries(folders).entry(name).entry
-        } catch {
-            throw Failure(reason: error.reason)
-        }
+        let entry = try DesktopEntries(folders).entry(name).entry
         problems += description.remarks.map { Problem(path: path, reason: $0) }
         return InstalledApp(
             id: description.id,

@@ -112,7 +112,3 @@ extension LinkDeliverer {
         )
     }
 }
-
-extension LinkScheme {
-    static func scheme(of uri: String) -> String { String(uri.prefix { $0 != ":" }) }
-}

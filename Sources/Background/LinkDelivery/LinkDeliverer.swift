@@ -47,10 +47,13 @@ package struct LinkDeliverer: Sendable {
     /// - Parameter activationToken: lets the app come to the front. The click on a notification provides it.
     package func deliver(_ delivery: Delivery, activationToken: String? = nil) throws(DeliveryError) -> Receipt {
         switch delivery {
-        case .app(let app, let payload): try deliver(payload, to: app, activationToken)
-        case .customScheme(let app, let uri): try open(uri, in: app, activationToken)
-        case .browser(let url): try openWithDesktop(url, scheme: LinkScheme.scheme(of: url), activationToken)
-        case .system(let scheme, let uri): try openWithDesktop(uri, for: scheme, activationToken)
+        case .app(let app, let payload): return try deliver(payload, to: app, activationToken)
+        case .customScheme(let app, let uri):
+            try open(uri, with: entry(app.desktopID), activationToken)
+            return Receipt(app: app.id, hasMessage: false)
+        case .browser(let url):
+            return try openWithDesktop(url, scheme: String(url.prefix { $0 != ":" }), activationToken)
+        case .system(let scheme, let uri): return try openWithDesktop(uri, for: scheme, activationToken)
         }
     }
 
@@ -84,11 +87,6 @@ package struct LinkDeliverer: Sendable {
         try wait(for: found.name, bus, program)
         if let receipt = try give() { return receipt }
         throw DeliveryError(.ended, "\(app.name) was started, and then takes no links over the bus.")
-    }
-
-    private func open(_ uri: String, in app: InstalledApp, _ token: String?) throws(DeliveryError) -> Receipt {
-        try open(uri, with: entry(app.desktopID), token)
-        return Receipt(app: app.id, hasMessage: false)
     }
 
     func open(_ uri: String, with found: DesktopEntries.Found, _ token: String?) throws(DeliveryError) {

@@ -105,15 +105,18 @@ public struct LinkURL: Sendable, Hashable {
         return host(written[authority..<end]).flatMap { HostName.ascii($0) }
     }
 
-    /// Returns part of a URL with its escapes decoded. Invalid escapes stay unchanged.
-    static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    /// Returns part of a URL with the escapes of some bytes decoded. Invalid escapes stay unchanged.
+    package static func decoded(
+        _ text: ArraySlice<UInt8>,
+        where isWanted: (UInt8) -> Bool = { _ in true }
+    ) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
         var rest = text
         while let byte = rest.popFirst() {
             let digits = rest.prefix(2)
             if byte == 0x25, digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16), isWanted(value)
             {
                 result.append(value)
                 rest = rest.dropFirst(2)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UniversalLinks
 
 /// A link for the system's handler of its scheme, in the form in which it is shown and passed on.
 public struct SystemLink: Sendable, Hashable {
@@ -47,22 +48,7 @@ public struct SystemLink: Sendable, Hashable {
     /// Decodes the escapes of visible ASCII characters and of spaces, so that a number looks like one. Other escapes
     /// are kept; they are never part of a number.
     static func decoded(_ text: String) -> String {
-        let bytes = Array(text.utf8)
-        var result: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            let digits = bytes[index...].prefix(3)
-            if digits.first == 0x25, digits.count == 3,
-                let value = UInt8(String(decoding: digits.dropFirst(), as: UTF8.self), radix: 16),
-                (0x20...0x7E).contains(value)
-            {
-                result.append(value)
-                index += 3
-            } else {
-                result.append(bytes[index])
-                index += 1
-            }
-        }
+        let result = LinkURL.decoded(Array(text.utf8)[...]) { (0x20...0x7E).contains($0) }
         return String(decoding: result, as: UTF8.self)
     }
 }
