@@ -39,9 +39,7 @@ extension BusConnection {
         } catch  where error.code == .noMethod {
             return try open(payload.webpageURL, app, token, limit)
         }
-        guard answer.count == 1, let isHandled = answer[0].isTrue else {
-            throw BusError(.badMessage, "\(desktopID) answers with other values than it should.")
-        }
+        guard answer.count == 1, let isHandled = answer[0].isTrue else { throw .badAnswer(of: app) }
         guard isHandled else { throw BusError(.refused, "\(desktopID) does not take the link.") }
         return .message
     }

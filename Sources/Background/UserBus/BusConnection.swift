@@ -191,7 +191,7 @@ import Glibc
         // The unique name of a connection is its own owner.
         if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
         guard let owner = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)])).first?.text else {
-            throw BusError(.badMessage, "The bus answers with other values than it should.")
+            throw .badAnswer(of: .daemon)
         }
         return owner
     }

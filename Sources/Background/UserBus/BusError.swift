@@ -39,6 +39,10 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
+    static func badAnswer(of object: BusCall.Object) -> BusError {
+        BusError(.badMessage, "\(object.program) answers with other values than it should.")
+    }
+
     /// Creates an error from the negative number that a call of sd-bus returned.
     init(number: CInt, _ what: String) {
         // sd-bus reports "No medium found" when neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set.

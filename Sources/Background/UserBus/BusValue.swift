@@ -37,6 +37,11 @@ package struct BusCall: Sendable {
         self.method = method
         self.arguments = arguments
     }
+
+    /// Creates a call that asks for a property.
+    init(property: String, of object: Object) {
+        self.init(object.properties, "Get", [.string(object.interface), .string(property)])
+    }
 }
 
 /// A value of a message on a bus (D-Bus Specification 0.38, Type System).

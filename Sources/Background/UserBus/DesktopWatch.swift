@@ -26,7 +26,7 @@ import LinuxSupport
 
         var question: BusCall {
             switch self {
-            case .display: BusCall(object.properties, "Get", [.string(object.interface), .string("PowerSaveMode")])
+            case .display: BusCall(property: "PowerSaveMode", of: object)
             case .saver(let index): ScreenSaver.all[index].activityQuestion
             }
         }

@@ -107,13 +107,7 @@ import LinuxSupport
             if let sessions = try bus.loginSessions(of: getuid()) {
                 isSilent = false
                 session = LoginSession.shown(sessions, own: own)
-                let sleeping = try? bus.ask(
-                    BusCall(
-                        Self.manager.properties,
-                        "Get",
-                        [.string(Self.manager.interface), .string("PreparingForSleep")]
-                    )
-                )
+                let sleeping = try? bus.ask(BusCall(property: "PreparingForSleep", of: Self.manager))
                 isGoingToSleep = sleeping?.first?.isTrue ?? false
             } else if !isSilent {
                 session = nil
@@ -173,7 +167,7 @@ extension BusConnection {
     private func listSessions() throws(BusError) -> [BusValue]? {
         do throws(BusError) {
             guard let list = try ask(BusCall(Self.loginManager, "ListSessions")).first?.values else {
-                throw Self.badAnswer
+                throw .badAnswer(of: Self.loginManager)
             }
             return list
         } catch {
@@ -183,14 +177,10 @@ extension BusConnection {
         }
     }
 
-    private static var badAnswer: BusError {
-        BusError(.badMessage, "\(loginManager.destination) answers with other values than it should.")
-    }
-
     private func loginSession(_ id: String, _ path: String, hasSeat: Bool) throws(BusError) -> LoginSession {
         let object = BusCall.Object(Self.loginManager.destination, path, "org.freedesktop.login1.Session")
         let values = try ask(BusCall(object.properties, "GetAll", [.string(object.interface)]))
-        guard let members = values.first?.members else { throw Self.badAnswer }
+        guard let members = values.first?.members else { throw .badAnswer(of: object) }
         return LoginSession(
             id: id,
             sessionClass: members["Class"]?.text ?? "",

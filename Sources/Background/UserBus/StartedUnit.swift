@@ -38,10 +38,8 @@ package final class StartedUnit {
         ]
         _ = try bus.ask(BusCall(manager, "StartTransientUnit", arguments), within: limit)
         let answer = try bus.ask(BusCall(manager, "GetUnit", [.string(program.unit)]))
-        guard let path = answer.first?.text else {
-            throw BusError(.badMessage, "systemd answers with other values than it should.")
-        }
-        unit = BusCall.Object(owner, path, Self.name + ".Unit")
+        guard let path = answer.first?.text else { throw .badAnswer(of: manager) }
+        unit = BusCall.Object(owner, path, Self.name + ".Unit", program: "systemd")
         try bus.listen(to: "sender='\(Self.name)',path='\(path)',member='PropertiesChanged'")
     }
 
@@ -80,7 +78,7 @@ package final class StartedUnit {
     private func state() throws(BusError) -> State {
         let active = try property("ActiveState", of: unit).text
         guard active == "inactive" || active == "failed" else { return .running }
-        let service = BusCall.Object(owner, unit.path, Self.name + ".Service")
+        let service = BusCall.Object(owner, unit.path, Self.name + ".Service", program: "systemd")
         let result = try property("Result", of: service).text ?? ""
         let status = try property("ExecMainStatus", of: service).integer ?? 0
         // 1 is CLD_EXITED, 2 and 3 are signals, 0 means that no program ran.
@@ -93,9 +91,8 @@ package final class StartedUnit {
     }
 
     private func property(_ name: String, of object: BusCall.Object) throws(BusError) -> BusValue {
-        let call = BusCall(object.properties, "Get", [.string(object.interface), .string(name)])
-        guard let value = try bus.ask(call).first else {
-            throw BusError(.badMessage, "systemd answers with other values than it should.")
+        guard let value = try bus.ask(BusCall(property: name, of: object)).first else {
+            throw .badAnswer(of: object)
         }
         return value
     }
