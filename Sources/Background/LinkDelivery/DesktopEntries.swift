@@ -45,7 +45,7 @@ package struct DesktopEntries: Sendable, Hashable {
                     throw Problem(reason: error.reason)
                 }
                 guard let entry = DesktopEntry(parsing: bytes) else {
-                    throw Problem(reason: "\(path) is no desktop entry of an app that is shown.")
+                    throw Problem(reason: "\(path) is not a desktop entry of an app that is shown.")
                 }
                 return Found(name: name, path: path, entry: entry)
             }

@@ -117,7 +117,7 @@ public struct AssociatedDomainCheck: Sendable {
         }
         var seen: Set<String> = []
         for entry in entries where !seen.insert(entry.lowercased()).inserted {
-            result.append(LinkFinding("DOM009", .warning, "\"\(entry)\" is there twice."))
+            result.append(LinkFinding("DOM009", .warning, "\"\(entry)\" occurs twice."))
         }
         if let host, AssociatedDomain.applying(entries, host: host) == nil {
             result.append(LinkFinding("DOM010", .error, "No applinks entry is for \(host), the host of the link."))

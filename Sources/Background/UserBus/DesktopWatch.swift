@@ -244,14 +244,14 @@ package enum ScreenLock: Sendable, Hashable {
 
     /// Asks logind and the screen savers. If there are none, the screen counts as unlocked.
     package static func ask() -> ScreenLock {
-        var surroundings = SystemConditions()
+        var conditions = SystemConditions()
         let login = LoginReport.ask(of: geteuid(), own: nil)
-        surroundings.session = login.session
-        if surroundings.isLocked { return .locked }
+        conditions.session = login.session
+        if conditions.isLocked { return .locked }
         do throws(BusError) {
             let savers = try BusConnection(.user).screenSavers()
-            surroundings.isScreenSaverOn = savers.isOn
-            if surroundings.isLocked { return .locked }
+            conditions.isScreenSaverOn = savers.isOn
+            if conditions.isLocked { return .locked }
             let silent = (login.isSilent ? ["logind"] : []) + savers.silent
             guard !silent.isEmpty else { return .unlocked }
             return .unknown(reason: "\(silent.joined(separator: ", ")) does not answer whether it is locked.")

@@ -196,7 +196,7 @@ extension BusConnection {
 package struct LoginReport: Sendable, Hashable {
     /// The session whose screen the user sees; nil when there is none, or nothing reports one.
     package var session: LoginSession?
-    /// Whether logind or the system bus is there but does not answer. Then it is unknown whether the screen is locked.
+    /// Whether logind or the system bus exists but does not answer. Then it is unknown whether the screen is locked.
     package var isSilent = false
 
     /// - Parameter own: the session of this process; nil if it is not in a session.

@@ -101,7 +101,7 @@ struct LinkDiagnosticsTests {
 
 /// What the doctor finds on the user's bus.
 @Suite(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
-struct BusExaminationTests {
+struct BusDiagnosticsTests {
     private let bus: TestBus
     private let desk: Desk
 

@@ -15,7 +15,7 @@ extension BackgroundReader {
     mutating func announce(_ index: Int) -> [Action] {
         let entry = entries[index]
         guard let content = content(of: entry) else {
-            // A notification that is there already stays until its entry goes.
+            // A visible notification stays until its entry goes.
             if entry.place != .own || !entry.isAnnounced { entries[index].place = .inbox }
             return entry.isAnnounced ? [] : [.note(.nothingToOpen(entry.id))]
         }

@@ -50,7 +50,7 @@ package struct AssociationFetcher: Sendable {
 
     private func get(_ domain: String) throws(FetchError) -> [UInt8] {
         guard let host = HostName.ascii(domain), NetworkAddress(host) == nil else {
-            throw FetchError(.badDomain, "The domain is no name of a host.")
+            throw FetchError(.badDomain, "The domain is not a valid host name.")
         }
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
@@ -66,7 +66,7 @@ package struct AssociationFetcher: Sendable {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             let address = NetworkAddress(text[..<colon].filter { $0 != "[" && $0 != "]" })
         else {
-            throw FetchError(.badDomain, "'\(text)' is no address with a port, such as 127.0.0.1:8443.")
+            throw FetchError(.badDomain, "'\(text)' is not an address with a port, such as 127.0.0.1:8443.")
         }
         let name = "\(address)"
         return name.contains(":") ? "::[\(name)]:\(port)" : "::\(name):\(port)"

@@ -116,7 +116,7 @@ package struct LocalAssociations<Store: FileStore>: Sendable {
     /// Adds or replaces the file of a domain in ASCII. It is not checked; if it is invalid, it has no effect on links.
     package func add(_ file: [UInt8], for domain: String) throws(StorageError) {
         guard let name = Self.name(domain) else {
-            throw StorageError(.denied, "'\(domain)' is no domain. Give a name such as example.org.")
+            throw StorageError(.denied, "'\(domain)' is not a domain. Give a name such as example.org.")
         }
         try store.replace(name, with: file)
     }
