@@ -27,7 +27,7 @@ import Testing
             ("deep", .badFile), ("garbage", .badResponse), ("head", .tooLarge), ("chunky", .badResponse),
             ("bigchunk", .tooLarge), ("endless", .tooLarge), ("endlesschunks", .tooLarge),
             ("continued", nil), ("lines", nil), ("trailers", .tooLarge), ("twocodings", .badFile),
-            ("nameless", .badFile), ("hugemissing", .missing), ("nothing", .truncated),
+            ("nameless", .badResponse), ("hugemissing", .missing), ("nothing", .truncated),
         ]
         for (name, code) in expected {
             #expect(await self.code("\(name).site.example", site.options()) == code, "\(name)")
