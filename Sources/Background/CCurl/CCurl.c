@@ -157,8 +157,8 @@ static bool append(struct curl_slist **list, const char *text) {
 }
 
 enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, const char *authorities,
-                                       struct ocn_curl_limits limits, const struct ocn_curl_receiver *receiver,
-                                       struct ocn_curl_error *error) {
+                                       long milliseconds, long maximum_size,
+                                       const struct ocn_curl_receiver *receiver, struct ocn_curl_error *error) {
     memset(error, 0, sizeof *error);
     struct curl_slist *fields = NULL, *places = NULL;
     int result = CURLE_FAILED_INIT;
@@ -172,8 +172,8 @@ enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, 
         SET(CURLOPT_ERRORBUFFER, error->text);
         SET(CURLOPT_URL, url);
         SET(CURLOPT_CONNECT_TO, places);
-        SET(CURLOPT_TIMEOUT_MS, limits.milliseconds);
-        SET(CURLOPT_MAXFILESIZE, limits.maximum_size);
+        SET(CURLOPT_TIMEOUT_MS, milliseconds);
+        SET(CURLOPT_MAXFILESIZE, maximum_size);
     }
     if (result == 0) {
         result = curl_easy_perform(handle);

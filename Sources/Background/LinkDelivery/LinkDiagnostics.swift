@@ -8,7 +8,7 @@ import UserBus
 /// each scheme, the installed apps and their association files. It blocks, and changes nothing, but it may start the
 /// program that shows notifications.
 package struct LinkDiagnostics: Sendable {
-    let environment: [String: String]
+    private let environment: [String: String]
     private let deliverer: LinkDeliverer
     private let now: Int64
 
@@ -101,16 +101,10 @@ package struct LinkDiagnostics: Sendable {
         let text = "The site answered \(age); the last try failed: \(failure)"
         return Finding("association", of: domain, .limited, text, fix: fix)
     }
-}
 
-extension LinkDiagnostics {
-    private static let notifications = BusCall.Object(
-        "org.freedesktop.Notifications",
-        "/org/freedesktop/Notifications",
-        "org.freedesktop.Notifications"
-    )
+    // MARK: The user's bus
 
-    var busFindings: [Finding] {
+    private var busFindings: [Finding] {
         do throws(BusError) {
             let bus = try BusConnection(.user, address: environment["DBUS_SESSION_BUS_ADDRESS"])
             return [Finding("bus", .works, "The user's bus answers."), notifications(bus), try lock(bus)]
@@ -130,7 +124,7 @@ extension LinkDiagnostics {
     private func notifications(_ bus: BusConnection) -> Finding {
         let capabilities: Set<String>
         do throws(BusError) {
-            let answer = try bus.ask(BusCall(Self.notifications, "GetCapabilities"), within: .seconds(10))
+            let answer = try bus.ask(BusCall(.notifications, "GetCapabilities"), within: .seconds(10))
             capabilities = Set((answer.first?.values ?? []).compactMap(\.text))
         } catch {
             return Finding(
@@ -140,7 +134,7 @@ extension LinkDiagnostics {
                 fix: "Install a program that shows them, such as dunst, and see what waits with: nfc inbox list"
             )
         }
-        let server = (try? bus.ask(BusCall(Self.notifications, "GetServerInformation")))?.compactMap(\.text) ?? []
+        let server = (try? bus.ask(BusCall(.notifications, "GetServerInformation")))?.compactMap(\.text) ?? []
         let name = DisplayText.plain(server.first ?? "A program without a name", limit: 60)
         let list = DisplayText.plain(capabilities.sorted().joined(separator: ", "), limit: 200)
         guard capabilities.contains("actions") else {

@@ -70,31 +70,21 @@ public struct AssociatedDomain: Sendable, Hashable {
     }
 }
 
-/// Finds problems in an app's associated domains (DOM001 to DOM010).
-public struct AssociatedDomainCheck: Sendable {
-    private let entries: [String]
-    private let host: String?
-    private let isRelease: Bool
-
+extension AssociatedDomain {
     private static let services: Set<String> = ["applinks", "webcredentials", "activitycontinuation", "appclips"]
     private static let modes: Set<String> = ["developer", "managed", "developer+managed"]
     private static let maximumCount = 30
 
+    /// Finds problems in an app's associated domains (DOM001 to DOM010), in the order of the entries.
+    ///
     /// - Parameters:
     ///   - url: the link of a tag that must open the app; nil for none.
     ///   - isRelease: whether the app is built for release.
-    public init(entries: [String], url: LinkURL? = nil, isRelease: Bool = false) {
-        self.entries = entries
-        host = url?.host
-        self.isRelease = isRelease
-    }
-
-    /// The problems found, in the order of the entries.
-    public var findings: [LinkFinding] {
+    public static func check(_ entries: [String], url: LinkURL? = nil, isRelease: Bool = false) -> [LinkFinding] {
         guard !entries.isEmpty else {
             return [LinkFinding("DOM001", .error, "The app has no associated domains, so no tag opens it.")]
         }
-        var result = entries.flatMap(check)
+        var result = entries.flatMap { check($0, isRelease) }
         if !entries.contains(where: { $0.lowercased().hasPrefix("applinks:") }) {
             result.append(LinkFinding("DOM002", .error, "No associated domain is of the service applinks."))
         }
@@ -110,7 +100,7 @@ public struct AssociatedDomainCheck: Sendable {
                 )
             )
         }
-        if entries.count > Self.maximumCount {
+        if entries.count > maximumCount {
             result.append(
                 LinkFinding("DOM009", .warning, "There are \(entries.count) entries; 30 are the most to have.")
             )
@@ -119,8 +109,8 @@ public struct AssociatedDomainCheck: Sendable {
         for entry in entries where !seen.insert(entry.lowercased()).inserted {
             result.append(LinkFinding("DOM009", .warning, "\"\(entry)\" occurs twice."))
         }
-        if let host, AssociatedDomain.applying(entries, host: host) == nil {
-            result.append(LinkFinding("DOM010", .error, "No applinks entry is for \(host), the host of the link."))
+        if let url, applying(entries, host: url.host) == nil {
+            result.append(LinkFinding("DOM010", .error, "No applinks entry is for \(url.host), the host of the link."))
         }
         return result
     }
@@ -137,7 +127,7 @@ public struct AssociatedDomainCheck: Sendable {
         }
     }
 
-    private func check(_ entry: String) -> [LinkFinding] {
+    private static func check(_ entry: String, _ isRelease: Bool) -> [LinkFinding] {
         func finding(_ id: String, _ text: String, _ severity: LinkFinding.Severity = .error) -> LinkFinding {
             LinkFinding(id, severity, "\"\(entry)\" \(text)")
         }
@@ -147,7 +137,7 @@ public struct AssociatedDomainCheck: Sendable {
         }
         var result: [LinkFinding] = []
         let service = entry[..<colon].lowercased()
-        if !Self.services.contains(service) {
+        if !services.contains(service) {
             result.append(finding("DOM003", "has the unknown service \"\(service)\"."))
         }
         let rest = entry[entry.index(after: colon)...]
@@ -161,11 +151,11 @@ public struct AssociatedDomainCheck: Sendable {
             if domain != name, service == "appclips" {
                 result.append(finding("DOM005", "has a wildcard, which appclips can't have."))
             }
-            if let fault = Self.fault(of: name) { result.append(finding("DOM004", fault)) }
+            if let fault = fault(of: name) { result.append(finding("DOM004", fault)) }
         }
         guard rest.count > domain.count else { return result }
         let mode = rest.dropFirst(domain.count + 1)
-        if !mode.hasPrefix("mode=") || !Self.modes.contains(String(mode.dropFirst(5))) {
+        if !mode.hasPrefix("mode=") || !modes.contains(String(mode.dropFirst(5))) {
             result.append(finding("DOM008", "has another mode than developer, managed or developer+managed."))
         } else if isRelease, mode.contains("developer") {
             result.append(finding("DOM007", "is in developer mode, which users' devices do not follow.", .warning))

@@ -32,7 +32,7 @@ extension LinkMatcher {
         }
         guard let entry = AssociatedDomain.applying(entries, host: url.host) else {
             let why = "No applinks entry of the app's associated domains is for the host \(url.host)."
-            let fault = AssociatedDomainCheck(entries: entries).findings.first { $0.severity == .error }
+            let fault = AssociatedDomain.check(entries).first { $0.severity == .error }
             return LinkAnswer(why: why + (fault.map { " \($0.message)" } ?? ""))
         }
         let name = HostName.ascii(domain) ?? domain.lowercased()

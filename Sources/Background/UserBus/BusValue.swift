@@ -23,6 +23,13 @@ package struct BusCall: Sendable {
         /// The bus itself.
         package static let daemon = Object("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 
+        /// The program that shows notifications (Desktop Notifications Specification 1.2).
+        package static let notifications = Object(
+            "org.freedesktop.Notifications",
+            "/org/freedesktop/Notifications",
+            "org.freedesktop.Notifications"
+        )
+
         package var properties: Object {
             Object(destination, path, "org.freedesktop.DBus.Properties", program: program)
         }

@@ -19,8 +19,8 @@ package final class NotificationRelay {
         case closed(UInt32, isDismissed: Bool)
     }
 
-    private static let name = "org.freedesktop.Notifications"
-    private static let object = BusCall.Object(name, "/org/freedesktop/Notifications", name)
+    private static let object = BusCall.Object.notifications
+    private static let name = object.destination
     /// The reasons of `NotificationClosed`: by the user, or by a call.
     private enum Reason {
         static let dismissed: UInt32 = 2

@@ -114,7 +114,7 @@ public struct AppDescription: Sendable, Hashable {
                 associatedDomains.append(ascii)
             } else {
                 ignoredDomains.append(entry)
-                let fault = AssociatedDomainCheck(entries: [entry]).findings.first { $0.severity == .error }
+                let fault = AssociatedDomain.check([entry]).first { $0.severity == .error }
                 let reason = DisplayText.plain(fault?.message ?? "\"\(entry)\" is invalid.", limit: 300)
                 remarks.append(reason + " The entry is ignored.")
             }

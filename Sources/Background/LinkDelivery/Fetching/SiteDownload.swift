@@ -47,10 +47,6 @@ final class SiteDownload {
                 "libcurl.so.4 is not installed. Install it with: apt-get install libcurl4"
             )
         }
-        let limits = ocn_curl_limits(
-            milliseconds: Self.milliseconds(timeout),
-            maximum_size: AssociationFile.maximumSize
-        )
         var receiver = unsafe ocn_curl_receiver(
             context: Unmanaged.passUnretained(self).toOpaque(),
             may_connect: { unsafe SiteDownload.at($0)?.mayConnect($1) ?? false },
@@ -63,7 +59,8 @@ final class SiteDownload {
                 "https://\(host)\(AssociationFetcher.path)",
                 place,
                 authorities,
-                limits,
+                Self.milliseconds(timeout),
+                AssociationFile.maximumSize,
                 &receiver,
                 &error
             )

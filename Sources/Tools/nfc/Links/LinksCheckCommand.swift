@@ -95,7 +95,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
         let installed = app.flatMap { id in UserEnvironment().apps().apps.first { $0.id == id } }
         let own = installed.map { $0.associatedDomains.map(\.entry) + $0.ignoredDomains }
         guard let entries = entitlements.isEmpty ? own : entitlements else { return findings }
-        return findings + AssociatedDomainCheck(entries: entries, url: link, isRelease: release).findings
+        return findings + AssociatedDomain.check(entries, url: link, isRelease: release)
     }
 
     private func show(_ file: AssociationFile, _ loaded: AssociationFileOptions.Loaded, _ findings: [LinkFinding]) {
