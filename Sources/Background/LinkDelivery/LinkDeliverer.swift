@@ -29,7 +29,7 @@ package struct LinkDeliverer: Sendable {
     /// - Parameters:
     ///   - limit: how long an app may take to start, and then to answer.
     ///   - settling: how long a program that gets a URI has to run to count as successful. One that exits with status 0
-    /// counts at once.
+    ///     counts at once.
     package init(
         environment: [String: String],
         limit: Duration = .seconds(20),

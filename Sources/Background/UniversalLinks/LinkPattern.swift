@@ -27,7 +27,7 @@ struct LinkPattern: Sendable {
 
     /// - Parameters:
     ///   - isPath: whether the pattern is for a path: slashes at the start and end are ignored, and `/*` at the end
-    /// also matches the path before it.
+    ///     also matches the path before it.
     ///   - ignoresCase: whether it is compared with texts in lower case.
     init(_ text: String, isPath: Bool = false, ignoresCase: Bool = false, variables: SubstitutionVariables) {
         var bytes = (ignoresCase ? Self.foldedPattern(text) : Array(text.utf8))[...]

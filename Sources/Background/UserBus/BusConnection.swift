@@ -291,7 +291,7 @@ import Glibc
     ///
     /// - Parameters:
     ///   - yields: whether a program can later take the name from this one with `replaces`. The bus then reports
-    /// `NameLost`.
+    ///     `NameLost`.
     ///   - replaces: whether to take the name from a program that owns and yields it.
     package func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
         // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,

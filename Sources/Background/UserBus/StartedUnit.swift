@@ -115,7 +115,7 @@ package struct UnitProgram: Sendable {
     ///   - arguments: its arguments, starting with its name.
     ///   - app: the name of the app's desktop entry, or of the program. It becomes part of the unit's name.
     ///   - environment: its variables. Those that systemd rejects are left out: names with anything but letters, digits
-    /// and `_`, and values with control characters.
+    ///     and `_`, and values with control characters.
     package init(
         _ path: String,
         _ arguments: [String],
