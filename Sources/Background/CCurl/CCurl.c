@@ -24,6 +24,7 @@ enum {
     CURL_SSLVERSION_TLSv1_2 = 6,
     CURLE_FAILED_INIT = 2,
     CURLINFO_OS_ERRNO = 0x200000 + 25,
+    CURLINFO_RESPONSE_CODE = 0x200000 + 2,
     CURLPROTO_HTTPS = 1 << 1,
 };
 
@@ -156,8 +157,8 @@ static bool append(struct curl_slist **list, const char *text) {
 }
 
 enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, const char *authorities,
-                                       struct ocn_curl_limits limits, const struct ocn_curl_receiver *receiver,
-                                       struct ocn_curl_error *error) {
+                                       long milliseconds, long maximum_size,
+                                       const struct ocn_curl_receiver *receiver, struct ocn_curl_error *error) {
     memset(error, 0, sizeof *error);
     struct curl_slist *fields = NULL, *places = NULL;
     int result = CURLE_FAILED_INIT;
@@ -171,12 +172,13 @@ enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, 
         SET(CURLOPT_ERRORBUFFER, error->text);
         SET(CURLOPT_URL, url);
         SET(CURLOPT_CONNECT_TO, places);
-        SET(CURLOPT_TIMEOUT_MS, limits.milliseconds);
-        SET(CURLOPT_MAXFILESIZE, limits.maximum_size);
+        SET(CURLOPT_TIMEOUT_MS, milliseconds);
+        SET(CURLOPT_MAXFILESIZE, maximum_size);
     }
     if (result == 0) {
         result = curl_easy_perform(handle);
         curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error->number);
+        curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &error->status);
     }
     curl_easy_cleanup(handle);
     curl_slist_free_all(fields);

@@ -4,7 +4,6 @@ import UserBus
 
 /// Opening URIs with the desktop's default apps, such as the browser.
 extension LinkDeliverer {
-    /// Opens a URI whose scheme the system knows.
     func openWithDesktop(_ uri: String, for scheme: LinkScheme, _ token: String?) throws(DeliveryError) -> Receipt {
         // Map apps accept a place, but not the web page that shows it.
         let place = scheme == .map ? MapPlace(uri)?.uri : nil
@@ -54,12 +53,9 @@ extension LinkDeliverer {
         """
     }
 
-    /// Returns the app that opens URIs of a scheme: the desktop's first one that can be started.
-    ///
-    /// - Parameter scheme: the scheme, in lower case.
+    /// Returns the desktop's first app that can be started for a scheme in lower case.
     package func opener(of scheme: String) -> DesktopEntries.Found? { openers(of: [scheme])[scheme] }
 
-    /// Returns the app that opens URIs of each scheme. Schemes without an app are left out.
     private func openers(of schemes: [String]) -> [String: DesktopEntries.Found] {
         desktopEntries.handlers(of: schemes).compactMapValues { handlers in
             handlers.first { found in
@@ -98,15 +94,12 @@ extension LinkDeliverer {
 
     /// What this desktop can open: the schemes of `LinkScheme`, and web links.
     struct Openers {
-        /// The schemes of `LinkScheme` that no app on this system opens.
         var unopenedSchemes: Set<LinkScheme>
-        /// The schemes of web links that no program opens.
+        /// Schemes of web links that no program opens.
         var schemesWithoutBrowser: Set<String>
-        /// The name of the browser for each scheme of web links, if the desktop has one.
         var browserNames: [String: String]
     }
 
-    /// What this desktop can open now.
     var openers: Openers {
         let web = ["http", "https"]
         let openers = openers(of: LinkScheme.allCases.map(\.rawValue) + web)
@@ -118,9 +111,4 @@ extension LinkDeliverer {
             browserNames: names
         )
     }
-}
-
-extension LinkScheme {
-    /// Returns the scheme of a URI.
-    static func scheme(of uri: String) -> String { String(uri.prefix { $0 != ":" }) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
 import Glibc
-import LinuxSupport
+package import LinuxSupport
 import UserBus
 
 /// Opens the links of tags: in the app that they belong to, in the browser, or in the desktop's default app.
@@ -9,7 +9,6 @@ import UserBus
 /// Every call blocks, for up to a few times the limit. Call it on a separate thread. Nothing of a tag reaches a shell
 /// of this library: a URI is one value in a message on the bus, or one argument of a program.
 package struct LinkDeliverer: Sendable {
-    /// The result of opening something.
     package struct Receipt: Sendable, Hashable {
         /// The app's identifier, or the name of its desktop entry; nil when the desktop chose the app.
         package var app: String?
@@ -23,18 +22,14 @@ package struct LinkDeliverer: Sendable {
     let settling: Duration
     let compiled = CompiledAssociations()
 
-    /// The desktop entries.
     package var desktopEntries: DesktopEntries {
         DesktopEntries(folders, desktops: environment["XDG_CURRENT_DESKTOP"] ?? "")
     }
 
-    /// Creates a deliverer.
-    ///
     /// - Parameters:
-    ///   - environment: the variables of the process.
     ///   - limit: how long an app may take to start, and then to answer.
-    ///   - settling: how long a program that gets a URI has to run to count as successful. A program that exits with
-    ///     status 0 counts at once.
+    ///   - settling: how long a program that gets a URI has to run to count as successful. One that exits with status 0
+    ///     counts at once.
     package init(
         environment: [String: String],
         limit: Duration = .seconds(20),
@@ -46,19 +41,19 @@ package struct LinkDeliverer: Sendable {
         self.settling = settling
     }
 
-    /// Opens a link.
+    /// Opens a link. Where it throws, nothing was opened, but an app that did not answer may still have received the
+    /// link.
     ///
-    /// - Parameters:
-    ///   - delivery: what to open, and where.
-    ///   - activationToken: lets the app come to the front. The click on a notification provides it.
-    /// - Throws: ``DeliveryError`` when nothing was opened. But an app that did not answer may still have received the
-    ///   link.
+    /// - Parameter activationToken: lets the app come to the front. The click on a notification provides it.
     package func deliver(_ delivery: Delivery, activationToken: String? = nil) throws(DeliveryError) -> Receipt {
         switch delivery {
-        case .app(let app, let payload): try deliver(payload, to: app, activationToken)
-        case .customScheme(let app, let uri): try open(uri, in: app, activationToken)
-        case .browser(let url): try openWithDesktop(url, scheme: LinkScheme.scheme(of: url), activationToken)
-        case .system(let scheme, let uri): try openWithDesktop(uri, for: scheme, activationToken)
+        case .app(let app, let payload): return try deliver(payload, to: app, activationToken)
+        case .customScheme(let app, let uri):
+            try open(uri, with: entry(app.desktopID), activationToken)
+            return Receipt(app: app.id, hasMessage: false)
+        case .browser(let url):
+            return try openWithDesktop(url, scheme: String(url.prefix { $0 != ":" }), activationToken)
+        case .system(let scheme, let uri): return try openWithDesktop(uri, for: scheme, activationToken)
         }
     }
 
@@ -70,19 +65,14 @@ package struct LinkDeliverer: Sendable {
         let found = try entry(app.desktopID)
         let bus = try bus(isNeeded: found.entry.isBusActivated || found.entry.takesMessages)
         let starts = found.entry.isBusActivated
-        func give() throws(DeliveryError) -> UserBus.Outcome {
-            guard let bus else { return .none }
-            do throws(BusError) {
-                return try bus.deliver(payload, to: found.name, starts: starts, token: token, limit: limit)
-            } catch {
-                throw DeliveryError(error)
+        func give() throws(DeliveryError) -> Receipt? {
+            guard let bus else { return nil }
+            let outcome = try onBus { () throws(BusError) in
+                try bus.deliver(payload, to: found.name, starts: starts, token: token, limit: limit)
             }
+            return outcome == .none ? nil : Receipt(app: app.id, hasMessage: outcome == .message)
         }
-        switch try give() {
-        case .message: return Receipt(app: app.id, hasMessage: true)
-        case .link: return Receipt(app: app.id, hasMessage: false)
-        case .none: break
-        }
+        if let receipt = try give() { return receipt }
         guard !starts else {
             throw DeliveryError(
                 .refused,
@@ -95,19 +85,10 @@ package struct LinkDeliverer: Sendable {
         }
         let program = try start(found, uri: nil, token)
         try wait(for: found.name, bus, program)
-        switch try give() {
-        case .message: return Receipt(app: app.id, hasMessage: true)
-        case .link: return Receipt(app: app.id, hasMessage: false)
-        case .none: throw DeliveryError(.ended, "\(app.name) was started, and then takes no links over the bus.")
-        }
+        if let receipt = try give() { return receipt }
+        throw DeliveryError(.ended, "\(app.name) was started, and then takes no links over the bus.")
     }
 
-    private func open(_ uri: String, in app: InstalledApp, _ token: String?) throws(DeliveryError) -> Receipt {
-        try open(uri, with: entry(app.desktopID), token)
-        return Receipt(app: app.id, hasMessage: false)
-    }
-
-    /// Opens a URI with the app of a desktop entry.
     func open(_ uri: String, with found: DesktopEntries.Found, _ token: String?) throws(DeliveryError) {
         if let bus = try bus(isNeeded: found.entry.isBusActivated) {
             let starts = found.entry.isBusActivated
@@ -121,35 +102,42 @@ package struct LinkDeliverer: Sendable {
                 throw DeliveryError(error)
             }
         }
-        let program = try start(found, uri: uri, token)
-        try check(program, found.entry.name)
+        try check(start(found, uri: uri, token), found.entry.name)
     }
 
     /// Throws if the program fails at once, because then it has opened nothing.
-    func check(_ program: any StartedProgram, _ name: String) throws(DeliveryError) {
-        guard let status = try program.wait(settling), status != 0 else { return }
-        throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
+    func check(_ program: StartedProgram, _ name: String) throws(DeliveryError) {
+        try Self.check(program(settling), name)
+    }
+
+    private static func check(_ status: Int32?, _ name: String) throws(DeliveryError) {
+        guard let status, status != 0 else { return }
+        let how = status & 0x7F == 0 ? "with status \(status >> 8 & 0xFF)" : "by signal \(status & 0x7F)"
+        throw DeliveryError(.ended, "\(name) ended at once, \(how).")
     }
 
     /// Waits until an app has registered its name on the bus.
-    private func wait(for name: String, _ bus: UserBus, _ program: any StartedProgram) throws(DeliveryError) {
+    private func wait(for name: String, _ bus: BusConnection, _ program: StartedProgram) throws(DeliveryError) {
         let clock = ContinuousClock()
         let end = clock.now + limit
         while clock.now < end {
-            let status = try program.wait(.milliseconds(20))
-            do throws(BusError) {
-                // A program that exits with status 0 may have passed the work to another process.
-                if try bus.isRunning(name) { return }
-            } catch {
-                throw DeliveryError(error)
-            }
-            if let status, status != 0 {
-                throw DeliveryError(.ended, "\(name) ended at once, \(ProgramStart.text(status)).")
-            }
+            let status = try program(.milliseconds(20))
+            // A program that exits with status 0 may have passed the work to another process.
+            if try onBus({ () throws(BusError) in try bus.isRunning(name) }) { return }
+            try Self.check(status, name)
             // The wait for a program that has ended takes no time.
             if status != nil { usleep(20_000) }
         }
         throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")
+    }
+
+    /// Reports an error of the bus as one of the delivery.
+    func onBus<Value>(_ body: () throws(BusError) -> Value) throws(DeliveryError) -> Value {
+        do throws(BusError) {
+            return try body()
+        } catch {
+            throw DeliveryError(error)
+        }
     }
 
     func entry(_ name: String) throws(DeliveryError) -> DesktopEntries.Found {
@@ -160,13 +148,69 @@ package struct LinkDeliverer: Sendable {
         }
     }
 
-    /// Returns the user's bus; nil when there is none and it is not needed.
-    func bus(isNeeded: Bool) throws(DeliveryError) -> UserBus? {
+    func bus(isNeeded: Bool) throws(DeliveryError) -> BusConnection? {
         do throws(BusError) {
-            return try UserBus(address: environment["DBUS_SESSION_BUS_ADDRESS"])
+            return try BusConnection(.user, address: environment["DBUS_SESSION_BUS_ADDRESS"])
         } catch {
             guard isNeeded else { return nil }
             throw DeliveryError(error)
         }
     }
+}
+
+extension LinkDeliverer {
+    /// Creates a router from the installed apps, the fetched association files, the user's choices, and the desktop's
+    /// default apps. Each association file is compiled once for this deliverer.
+    package func router(allowsCustomSchemes: Bool = false) throws(StorageError) -> LinkRouter {
+        let apps = InstalledApps(folders).apps
+        let openers = openers
+        return LinkRouter(
+            apps: apps,
+            associations: try LinkCache(of: folders).matchers(of: apps.flatMap(\.linkedDomains), compiled: compiled),
+            allowsCustomSchemes: allowsCustomSchemes,
+            choices: LinkChoices(of: folders),
+            unopenedSchemes: openers.unopenedSchemes,
+            schemesWithoutBrowser: openers.schemesWithoutBrowser,
+            browserNames: openers.browserNames
+        )
+    }
+}
+
+/// Why a link could not be opened.
+package struct DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure. The raw value is its name for programs.
+    package enum Code: String, Sendable, Hashable {
+        case noBus = "no-bus"
+        case notStarted = "not-started"
+        /// The app's desktop entry has no place for a link, or more than one.
+        case takesNoLink = "takes-no-link"
+        case ended = "app-ended"
+        case noAnswer = "no-answer"
+        case refused = "app-refused"
+        case foreign = "foreign-app"
+        case noHandler = "no-handler"
+    }
+
+    package let code: Code
+    /// What happened and what to do next, as sentences for people.
+    package let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    init(_ error: BusError) {
+        let code: Code =
+            switch error.code {
+            case .libraryMissing, .noBus: .noBus
+            case .nobody: .notStarted
+            case .noAnswer, .silentBus: .noAnswer
+            case .foreign: .foreign
+            default: .refused
+            }
+        self.init(code, error.reason)
+    }
+
+    package var description: String { reason }
 }

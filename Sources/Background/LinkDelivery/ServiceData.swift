@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+package import BackgroundTagReading
 import Glibc
 package import LinuxSupport
 
-/// The data that the service has stored for a user: the inbox, its marks, association files, and the choices for
-/// domains.
+/// The data that the service has stored for a user.
 package struct ServiceData: Sendable, Hashable {
-    /// A file or a folder with data.
     package struct Item: Sendable, Hashable {
-        /// The path.
         package var path: String
-        /// A description of the content, for people.
         package var content: String
         /// The number of files in it; 1 for a file.
         package var count: Int
     }
 
-    /// The existing files and folders.
     package let items: [Item]
     private let folders: UserFolders
 
-    /// Looks for the data.
-    ///
-    /// - Parameter folders: the user's folders.
     package init(_ folders: UserFolders) {
         self.folders = folders
         let known = [
@@ -36,10 +29,8 @@ package struct ServiceData: Sendable, Hashable {
         }
     }
 
-    /// Removes all of it. If one of the paths is a symbolic link, only the link is removed.
-    ///
-    /// - Returns: the removed items.
-    /// - Throws: `StorageError`. Then the items before the failed one in ``items`` are already removed.
+    /// Removes all of it, of a symbolic link only the link. Where it throws, the items before the failed one in
+    /// ``items`` are removed.
     package func remove() throws(StorageError) -> [Item] {
         for item in items {
             for name in (Self.names(item.path) ?? nil) ?? [] {
@@ -62,5 +53,95 @@ package struct ServiceData: Sendable, Hashable {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return .none }
         return .some(status.st_mode & S_IFMT == S_IFDIR ? FolderNames.read(path) : nil)
+    }
+}
+
+/// The service's marks of entries, on the disk: which ones the user wants to open after unlocking the screen, and which
+/// ones the user has dismissed.
+///
+/// Marks are only valid until the system restarts, so that a link that the user wanted yesterday does not open today.
+package struct DeliveryFlags<Store: FileStore>: Sendable {
+    private static var name: String { "marks" }
+    /// A line has less than 100 bytes.
+    private static var limit: Int { 100 * BackgroundReader.maximumEntries }
+
+    private var store: Store
+    private let boot: String
+    package private(set) var marks: [InboxEntry.ID: DeliveryFlag]
+    /// Whether the marks on the disk are these. If not, the next call writes them, even if it changes none.
+    private var isSaved = true
+
+    /// Reads the marks. A damaged file counts as empty.
+    ///
+    /// - Parameter boot: an identifier of this system start, without spaces; nil if there is none.
+    package init(_ store: Store, boot: String?) {
+        self.store = store
+        self.boot = boot ?? "-"
+        marks = [:]
+        let text = String(decoding: (try? store.read(Self.name, limit: Self.limit)) ?? [], as: UTF8.self)
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count == 3, let id = InboxEntry.ID(words[0]), let mark = DeliveryFlag(rawValue: words[1]),
+                mark != .wanted || words[2] == self.boot
+            else {
+                continue
+            }
+            marks[id] = mark
+        }
+    }
+
+    /// Saves a mark, replacing the entry's last one; nil removes it. When this returns, the change is on the disk.
+    package mutating func keep(_ mark: DeliveryFlag?, of id: InboxEntry.ID) throws(StorageError) {
+        guard marks[id] != mark || !isSaved else { return }
+        marks[id] = mark
+        try write()
+    }
+
+    /// Removes the marks of entries that are not in the inbox any more.
+    package mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
+        let kept = marks.filter { entries.contains($0.key) }
+        guard kept.count < marks.count || !isSaved else { return }
+        marks = kept
+        try write()
+    }
+
+    /// Writes the marks to another folder, which is used from now on.
+    package mutating func move(to store: Store) throws(StorageError) {
+        self.store = store
+        if !marks.isEmpty { try write() }
+    }
+
+    private mutating func write() throws(StorageError) {
+        isSaved = false
+        let lines = marks.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.rawValue) \(boot)\n" }
+        try store.replace(Self.name, with: Array(lines.joined().utf8))
+        isSaved = true
+    }
+}
+
+/// Stores whether the screen was unlocked since the system started.
+package struct UnlockHistory<Store: FileStore>: Sendable {
+    private static var name: String { "unlocked" }
+
+    private let store: Store
+    private let boot: String?
+    package private(set) var isRemembered: Bool
+    private var isStored: Bool
+
+    /// - Parameter boot: an identifier of this system start; nil if there is none.
+    package init(_ store: Store, boot: String?) {
+        self.store = store
+        self.boot = boot
+        let limit = 256
+        let known = (try? store.read(Self.name, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
+        isStored = boot != nil && known == boot
+        isRemembered = isStored
+    }
+
+    package mutating func remember() {
+        isRemembered = true
+        guard !isStored, let boot else { return }
+        // If storing fails, the next call stores it again.
+        isStored = (try? store.replace(Self.name, with: Array(boot.utf8))) != nil
     }
 }

@@ -20,13 +20,10 @@ public struct AssociatedDomain: Sendable, Hashable {
     public let domain: String
     /// Whether the entry is for the domain's subdomains, but not for the domain itself.
     public let isWildcard: Bool
-    /// The mode; nil when the entry has none.
     public let mode: Mode?
 
-    /// Reads an entry.
-    ///
-    /// - Returns: nil when the entry has no service, no domain or an unknown mode, when it has a port or a path, and
-    ///   when the domain is an address or has no dot.
+    /// Reads an entry; nil when it has no service, no domain or an unknown mode, when it has a port or a path, and when
+    /// the domain is an address or has no dot.
     public init?(_ entry: String) {
         guard let colon = entry.firstIndex(of: ":") else { return nil }
         service = entry[..<colon].lowercased()
@@ -51,22 +48,14 @@ public struct AssociatedDomain: Sendable, Hashable {
         self.entry = entry
     }
 
-    /// Returns whether the entry is for a host.
-    ///
-    /// - Parameter host: the host's name, in any case.
+    /// Returns whether the entry is for a host, in any case.
     public func covers(_ host: String) -> Bool {
         let host = host.lowercased()
         return isWildcard ? host.hasSuffix(".\(domain)") && host.count > domain.count + 1 : host == domain
     }
 
-    /// Returns the entry that applies to a host: the longest one that is for it (Apple archive, Support Universal
-    /// Links).
-    ///
-    /// - Parameters:
-    ///   - entries: an app's entries.
-    ///   - service: the service, such as `applinks`.
-    ///   - host: the host's name, in any case.
-    /// - Returns: the entry; nil when none is for the host.
+    /// Returns the entry that applies to a host in any case: the longest one that is for it (Apple archive, Support
+    /// Universal Links).
     public static func applying(
         _ entries: [String],
         service: String = "applinks",
@@ -78,5 +67,99 @@ public struct AssociatedDomain: Sendable, Hashable {
             if entry.domain.utf8.count > best?.domain.utf8.count ?? 0 { best = entry }
         }
         return best
+    }
+}
+
+extension AssociatedDomain {
+    private static let services: Set<String> = ["applinks", "webcredentials", "activitycontinuation", "appclips"]
+    private static let modes: Set<String> = ["developer", "managed", "developer+managed"]
+    private static let maximumCount = 30
+
+    /// Finds problems in an app's associated domains (DOM001 to DOM010), in the order of the entries.
+    ///
+    /// - Parameters:
+    ///   - url: the link of a tag that must open the app; nil for none.
+    ///   - isRelease: whether the app is built for release.
+    public static func check(_ entries: [String], url: LinkURL? = nil, isRelease: Bool = false) -> [LinkFinding] {
+        guard !entries.isEmpty else {
+            return [LinkFinding("DOM001", .error, "The app has no associated domains, so no tag opens it.")]
+        }
+        var result = entries.flatMap { check($0, isRelease) }
+        if !entries.contains(where: { $0.lowercased().hasPrefix("applinks:") }) {
+            result.append(LinkFinding("DOM002", .error, "No associated domain is of the service applinks."))
+        }
+        let read = entries.compactMap(AssociatedDomain.init)
+        for entry in read where entry.isWildcard && entry.service == "applinks" {
+            guard !read.contains(where: { $0.service == "applinks" && !$0.isWildcard && $0.domain == entry.domain })
+            else { continue }
+            result.append(
+                LinkFinding(
+                    "DOM006",
+                    .information,
+                    "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if it is meant."
+                )
+            )
+        }
+        if entries.count > maximumCount {
+            result.append(
+                LinkFinding("DOM009", .warning, "There are \(entries.count) entries; 30 are the most to have.")
+            )
+        }
+        var seen: Set<String> = []
+        for entry in entries where !seen.insert(entry.lowercased()).inserted {
+            result.append(LinkFinding("DOM009", .warning, "\"\(entry)\" occurs twice."))
+        }
+        if let url, applying(entries, host: url.host) == nil {
+            result.append(LinkFinding("DOM010", .error, "No applinks entry is for \(url.host), the host of the link."))
+        }
+        return result
+    }
+
+    private static func fault(of name: Substring) -> String? {
+        do throws(HostName.DomainProblem) {
+            _ = try HostName.domain(String(name))
+            return nil
+        } catch {
+            let hasMore = error == .notAName && name.contains { "/:@".contains($0) || $0.isWhitespace }
+            return hasMore
+                ? "has more than a domain: no scheme, path, port, user or space may be there."
+                : "has \"\(name)\", which \(error.description)"
+        }
+    }
+
+    private static func check(_ entry: String, _ isRelease: Bool) -> [LinkFinding] {
+        func finding(_ id: String, _ text: String, _ severity: LinkFinding.Severity = .error) -> LinkFinding {
+            LinkFinding(id, severity, "\"\(entry)\" \(text)")
+        }
+        guard let colon = entry.firstIndex(of: ":"), !entry.contains("://") || entry.lowercased().hasPrefix("applinks:")
+        else {
+            return [finding("DOM003", "has no service. Write applinks: before the domain.")]
+        }
+        var result: [LinkFinding] = []
+        let service = entry[..<colon].lowercased()
+        if !services.contains(service) {
+            result.append(finding("DOM003", "has the unknown service \"\(service)\"."))
+        }
+        let rest = entry[entry.index(after: colon)...]
+        let domain = rest.prefix { $0 != "?" }
+        let name = domain.hasPrefix("*.") ? domain.dropFirst(2) : domain
+        if domain.isEmpty {
+            result.append(finding("DOM004", "has no domain. Write a name such as example.org."))
+        } else if name.contains("*") {
+            result.append(finding("DOM005", "has a wildcard that is not \"*.\" at its beginning."))
+        } else {
+            if domain != name, service == "appclips" {
+                result.append(finding("DOM005", "has a wildcard, which appclips can't have."))
+            }
+            if let fault = fault(of: name) { result.append(finding("DOM004", fault)) }
+        }
+        guard rest.count > domain.count else { return result }
+        let mode = rest.dropFirst(domain.count + 1)
+        if !mode.hasPrefix("mode=") || !modes.contains(String(mode.dropFirst(5))) {
+            result.append(finding("DOM008", "has another mode than developer, managed or developer+managed."))
+        } else if isRelease, mode.contains("developer") {
+            result.append(finding("DOM007", "is in developer mode, which users' devices do not follow.", .warning))
+        }
+        return result
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-import TextSafety
 
 /// An `apple-app-site-association` file: it defines which apps open which URLs of a site (Apple, Supporting associated
 /// domains).
@@ -76,12 +75,9 @@ public struct AssociationFile: Sendable {
     /// The apps of other services: `webcredentials`, `appclips`, `activitycontinuation`.
     public let otherServices: [String: [String]]
     /// The problems found while reading the file: what is ignored, and what never matches. ``check()`` finds more.
-    public internal(set) var findings: [LinkFinding]
+    public let findings: [LinkFinding]
 
-    /// Reads a file.
-    ///
-    /// - Parameter data: the file, as the site serves it.
-    /// - Throws: ``AssociationFileError``.
+    /// Reads a file, as the site serves it. Throws ``AssociationFileError``.
     public init(parsing data: Data) throws(AssociationFileError) {
         guard data.count <= Self.maximumSize else {
             throw AssociationFileError(.tooLarge, "The file has \(data.count) bytes; \(Self.maximumSize) is the most.")
@@ -90,25 +86,7 @@ public struct AssociationFile: Sendable {
         if data.first == 0x30, data.dropFirst().first ?? 0 >= 0x80 {
             throw AssociationFileError(.signed, "The file is signed, as for iOS 9. Serve the JSON itself.")
         }
-        let content: JSONValue.Content
-        do throws(JSONReader.Problem) {
-            content = try JSONValue.read(Array(data))
-        } catch {
-            throw AssociationFileError(.notJSON, Self.reason(data, error))
-        }
-        guard let object = content.value.object else {
-            let what = "The file has to be a JSON object, and is \(content.value.kind)."
-            throw AssociationFileError(.notAnObject, what)
-        }
-        self = AssociationFileReader.read(object, repeatedKeys: content.repeatedKeys)
-    }
-
-    private static func reason(_ data: Data, _ problem: JSONReader.Problem) -> String {
-        switch data.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
-        case nil: "The file is empty."
-        case UInt8(ascii: "<"): "The file is a page of the web, and not JSON."
-        default: "The file is not valid JSON: at byte \(problem.offset) \(problem.reason)."
-        }
+        self = try AssociationFileReader.read(Array(data))
     }
 
     /// Returns whether a string can be an application identifier: a prefix, a full stop and a bundle identifier. A bundle
@@ -134,4 +112,29 @@ public struct AssociationFile: Sendable {
         self.otherServices = otherServices
         self.findings = findings
     }
+}
+
+/// Why a file is not a valid association file.
+public struct AssociationFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: Sendable, Hashable {
+        case tooLarge
+        /// The file is signed, as for iOS 9.
+        case signed
+        case notJSON
+        case notAnObject
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// A sentence that explains the failure.
+    public let reason: String
+
+    /// Creates an error.
+    public init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    public var description: String { reason }
 }

@@ -1,34 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
+import TextSafety
 
-/// Reads the JSON of an association file, and reports what it ignores.
+/// Reads the JSON of an association file, and reports what it ignores. Of a key that an object has more than once, the
+/// first counts.
 struct AssociationFileReader {
-    var findings: [LinkFinding] = []
+    typealias Members = [JSONNode.Member]
 
-    /// Reads a file's object.
-    ///
-    /// - Parameters:
-    ///   - root: the object.
-    ///   - repeatedKeys: the keys that an object has more than once.
-    static func read(
-        _ root: JSONValue.Members,
-        repeatedKeys: [(place: String, key: String)] = []
-    ) -> AssociationFile {
-        var reader = AssociationFileReader()
-        for repeated in repeatedKeys {
-            let text = "\(repeated.place) has the key \"\(repeated.key)\" more than once; the first counts here."
-            reader.note("AASA014", .warning, text)
+    static let maximumDepth = 128
+
+    private var findings: [LinkFinding] = []
+
+    /// Reads a file. A byte order mark at its start is skipped.
+    static func read(_ bytes: [UInt8]) throws(AssociationFileError) -> AssociationFile {
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let root: JSONNode
+        do throws(JSONReader.Problem) {
+            root = try JSONReader.read(bytes, in: start..<bytes.count, maximumDepth: maximumDepth)
+        } catch {
+            let reason =
+                switch bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
+                case nil: "The file is empty."
+                case UInt8(ascii: "<"): "The file is a web page, not JSON."
+                default: "The file is not valid JSON: at byte \(error.offset + start) \(error.reason)."
+                }
+            throw AssociationFileError(.notJSON, reason)
         }
-        return reader.file(root)
+        guard root.members != nil else {
+            throw AssociationFileError(.notAnObject, "The file has to be a JSON object, and is \(root.kind).")
+        }
+        var reader = AssociationFileReader()
+        let unique = reader.withoutRepeatedKeys(root, at: "")
+        return reader.file(unique.members ?? [])
     }
 
-    private mutating func file(_ root: JSONValue.Members) -> AssociationFile {
-        let services: [ExactText] = ["webcredentials", "appclips", "activitycontinuation"]
-        noteKeys(of: root, "The file", known: Set(services + ["applinks"]))
+    private mutating func withoutRepeatedKeys(_ node: JSONNode, at place: String) -> JSONNode {
+        var node = node
+        switch node.content {
+        case .array(var elements):
+            for index in elements.indices {
+                elements[index] = withoutRepeatedKeys(elements[index], at: "\(place)[\(index)]")
+            }
+            node.content = .array(elements)
+        case .object(let members):
+            var seen: Set<ExactText> = []
+            var unique: Members = []
+            for var member in members {
+                let inner = place.isEmpty ? member.key : "\(place).\(member.key)"
+                member.value = withoutRepeatedKeys(member.value, at: inner)
+                if seen.insert(ExactText(member.key)).inserted {
+                    unique.append(member)
+                } else {
+                    let object = place.isEmpty ? "The file" : place
+                    note(
+                        "AASA014",
+                        .warning,
+                        "\(object) has the key \"\(member.key)\" more than once; the first counts here."
+                    )
+                }
+            }
+            node.content = .object(unique)
+        default: break
+        }
+        return node
+    }
+
+    private mutating func file(_ root: Members) -> AssociationFile {
+        let services = ["webcredentials", "appclips", "activitycontinuation"]
+        noteKeys(of: root, "The file", known: services + ["applinks"])
         var others: [String: [String]] = [:]
         for service in services where root[service] != nil {
-            let section = object(root[service], service.text) ?? [:]
-            noteKeys(of: section, service.text, known: ["apps"])
-            others[service.text] = texts(section["apps"], "\(service.text).apps")
+            let section = object(root[service], service) ?? []
+            noteKeys(of: section, service, known: ["apps"])
+            others[service] = texts(section["apps"], "\(service).apps").map(\.text)
         }
         guard let links = object(root["applinks"], "applinks") else {
             if root["applinks"] == nil {
@@ -51,40 +94,33 @@ struct AssociationFileReader {
 
     // MARK: Notes
 
-    mutating func note(_ id: String, _ severity: LinkFinding.Severity, _ message: String) {
+    private mutating func note(_ id: String, _ severity: LinkFinding.Severity, _ message: String) {
         findings.append(LinkFinding(id, severity, message))
     }
 
-    /// Reports keys that have no effect.
-    ///
     /// - Parameter effect: the consequence, as the end of a sentence.
-    mutating func noteKeys(
-        of object: JSONValue.Members,
+    private mutating func noteKeys(
+        of object: Members,
         _ place: String,
-        known: Set<ExactText>,
+        known: [String],
         effect: String = "which is ignored."
     ) {
-        for key in object.keys.sorted() where !known.contains(key) {
-            let similar = known.first { $0.text.lowercased() == key.text.lowercased() }
-            let meant = similar.map { " Is \"\($0.text)\" meant?" } ?? ""
-            note("AASA014", .warning, "\(place) has the unknown key \"\(key.text)\", \(effect)\(meant)")
+        for key in object.sortedByKey.map(\.key) where !known.contains(key) {
+            let similar = known.first { $0.lowercased() == key.lowercased() }
+            let meant = similar.map { " Is \"\($0)\" meant?" } ?? ""
+            note("AASA014", .warning, "\(place) has the unknown key \"\(key)\", \(effect)\(meant)")
         }
     }
 
     /// Returns an object; nil for a value of another type, which is reported.
-    mutating func object(_ value: JSONValue?, _ place: String) -> JSONValue.Members? {
+    private mutating func object(_ value: JSONNode?, _ place: String) -> Members? {
         guard let value else { return nil }
-        if value.object == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
-        return value.object
-    }
-
-    /// Returns the strings of an array. Other values are reported and left out.
-    mutating func texts(_ value: JSONValue?, _ place: String) -> [String] {
-        numberedTexts(value, place).map(\.text)
+        if value.members == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
+        return value.members
     }
 
     /// Returns the strings of an array, each with its index there. Other values are reported and left out.
-    private mutating func numberedTexts(_ value: JSONValue?, _ place: String) -> [(index: Int, text: String)] {
+    private mutating func texts(_ value: JSONNode?, _ place: String) -> [(index: Int, text: String)] {
         guard let value else { return [] }
         guard let values = value.array else {
             note("AASA003", .error, "\(place) is \(value.kind), and has to be an array of texts.")
@@ -103,11 +139,11 @@ struct AssociationFileReader {
 
     // MARK: Variables
 
-    private mutating func variables(_ value: JSONValue?) -> [AssociationFile.Variable] {
+    private mutating func variables(_ value: JSONNode?) -> [AssociationFile.Variable] {
         var variables: [AssociationFile.Variable] = []
-        for (key, value) in (object(value, "substitutionVariables") ?? [:]).sorted(by: { $0.key < $1.key }) {
-            let values = texts(value, "substitutionVariables.\(key.text)")
-            variables.append(AssociationFile.Variable(name: key.text, values: values))
+        for member in (object(value, "substitutionVariables") ?? []).sortedByKey {
+            let values = texts(member.value, "substitutionVariables.\(member.key)").map(\.text)
+            variables.append(AssociationFile.Variable(name: member.key, values: values))
         }
         for variable in variables {
             let (name, values) = (variable.name, variable.values)
@@ -128,45 +164,44 @@ struct AssociationFileReader {
 
     // MARK: Details
 
-    private mutating func details(_ value: JSONValue?, defaults: JSONValue.Members) -> [AssociationFile.Details] {
+    private mutating func details(_ value: JSONNode?, defaults: Members) -> [AssociationFile.Details] {
+        guard let value else {
+            note("AASA003", .error, "applinks.details is missing, so the file gives no universal links.")
+            return []
+        }
         var details: [AssociationFile.Details] = []
-        switch value {
-        case .array(let entries):
+        if let entries = value.array {
             if entries.isEmpty {
                 note("AASA003", .error, "applinks.details is empty, so the file gives no universal links.")
             }
             for (index, entry) in entries.enumerated() {
-                guard let entry = entry.object else {
-                    note("AASA003", .error, "details[\(index)] is \(entry.kind), no object, and is ignored.")
+                guard let entry = entry.members else {
+                    note("AASA003", .error, "details[\(index)] is \(entry.kind), not an object, and is ignored.")
                     continue
                 }
                 let apps = apps(entry, "details[\(index)]")
                 details.append(self.details(entry, apps, defaults, "details[\(index)]"))
             }
-        case .object(let entries):
+        } else if let entries = value.members {
             note(
                 "AASA003",
                 .warning,
                 "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
             )
-            for (key, entry) in entries.sorted(by: { $0.key < $1.key }) {
-                let app = key.text
-                noteIdentifier(app)
-                details.append(
-                    self.details(object(entry, "details.\(app)") ?? [:], [app], defaults, "details.\(app)")
-                )
+            for entry in entries.sortedByKey {
+                let place = "details.\(entry.key)"
+                noteIdentifier(entry.key)
+                details.append(self.details(object(entry.value, place) ?? [], [entry.key], defaults, place))
             }
-        case nil:
-            note("AASA003", .error, "applinks.details is missing, so the file gives no universal links.")
-        case .some(let other):
+        } else {
             let effect = "and has to be an array, so the file gives no universal links."
-            note("AASA003", .error, "applinks.details is \(other.kind), \(effect)")
+            note("AASA003", .error, "applinks.details is \(value.kind), \(effect)")
         }
         return details
     }
 
-    private mutating func apps(_ entry: JSONValue.Members, _ place: String) -> [String] {
-        var apps = texts(entry["appIDs"], "\(place).appIDs")
+    private mutating func apps(_ entry: Members, _ place: String) -> [String] {
+        var apps = texts(entry["appIDs"], "\(place).appIDs").map(\.text)
         if let app = entry["appID"], entry["appIDs"] == nil {
             apps = app.string.map { [$0] } ?? []
             if apps.isEmpty { note("AASA003", .error, "\(place).appID is \(app.kind), and has to be a text.") }
@@ -184,21 +219,21 @@ struct AssociationFileReader {
         note(
             "AASA005",
             .error,
-            "\"\(app)\" is no application identifier: it is the team's prefix, a full stop, the bundle ID."
+            "\"\(app)\" is not an application identifier: it is the team's prefix, a full stop, the bundle ID."
         )
     }
 
     private mutating func details(
-        _ entry: JSONValue.Members,
+        _ entry: Members,
         _ apps: [String],
-        _ outer: JSONValue.Members,
+        _ outer: Members,
         _ place: String
     ) -> AssociationFile.Details {
         noteKeys(of: entry, place, known: ["appID", "appIDs", "defaults", "components", "paths"])
-        let own = self.defaults(entry["defaults"], "\(place).defaults")
-        let defaults = outer.merging(own) { _, own in own }
+        // The first value of a key counts.
+        let defaults = defaults(entry["defaults"], "\(place).defaults") + outer
         guard let components = entry["components"] else {
-            let rules = numberedTexts(entry["paths"], "\(place).paths").map { legacyRule($0.text, $0.index) }
+            let rules = texts(entry["paths"], "\(place).paths").map { Self.legacyRule($0.text, $0.index) }
             if rules.isEmpty {
                 let what = entry["paths"] == nil ? "has neither components nor paths" : "has no paths"
                 note("AASA003", .error, "\(place) \(what), so it matches nothing.")
@@ -213,14 +248,138 @@ struct AssociationFileReader {
         }
         var rules: [AssociationFile.Rule] = []
         for (index, component) in (components.array ?? []).enumerated() {
-            guard let component = component.object else {
-                let text = "\(place).components[\(index)] is \(component.kind), no object, and is ignored."
+            guard let own = component.members else {
+                let text = "\(place).components[\(index)] is \(component.kind), not an object, and is ignored."
                 note("AASA003", .error, text)
                 continue
             }
-            rules.append(rule(component, defaults, index, in: place))
+            rules.append(rule(own, defaults, index, in: place))
         }
         if rules.isEmpty { note("AASA003", .error, "\(place) has no components, so it matches nothing.") }
         return AssociationFile.Details(apps: apps, rules: rules, place: place)
+    }
+
+    // MARK: Rules
+
+    private static let textKeys = ["/", "#", "comment"]
+    private static let switchKeys = ["exclude", "caseSensitive", "percentEncoded"]
+
+    private static func legacyRule(_ text: String, _ index: Int) -> AssociationFile.Rule {
+        let excludes = text.hasPrefix("NOT ")
+        return AssociationFile.Rule(
+            path: excludes ? String(text.dropFirst(4)) : text,
+            excludes: excludes,
+            isLegacy: true,
+            place: "paths[\(index)]"
+        )
+    }
+
+    private mutating func defaults(_ value: JSONNode?, _ place: String) -> Members {
+        let defaults = object(value, place) ?? []
+        noteKeys(of: defaults, place, known: Self.textKeys + Self.switchKeys + ["?"])
+        noteTypes(of: defaults, place)
+        return defaults.filter(Self.isUsable)
+    }
+
+    /// - Parameters:
+    ///   - defaults: the values for the keys that the rule lacks, or whose values have the wrong type.
+    ///   - entry: the position of the rule's entry in the file.
+    private mutating func rule(
+        _ own: Members,
+        _ defaults: Members,
+        _ index: Int,
+        in entry: String
+    ) -> AssociationFile.Rule {
+        let place = "\(entry).components[\(index)]"
+        let values = own.filter(Self.isUsable) + defaults
+        let takesAll = values["/"] == nil && values["?"] == nil && values["#"] == nil
+        let effect = takesAll ? "which is ignored, so the rule matches every URL." : "which is ignored."
+        noteKeys(of: own, place, known: Self.textKeys + Self.switchKeys + ["?"], effect: effect)
+        noteTypes(of: own, place)
+        return AssociationFile.Rule(
+            path: values["/"]?.string,
+            query: values["?"].flatMap(Self.query),
+            fragment: values["#"]?.string,
+            excludes: values["exclude"]?.bool ?? false,
+            isCaseSensitive: values["caseSensitive"]?.bool ?? true,
+            isPercentEncoded: values["percentEncoded"]?.bool ?? true,
+            comment: values["comment"]?.string,
+            place: "components[\(index)]"
+        )
+    }
+
+    /// Whether a value has the type that its key asks for. Others are ignored, so a default value counts in their place.
+    private static func isUsable(_ member: JSONNode.Member) -> Bool {
+        if member.key == "?" { return query(member.value) != nil }
+        if textKeys.contains(member.key) { return member.value.string != nil }
+        return !switchKeys.contains(member.key) || member.value.bool != nil
+    }
+
+    private mutating func noteTypes(of values: Members, _ place: String) {
+        for key in Self.textKeys {
+            guard let value = values[key], value.string == nil else { continue }
+            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind), not a text, and is ignored.")
+        }
+        for key in Self.switchKeys {
+            guard let value = values[key], value.bool == nil else { continue }
+            note("AASA014", .warning, "\"\(key)\" of \(place) is \(value.kind) and is ignored; write true or false.")
+        }
+        guard let query = values["?"], Self.query(query) == nil else { return }
+        let what =
+            query.members == nil
+            ? "\"?\" of \(place) is \(query.kind), neither a text nor a dictionary, and is ignored."
+            : "A value in \"?\" of \(place) is not a text, so the whole of \"?\" is ignored."
+        note("AASA008", .error, what)
+    }
+
+    private static func query(_ value: JSONNode) -> AssociationFile.Rule.Query? {
+        if let pattern = value.string { return .whole(pattern) }
+        guard let members = value.members else { return nil }
+        let items = members.sortedByKey.compactMap { member in
+            member.value.string.map { AssociationFile.Rule.Item(name: member.key, pattern: $0) }
+        }
+        return items.count == members.count ? .items(items) : nil
+    }
+}
+
+extension [JSONNode.Member] {
+    fileprivate subscript(key: String) -> JSONNode? { first { $0.key == key }?.value }
+
+    fileprivate var sortedByKey: [JSONNode.Member] { sorted { ExactText($0.key) < ExactText($1.key) } }
+}
+
+extension JSONNode {
+    fileprivate var members: [Member]? { if case .object(let members) = content { members } else { nil } }
+
+    fileprivate var kind: String {
+        switch content {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a text"
+        case .bool: "true or false"
+        case .number: "a number"
+        case .null: "null"
+        }
+    }
+}
+
+/// A text that equals another one only if both have the same bytes, as the keys of JSON do (RFC 8259, 8.3).
+///
+/// Swift's strings are also equal if they look the same, such as an `é` of one character and one of two.
+struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    init(stringLiteral text: String) { self.text = text }
+
+    static func == (one: ExactText, other: ExactText) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    static func < (one: ExactText, other: ExactText) -> Bool {
+        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
     }
 }

@@ -10,7 +10,7 @@ public struct LinkAnswer: Sendable, Hashable {
     public var why: String
 
     /// Creates an answer.
-    public init(app: String?, rule: String?, why: String) {
+    public init(app: String? = nil, rule: String? = nil, why: String) {
         self.app = app
         self.rule = rule
         self.why = why
@@ -21,35 +21,29 @@ extension LinkMatcher {
     /// Returns which app opens a URL, and why, by entitlement, domain and file.
     ///
     /// - Parameters:
-    ///   - text: the URL.
     ///   - domain: the domain that the file was loaded from.
     ///   - entries: the entries of the installed apps in `com.apple.developer.associated-domains`.
-    ///   - installed: the identifiers of the installed apps.
     public func answer(_ text: String, domain: String, entries: [String], installed: Set<String>) -> LinkAnswer {
         let url: LinkURL
         do throws(LinkURL.Problem) {
             url = try LinkURL(text)
         } catch {
-            return LinkAnswer(app: nil, rule: nil, why: error.description)
+            return LinkAnswer(why: error.description)
         }
         guard let entry = AssociatedDomain.applying(entries, host: url.host) else {
             let why = "No applinks entry of the app's associated domains is for the host \(url.host)."
-            let fault = AssociatedDomainCheck(entries: entries).findings.first { $0.severity == .error }
-            return LinkAnswer(app: nil, rule: nil, why: why + (fault.map { " \($0.message)" } ?? ""))
+            let fault = AssociatedDomain.check(entries).first { $0.severity == .error }
+            return LinkAnswer(why: why + (fault.map { " \($0.message)" } ?? ""))
         }
         let name = HostName.ascii(domain) ?? domain.lowercased()
         guard entry.domain == name || url.host == name else {
             let why = "The file is of \(domain); for the host \(url.host) the one of \(entry.domain) counts."
-            return LinkAnswer(app: nil, rule: nil, why: why)
+            return LinkAnswer(why: why)
         }
         return answer(url, installed: installed)
     }
 
-    /// Returns which app opens a URL of the file's site, and why.
-    ///
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - installed: the identifiers of the installed apps; nil for all apps in the file.
+    /// Returns which app opens a URL of the file's site, and why. Without `installed`, all apps in the file count.
     public func answer(_ url: LinkURL, installed: Set<String>?) -> LinkAnswer {
         var work = MatchWork()
         return answer(url, installed: installed, &work)
@@ -62,26 +56,21 @@ extension LinkMatcher {
             return LinkAnswer(app: app, rule: name(position), why: "\(name(position)) matches.\(note(position))")
         case .excluded(let position):
             let why = "\(name(position)) matches, and excludes the URL.\(note(position))"
-            return LinkAnswer(app: nil, rule: name(position), why: why)
+            return LinkAnswer(rule: name(position), why: why)
         case .noRule:
             let whose = installed == nil ? "the file" : "an installed app"
-            return LinkAnswer(app: nil, rule: nil, why: "No rule of \(whose) matches the URL.")
+            return LinkAnswer(why: "No rule of \(whose) matches the URL.")
         case .tooComplex:
             let why = "The file's patterns are too complex to compare with a URL of this length, so no app opens it."
-            return LinkAnswer(app: nil, rule: nil, why: why)
+            return LinkAnswer(why: why)
         case .noApp where file.details.isEmpty:
-            return LinkAnswer(
-                app: nil,
-                rule: nil,
-                why: file.findings.last { $0.id == "AASA003" }?.message ?? "The file gives no universal links."
-            )
+            let problem = file.findings.last { $0.id == "AASA003" }?.message
+            return LinkAnswer(why: problem ?? "The file gives no universal links.")
         case .noApp:
-            let why = installed == nil ? "The file names no app." : "The file names no app that is installed."
-            return LinkAnswer(app: nil, rule: nil, why: why)
+            return LinkAnswer(why: "The file names no app\(installed == nil ? "" : " that is installed").")
         }
     }
 
-    /// All apps in the file.
     var apps: Set<String> { Set(file.details.flatMap(\.apps)) }
 
     /// Returns the name of a rule: its position in the file, and its content.
@@ -116,4 +105,97 @@ extension AssociationFile.Rule: CustomStringConvertible {
         if !isPercentEncoded { parts.append("\"percentEncoded\": false") }
         return "{\(parts.joined(separator: ", "))}"
     }
+}
+
+/// The result of an association file for a URL, rule by rule, in the order in which the rules are evaluated.
+public struct LinkExplanation: Sendable, Hashable {
+    /// The result of a rule.
+    public enum Verdict: Sendable, Hashable {
+        /// The rule matches, and its app opens the URL.
+        case matches
+        /// The rule matches, so the apps of its entry don't open the URL.
+        case excludes
+        /// The rule does not match, because of these components.
+        case differs([RuleComponent])
+        /// An earlier rule has decided for the URL or for the apps of this entry.
+        case notReached
+        /// No app of the entry is installed.
+        case notAsked
+        /// The rule was not compared, because the file is too complex for a URL of this length.
+        case notCompared
+
+        /// The name of the verdict in machine-readable output.
+        public var name: String {
+            switch self {
+            case .matches: "matches"
+            case .excludes: "excludes"
+            case .differs: "differs"
+            case .notReached: "not-reached"
+            case .notAsked: "not-asked"
+            case .notCompared: "not-compared"
+            }
+        }
+    }
+
+    /// An entry of `details`.
+    public struct Entry: Sendable, Hashable {
+        /// Its apps, in the file's order.
+        public var apps: [String]
+        /// The apps of the entry that count as installed.
+        public var installed: Set<String>
+        /// The verdict of each rule, in the file's order.
+        public var verdicts: [Verdict]
+    }
+
+    /// The entries, in the file's order.
+    public var entries: [Entry]
+    /// The app that opens the URL, and why.
+    public var answer: LinkAnswer
+
+    /// Creates an explanation.
+    public init(entries: [Entry], answer: LinkAnswer) {
+        self.entries = entries
+        self.answer = answer
+    }
+}
+
+extension LinkMatcher {
+    /// Returns the verdict of each rule for a URL of the file's site. Without `installed`, all apps in the file count.
+    public func explain(_ url: LinkURL, installed: Set<String>?) -> LinkExplanation {
+        let answer = answer(url, installed: installed)
+        let installed = installed ?? apps
+        let traces = trace(url)
+        var excluded: Set<String> = []
+        var isDecided = false
+        let entries = file.details.indices.map { index in
+            let details = file.details[index]
+            let asked = details.apps.filter(installed.contains)
+            var isReached = !isDecided && asked.contains { !excluded.contains($0) }
+            let verdicts = details.rules.indices.map { number -> LinkExplanation.Verdict in
+                guard !asked.isEmpty else { return .notAsked }
+                guard isReached else { return .notReached }
+                guard let missing = traces[index][number] else { return .notCompared }
+                guard missing.isEmpty else { return .differs(missing) }
+                isReached = false
+                guard details.rules[number].excludes else {
+                    isDecided = true
+                    return .matches
+                }
+                excluded.formUnion(details.apps)
+                return .excludes
+            }
+            return LinkExplanation.Entry(apps: details.apps, installed: Set(asked), verdicts: verdicts)
+        }
+        return LinkExplanation(entries: entries, answer: answer)
+    }
+}
+
+/// A component of the URL that a rule can constrain.
+public enum RuleComponent: String, Sendable, Hashable, CaseIterable {
+    /// The path, key `/`.
+    case path
+    /// The query, key `?`.
+    case query
+    /// The fragment, key `#`.
+    case fragment
 }

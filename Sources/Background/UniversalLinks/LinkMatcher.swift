@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A compiled association file, to find quickly which app opens a URL.
+/// An association file in a form that quickly shows which app opens a URL.
 public struct LinkMatcher: Sendable {
     /// Which rule of a file it is. Values of the file that are ignored don't count; ``LinkMatcher/name(_:)`` has the
     /// position in the file itself.
@@ -33,66 +33,20 @@ public struct LinkMatcher: Sendable {
 
     /// The file.
     public let file: AssociationFile
-    private let entries: [CompiledDetails]
-
-    /// The most states of all automata in a file. The rules beyond this limit match nothing.
-    static let maximumStates = 1 << 18
-
-    /// The length of URLs, in bytes, up to which matching must stay within the limit. Otherwise the file gets a
-    /// finding.
-    private static let usualLength = 8192
-
-    private struct CompiledDetails: Sendable {
-        var apps: [String]
-        var rules: CompiledRules
-    }
+    private let rules: [[CompiledRule]]
 
     /// Compiles a file.
-    ///
-    /// - Parameter file: the file. A finding is added to ``AssociationFile/findings`` when its rules are too long or
-    ///   too complex.
     public init(_ file: AssociationFile) {
-        var file = file
-        let variables = SubstitutionVariables(file.variables)
-        var states = 0
-        var entries: [CompiledDetails] = []
-        for details in file.details {
-            let rules = CompiledRules(details.rules, variables: variables, states: &states)
-            if states > Self.maximumStates {
-                file.findings.append(
-                    LinkFinding(
-                        "AASA002",
-                        .error,
-                        "\(details.place) and what follows are too long together, and match nothing."
-                    )
-                )
-                break
-            }
-            entries.append(CompiledDetails(apps: details.apps, rules: rules))
-        }
-        let steps = entries.reduce(0) { $0 + $1.rules.stepsPerByte }
-        if steps * Self.usualLength > MatchWork.limit {
-            file.findings.append(
-                LinkFinding(
-                    "AASA002",
-                    .error,
-                    "The patterns are too complex together: URLs of more than about \(MatchWork.limit / steps) bytes open no app."
-                )
-            )
-        }
         self.file = file
-        self.entries = entries
+        let variables = SubstitutionVariables(file.variables)
+        rules = file.details.map { details in details.rules.map { CompiledRule($0, variables: variables) } }
     }
 
-    /// Returns which app opens a URL. The number of steps is limited, and depends only on the URL and the file. The
-    /// caller checks the host; see ``AssociatedDomain``.
+    /// Returns which of the installed apps opens a URL. The number of steps is limited, and depends only on the URL and
+    /// the file. The caller checks the host; see ``AssociatedDomain``.
     ///
     /// Entries are evaluated in the file's order, and separately for each app: a rule that excludes a URL from one app
     /// does not affect the others.
-    ///
-    /// - Parameters:
-    ///   - url: the URL.
-    ///   - installed: the identifiers of the installed apps.
     public func match(_ url: LinkURL, installed: Set<String>) -> Decision {
         var work = MatchWork()
         return match(url, installed: installed, &work)
@@ -100,39 +54,29 @@ public struct LinkMatcher: Sendable {
 
     /// Returns the same with the remaining work for one link.
     package func match(_ url: LinkURL, installed: Set<String>, _ work: inout MatchWork) -> Decision {
-        let text = CompiledRules.Text(url)
+        let forms = URLForms(url)
         var excluded: Set<String> = []
         var exclusion: RulePosition?
         var hasApp = false
-        for (index, entry) in entries.enumerated() {
-            var candidate: String?
-            for app in entry.apps where installed.contains(app) {
-                hasApp = true
-                if !excluded.contains(app) {
-                    candidate = app
-                    break
-                }
-            }
-            guard let candidate else { continue }
-            let rule = entry.rules.firstMatch(text, &work)
+        for (index, details) in file.details.enumerated() {
+            let asked = details.apps.filter(installed.contains)
+            hasApp = hasApp || !asked.isEmpty
+            guard let candidate = asked.first(where: { !excluded.contains($0) }) else { continue }
+            let found = rules[index].firstIndex { $0.matches(forms, &work) || work.isExhausted }
             // A rule that was not compared might exclude the URL.
             if work.isExhausted { return .tooComplex }
-            guard let rule else { continue }
-            let position = RulePosition(details: index, rule: rule.index)
-            guard rule.excludes else { return .app(candidate, position) }
+            guard let found else { continue }
+            let position = RulePosition(details: index, rule: found)
+            guard details.rules[found].excludes else { return .app(candidate, position) }
             exclusion = exclusion ?? position
-            excluded.formUnion(entry.apps)
+            excluded.formUnion(details.apps)
         }
         if let exclusion { return .excluded(exclusion) }
         return hasApp ? .noRule : .noApp
     }
 
-    /// Returns for each rule whether it matches a URL, and which components don't match. The limit of steps is that of
-    /// one match.
-    ///
-    /// - Parameter url: the URL.
-    /// - Returns: for each rule of each entry, the components that keep the rule from matching. The list is empty for a
-    ///   rule that matches, and nil for a rule that was not compared because the limit was reached before.
+    /// Returns, for each rule of each entry, the components that keep it from matching a URL. The list is empty for a
+    /// rule that matches, and nil for a rule that was not compared because the limit of steps was reached before.
     public func trace(_ url: LinkURL) -> [[[RuleComponent]?]] {
         var work = MatchWork()
         return trace(url, &work)
@@ -140,7 +84,155 @@ public struct LinkMatcher: Sendable {
 
     /// Returns the same with the remaining work, which is shared by all entries.
     package func trace(_ url: LinkURL, _ work: inout MatchWork) -> [[[RuleComponent]?]] {
-        let text = CompiledRules.Text(url)
-        return entries.map { $0.rules.trace(text, &work) }
+        let forms = URLForms(url)
+        return rules.map { rules in
+            rules.map { rule in
+                let differing = RuleComponent.allCases.filter { !rule.matches($0, forms, &work) }
+                return work.isExhausted ? nil : differing
+            }
+        }
+    }
+}
+
+/// Limits the work of comparing one URL with the rules of files, so that no file and no URL can block the caller.
+///
+/// It counts steps, not time, so the same URL and the same file give the same answer on every machine. One step compares
+/// one piece of a pattern with a text, or the name of a query item with that of a rule.
+package struct MatchWork {
+    /// The most steps of one match: several hundred times the steps for the largest files of real sites, and about
+    /// a tenth of a second.
+    package static let limit = 1 << 23
+
+    /// The number of steps taken, without those beyond the limit.
+    package private(set) var steps = 0
+
+    /// Whether the limit was reached. Comparisons after that have no valid result, and no app opens the URL.
+    package private(set) var isExhausted = false
+
+    /// Starts with the whole limit. Share one value for all comparisons of one link, for example with several files.
+    package init() {}
+
+    /// Uses steps of the remaining work. Returns false when the limit is reached.
+    mutating func spend(_ count: Int) -> Bool {
+        if count > Self.limit - steps { isExhausted = true }
+        if !isExhausted { steps += count }
+        return !isExhausted
+    }
+}
+
+/// A rule, ready to be compared with URLs.
+private struct CompiledRule: Sendable {
+    private enum Query: Sendable {
+        case whole(LinkPattern)
+        case items([(name: [UInt8], value: LinkPattern)])
+    }
+
+    private let path: LinkPattern?
+    private let query: Query?
+    private let fragment: LinkPattern?
+    /// Whether texts are compared in lower case.
+    private let ignoresCase: Bool
+    /// Whether the escapes of texts are decoded first.
+    private let decodes: Bool
+
+    init(_ rule: AssociationFile.Rule, variables: SubstitutionVariables) {
+        let ignoresCase = !rule.isCaseSensitive
+        func pattern(_ text: String, isPath: Bool = false) -> LinkPattern {
+            LinkPattern(text, isPath: isPath, ignoresCase: ignoresCase, variables: variables)
+        }
+        path = rule.path.map { pattern($0, isPath: true) }
+        query =
+            switch rule.query {
+            case .whole(let text): .whole(pattern(text))
+            case .items(let items):
+                .items(
+                    items.map { item in
+                        let name = Array(item.name.utf8)
+                        return (ignoresCase ? LinkPattern.folded(name) : name, pattern(item.pattern))
+                    }
+                )
+            case nil: nil
+            }
+        fragment = rule.fragment.map { pattern($0) }
+        self.ignoresCase = ignoresCase
+        decodes = !rule.isPercentEncoded
+    }
+
+    func matches(_ forms: URLForms, _ work: inout MatchWork) -> Bool {
+        matches(.path, forms, &work) && matches(.fragment, forms, &work) && matches(.query, forms, &work)
+    }
+
+    func matches(_ component: RuleComponent, _ forms: URLForms, _ work: inout MatchWork) -> Bool {
+        let url = forms.form(ignoresCase: ignoresCase, decodes: decodes)
+        switch component {
+        case .path: return path?.matches(url.path, &work) ?? true
+        case .fragment: return fragment?.matches(url.fragment, &work) ?? true
+        case .query:
+            switch query {
+            case nil: return true
+            case .whole(let pattern): return pattern.matches(url.query, &work)
+            case .items(let items):
+                for item in items where !Self.matches(item.name, item.value, url.items, &work) { return false }
+                return true
+            }
+        }
+    }
+
+    /// Returns whether all items with a name match. An item that is missing or has no value counts as empty.
+    private static func matches(
+        _ name: [UInt8],
+        _ pattern: LinkPattern,
+        _ items: [(name: [UInt8], value: [UInt8])],
+        _ work: inout MatchWork
+    ) -> Bool {
+        guard work.spend(items.count) else { return false }
+        var exists = false
+        for item in items where item.name == name {
+            exists = true
+            guard pattern.matches(item.value, &work) else { return false }
+        }
+        return exists || pattern.matches([], &work)
+    }
+}
+
+/// A URL in the forms that rules compare. Each is made when a rule first needs it.
+private final class URLForms {
+    /// The components in one form.
+    final class Form {
+        let path: [UInt8]
+        let query: [UInt8]
+        let fragment: [UInt8]
+        let items: [(name: [UInt8], value: [UInt8])]
+
+        init(_ url: LinkURL, ignoresCase: Bool, decodes: Bool) {
+            func text(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+                let text = decodes && url.hasEscapes ? LinkURL.decoded(bytes) : Array(bytes)
+                return ignoresCase ? LinkPattern.folded(text) : text
+            }
+            path = text(url.bytes[url.path])
+            query = text(url.bytes[url.query])
+            fragment = text(url.bytes[url.fragment])
+            // An escaped separator does not separate.
+            let written = url.bytes[url.query]
+            let listed = written.last == 0x26 ? written.dropLast() : written
+            let parts = written.isEmpty ? [] : listed.split(separator: 0x26, omittingEmptySubsequences: false)
+            items = parts.map { item in
+                let mark = item.firstIndex(of: 0x3D) ?? item.endIndex
+                return (text(item[..<mark]), text(item[mark...].dropFirst()))
+            }
+        }
+    }
+
+    private let url: LinkURL
+    private var forms: [Form?] = [nil, nil, nil, nil]
+
+    init(_ url: LinkURL) { self.url = url }
+
+    func form(ignoresCase: Bool, decodes: Bool) -> Form {
+        let index = (ignoresCase ? 1 : 0) + (decodes ? 2 : 0)
+        if let form = forms[index] { return form }
+        let form = Form(url, ignoresCase: ignoresCase, decodes: decodes)
+        forms[index] = form
+        return form
     }
 }

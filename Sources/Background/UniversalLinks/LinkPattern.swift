@@ -1,148 +1,241 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 
-/// The compiled pattern of a rule for one component of a URL.
+/// A pattern of a rule for one component of a URL: bytes, `?` for one character, `*` for any number of them, and
+/// variables, each with several values.
+///
+/// One place in the pattern and one in the text move forward together. Where they differ, the last star takes one more
+/// byte: without variables between two stars, only the later one has to be tried again, so a pattern takes at most the
+/// length of the text times that of its longest part between stars. Variables whose values fit in several ways can take
+/// much longer; ``MatchWork`` limits that.
 struct LinkPattern: Sendable {
-    private enum Engine: Sendable {
-        case everything
-        case nothing
-        case literal([UInt8])
-        /// A literal, followed by anything. For a path that ends in `/*`, the literal without its slash matches too.
-        case prefix([UInt8], takesParent: Bool)
-        case automaton(PatternAutomaton)
+    /// An element of a pattern, or of a variable's value.
+    enum Piece: Sendable, Hashable {
+        case byte(UInt8)
+        case oneCharacter
+        /// A star. Whether it makes further tries of the star before it needless.
+        case anything(replacesLast: Bool)
+        /// One of the values of a variable, by its index in ``variables``.
+        case oneOf(Int)
     }
 
-    private let engine: Engine
-    /// The number of states of the pattern; 0 for patterns that need no automaton.
-    let stateCount: Int
-    /// The first bytes of every text that matches, up to the number that is compared at once; empty when case is
-    /// ignored.
-    let fixedBeginning: [UInt8]
+    private let pieces: [Piece]
+    /// The values of the variables in the pattern. One that is not defined has none, and matches nothing.
+    private let variables: [[[Piece]]]
+    /// Whether the pattern is that of a path and ends in `/*`, which also matches the path before it.
+    private let takesParent: Bool
 
-    /// How a pattern is read and compared.
-    struct Options {
-        var ignoresCase = false
-        /// Whether the pattern is for a path: slashes at the start and end are ignored, and `/*` at the end also
-        /// matches the path before it.
-        var isPath = false
-        var variables = SubstitutionVariables()
-    }
-
-    /// Compiles a pattern.
-    ///
-    /// A pattern with an undefined variable matches nothing, and neither does one that is too long.
-    init(_ text: String, _ options: Options) {
-        guard let pieces = Self.pieces(text, options) else {
-            engine = .nothing
-            stateCount = 0
-            fixedBeginning = []
-            return
-        }
-        let literal = pieces.prefix { if case .byte = $0 { true } else { false } }.map { piece -> UInt8 in
-            if case .byte(let byte) = piece { byte } else { 0 }
-        }
-        let rest = pieces[literal.count...]
-        // The path before `/*` matches too, without its slash.
-        let takesParent = options.isPath && literal.last == 0x2F && rest.elementsEqual([.anything])
-        fixedBeginning =
-            options.ignoresCase
-            ? [] : Array((takesParent ? literal.dropLast() : literal).prefix(CompiledRules.Beginning.length))
-        if pieces == (options.isPath ? [.byte(0x2F), .anything] : [.anything]) {
-            engine = .everything
-        } else if rest.isEmpty, !options.ignoresCase {
-            engine = .literal(literal)
-        } else if rest.elementsEqual([.anything]), !options.ignoresCase {
-            engine = .prefix(literal, takesParent: takesParent)
-        } else if let automaton = PatternAutomaton(
-            pieces,
-            ignoresCase: options.ignoresCase,
-            takesParent: options.isPath
-        ) {
-            engine = .automaton(automaton)
-            stateCount = automaton.stateCount
-            return
-        } else {
-            engine = .nothing
-        }
-        stateCount = 0
-    }
-
-    /// Whether the pattern matches every text.
-    var matchesEverything: Bool {
-        if case .everything = engine { true } else { false }
-    }
-
-    /// The number of steps for each byte of a text.
-    var stepsPerByte: Int {
-        switch engine {
-        case .everything, .nothing: 0
-        case .literal, .prefix: 1
-        case .automaton(let automaton): automaton.stepsPerByte
-        }
-    }
-
-    /// Returns whether the pattern matches a text.
-    ///
     /// - Parameters:
-    ///   - text: the text.
-    ///   - work: the remaining work. When it is not enough, the result is false.
-    func matches(_ text: ArraySlice<UInt8>, _ work: inout MatchWork) -> Bool {
-        let steps = stepsPerByte * text.count
-        guard work.spend(steps) else { return false }
-        return switch engine {
-        case .everything: true
-        case .nothing: false
-        case .literal(let bytes): text.elementsEqual(bytes)
-        case .prefix(let bytes, let takesParent):
-            text.starts(with: bytes) || takesParent && text.elementsEqual(bytes.dropLast())
-        case .automaton(let automaton): automaton.matches(text)
-        }
-    }
-
-    // MARK: Reading
-
-    private static func pieces(_ text: String, _ options: Options) -> [PatternAutomaton.Piece]? {
-        var bytes = (options.ignoresCase ? folded(text) : Array(text.utf8))[...]
-        if options.isPath {
+    ///   - isPath: whether the pattern is for a path: slashes at the start and end are ignored, and `/*` at the end
+    ///     also matches the path before it.
+    ///   - ignoresCase: whether it is compared with texts in lower case.
+    init(_ text: String, isPath: Bool = false, ignoresCase: Bool = false, variables: SubstitutionVariables) {
+        var bytes = (ignoresCase ? Self.foldedPattern(text) : Array(text.utf8))[...]
+        if isPath {
             bytes = bytes.drop { $0 == 0x2F }
             while bytes.last == 0x2F { bytes.removeLast() }
             if !bytes.isEmpty { bytes = [0x2F] + bytes }
         }
-        var pieces: [PatternAutomaton.Piece] = []
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            let byte = bytes[index]
-            if byte == 0x24, bytes[(index + 1)...].first == 0x28,
-                let end = bytes[(index + 2)...].firstIndex(of: 0x29)
-            {
-                let name = String(decoding: bytes[(index + 2)..<end], as: UTF8.self)
-                guard let values = options.variables.alternatives(of: name, ignoringCase: options.ignoresCase) else {
-                    return nil
-                }
-                pieces.append(.oneOf(values))
-                index = end + 1
-                continue
-            }
+        var used: [[[Piece]]] = []
+        pieces = Self.pieces(bytes) { name in
+            used.append(variables.values(of: name, ignoringCase: ignoresCase) ?? [])
+            return used.count - 1
+        }
+        self.variables = used
+        let isOpen = if case .anything = pieces.last { true } else { false }
+        takesParent = isPath && isOpen && pieces.dropLast().last == .byte(0x2F)
+    }
+
+    /// Reads a pattern or a value, with a function that returns the index of the variable with a name; nil where a text
+    /// has no variables.
+    static func pieces(_ text: ArraySlice<UInt8>, variable: (String) -> Int? = { _ in nil }) -> [Piece] {
+        var pieces: [Piece] = []
+        var hasStar = false
+        var rest = text
+        while let byte = rest.popFirst() {
             switch byte {
-            // Consecutive stars are the same as one.
-            case 0x2A: if pieces.last != .anything { pieces.append(.anything) }
+            case 0x2A:
+                // Consecutive stars are the same as one.
+                if case .anything = pieces.last { continue }
+                pieces.append(.anything(replacesLast: hasStar))
+                hasStar = true
             case 0x3F: pieces.append(.oneCharacter)
+            case 0x24 where rest.first == 0x28:
+                let name = rest.dropFirst().prefix { $0 != 0x29 }
+                if name.endIndex < rest.endIndex, let index = variable(String(decoding: name, as: UTF8.self)) {
+                    pieces.append(.oneOf(index))
+                    hasStar = false
+                    rest = rest[(name.endIndex + 1)...]
+                } else {
+                    pieces.append(.byte(byte))
+                }
             default: pieces.append(.byte(byte))
             }
-            index += 1
         }
         return pieces
     }
 
-    /// Returns a pattern with its letters outside ASCII in lower case, except in the names of variables.
-    private static func folded(_ text: String) -> [UInt8] {
+    // MARK: Comparing
+
+    /// A place in the pattern and in the text.
+    private struct Cursor {
+        var piece = 0
+        /// Where the piece is a variable: the index of its value, and the place in that value.
+        var value = 0
+        var valuePiece = 0
+        var text = 0
+        /// Whether it stands after a star, which can take one more byte.
+        var isAfterStar = false
+    }
+
+    /// Returns whether the pattern matches a whole text. When the work is not enough, the result is false.
+    func matches(_ text: [UInt8], _ work: inout MatchWork) -> Bool {
+        var cursor = Cursor()
+        var alternatives: [Cursor] = []
+        while work.spend(1) {
+            let isAtEnd = cursor.text == text.count
+            if cursor.piece == pieces.count, isAtEnd || cursor.isAfterStar { return true }
+            if takesParent, isAtEnd, cursor.piece == pieces.count - 2 { return true }
+            if cursor.piece < pieces.count, advance(&cursor, in: text, &alternatives) { continue }
+            guard let other = alternatives.popLast() else { return false }
+            cursor = other
+            if other.isAfterStar { Self.tryLater(other, in: text, &alternatives) }
+        }
+        return false
+    }
+
+    /// Moves over one piece. Returns false where the text differs from it.
+    private func advance(_ cursor: inout Cursor, in text: [UInt8], _ alternatives: inout [Cursor]) -> Bool {
+        guard case .oneOf(let index) = pieces[cursor.piece] else {
+            guard Self.take(pieces[cursor.piece], &cursor, in: text, &alternatives) else { return false }
+            cursor.piece += 1
+            if cursor.isAfterStar { Self.tryLater(cursor, in: text, &alternatives) }
+            return true
+        }
+        guard cursor.value < variables[index].count else { return false }
+        let value = variables[index][cursor.value]
+        if cursor.valuePiece == 0 {
+            alternatives.append(Cursor(piece: cursor.piece, value: cursor.value + 1, text: cursor.text))
+        }
+        guard cursor.valuePiece < value.count else {
+            cursor = Cursor(piece: cursor.piece + 1, text: cursor.text)
+            return true
+        }
+        guard Self.take(value[cursor.valuePiece], &cursor, in: text, &alternatives) else { return false }
+        cursor.valuePiece += 1
+        if cursor.isAfterStar { Self.tryLater(cursor, in: text, &alternatives) }
+        return true
+    }
+
+    /// Takes the bytes of a piece that is not a variable.
+    private static func take(
+        _ piece: Piece,
+        _ cursor: inout Cursor,
+        in text: [UInt8],
+        _ alternatives: inout [Cursor]
+    ) -> Bool {
+        cursor.isAfterStar = false
+        switch piece {
+        case .anything(let replacesLast):
+            if replacesLast { alternatives.removeLast() }
+            cursor.isAfterStar = true
+        case .byte(let byte):
+            guard cursor.text < text.count, text[cursor.text] == byte else { return false }
+            cursor.text += 1
+        case .oneCharacter:
+            // The bytes 80 to BF continue a UTF-8 character and never start one.
+            guard cursor.text < text.count, text[cursor.text] & 0xC0 != 0x80 else { return false }
+            repeat { cursor.text += 1 } while cursor.text < text.count && text[cursor.text] & 0xC0 == 0x80
+        case .oneOf: return false
+        }
+        return true
+    }
+
+    /// Keeps the cursor with one more byte for the star before it.
+    private static func tryLater(_ cursor: Cursor, in text: [UInt8], _ alternatives: inout [Cursor]) {
+        guard cursor.text < text.count else { return }
+        var later = cursor
+        later.text += 1
+        alternatives.append(later)
+    }
+
+    // MARK: Case
+
+    /// Returns a text in lower case, one character to one character.
+    static func folded(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        guard bytes.contains(where: { $0 >= 0x80 }) else {
+            return bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        }
+        var result = ""
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            let lower = scalar.properties.lowercaseMapping.unicodeScalars
+            result.unicodeScalars.append(lower.count == 1 ? lower.first ?? scalar : scalar)
+        }
+        return Array(result.utf8)
+    }
+
+    /// Returns a pattern in lower case, except the names of variables.
+    private static func foldedPattern(_ text: String) -> [UInt8] {
         var rest = Array(text.utf8)[...]
-        guard rest.contains(where: { $0 >= 0x80 }) else { return Array(rest) }
         var result: [UInt8] = []
         while let start = rest.firstRange(of: "$(".utf8), let end = rest[start.upperBound...].firstIndex(of: 0x29) {
-            result += CompiledRules.folded(Array(rest[..<start.lowerBound]))
-            result += rest[start.lowerBound...end]
+            result += folded(rest[..<start.lowerBound]) + rest[start.lowerBound...end]
             rest = rest[(end + 1)...]
         }
-        return result + CompiledRules.folded(Array(rest))
+        return result + folded(rest)
     }
+}
+
+/// The values for `$(name)` in a pattern (Apple, applinks.SubstitutionVariables).
+struct SubstitutionVariables: Sendable {
+    private var values: [ExactText: [[LinkPattern.Piece]]] = [:]
+    private var foldedValues: [ExactText: [[LinkPattern.Piece]]] = [:]
+
+    /// Creates the variables of a file. The predefined variables are included. A variable of the file replaces a
+    /// predefined one with the same name.
+    init(_ own: [AssociationFile.Variable]) {
+        for variable in own where Self.isName(variable.name) {
+            set(ExactText(variable.name), variable.values)
+        }
+    }
+
+    private init() {}
+
+    private mutating func set(_ name: ExactText, _ texts: [String]) {
+        // A value may have wildcards, but no variables.
+        values[name] = texts.map { LinkPattern.pieces(Array($0.utf8)[...]) }
+        foldedValues[name] = texts.map { LinkPattern.pieces(LinkPattern.folded($0.utf8)[...]) }
+    }
+
+    /// Returns whether a pattern can refer to a variable with this name.
+    static func isName(_ name: String) -> Bool {
+        !name.isEmpty && !name.utf8.contains { [0x24, 0x28, 0x29].contains($0) }
+    }
+
+    func values(of name: String, ignoringCase: Bool) -> [[LinkPattern.Piece]]? {
+        let name = ExactText(name)
+        return ignoringCase
+            ? foldedValues[name] ?? Self.predefined.foldedValues[name] : values[name] ?? Self.predefined.values[name]
+    }
+
+    /// Returns whether a variable is predefined.
+    static func isPredefined(_ name: String) -> Bool { predefined.values[ExactText(name)] != nil }
+
+    private static let predefined: SubstitutionVariables = {
+        let upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".map(String.init)
+        let lower = upper.map { $0.lowercased() }
+        let digits = (0...9).map(String.init)
+        var result = SubstitutionVariables()
+        result.set("alpha", upper + lower)
+        result.set("upper", upper)
+        result.set("lower", lower)
+        result.set("alnum", upper + lower + digits)
+        result.set("digit", digits)
+        result.set("xdigit", digits + upper[..<6] + lower[..<6])
+        // This list has more regions than a phone's, which has no numeric ones: these have three digits. The others have
+        // two letters, and are the same.
+        result.set("region", Locale.Region.isoRegions.map(\.identifier).filter { $0.utf8.count == 2 })
+        result.set("lang", Locale.LanguageCode.isoLanguageCodes.map(\.identifier))
+        return result
+    }()
 }

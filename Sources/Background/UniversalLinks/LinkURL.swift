@@ -6,13 +6,11 @@
 public struct LinkURL: Sendable, Hashable {
     /// Why a text can't be a universal link, regardless of association files.
     public enum Problem: Error, Sendable, Hashable {
-        /// The URL is longer than ``LinkURL/maximumLength``.
         case tooLong
         /// The URL has a space or a control character.
         case forbiddenCharacter
         /// The scheme is missing, or is not http or https.
         case scheme
-        /// The URL has no host.
         case host
     }
 
@@ -107,32 +105,26 @@ public struct LinkURL: Sendable, Hashable {
         return host(written[authority..<end]).flatMap { HostName.ascii($0) }
     }
 
-    /// Returns part of the URL with its escapes decoded. Invalid escapes stay unchanged.
-    func decoded(_ range: Range<Int>) -> [UInt8] {
+    /// Returns part of a URL with the escapes of some bytes decoded. Invalid escapes stay unchanged.
+    package static func decoded(
+        _ text: ArraySlice<UInt8>,
+        where isWanted: (UInt8) -> Bool = { _ in true }
+    ) -> [UInt8] {
         var result: [UInt8] = []
-        result.reserveCapacity(range.count)
-        var index = range.lowerBound
-        while index < range.upperBound {
-            if bytes[index] == 0x25, index + 2 < range.upperBound,
-                let high = Self.hexValue(bytes[index + 1]), let low = Self.hexValue(bytes[index + 2])
+        result.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == 0x25, digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16), isWanted(value)
             {
-                result.append(high << 4 | low)
-                index += 3
+                result.append(value)
+                rest = rest.dropFirst(2)
             } else {
-                result.append(bytes[index])
-                index += 1
+                result.append(byte)
             }
         }
         return result
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x37
-        case 0x61...0x66: digit - 0x57
-        default: nil
-        }
     }
 }
 

@@ -3,7 +3,6 @@ import BackgroundTagReading
 
 /// The side of the service that reads tags in the background on the bus: answers the calls of other programs.
 package final class BusAnswers {
-    /// A call to open an entry that came before the inbox was read.
     private struct EarlyCall {
         var message: ReceivedMessage
         var id: String
@@ -14,20 +13,17 @@ package final class BusAnswers {
     private var earlyCalls: [EarlyCall] = []
     /// Whether the entries of the inbox and the routing of links are known.
     private var hasBegun = false
-    /// The maximum number of calls that wait.
     private static let maximumEarlyCalls = 100
 
-    /// Prepares the answers.
-    ///
     /// - Parameters:
-    ///   - status: the state of the service, as a JSON object.
+    ///   - status: returns the state of the service, as a JSON object.
     ///   - open: opens an entry, and returns one word about the result.
     package init(status: @escaping () -> String, open: @escaping (String) -> String) {
         self.status = status
         self.open = open
     }
 
-    /// Answers the calls that waited for the inbox. From now on no call waits.
+    /// Answers the calls that waited for the inbox.
     package func begin() throws(BusError) {
         hasBegun = true
         let calls = earlyCalls
@@ -83,7 +79,6 @@ package final class BusAnswers {
             """
     }
 
-    /// Answers a call.
     package func answer(_ message: ReceivedMessage) throws(BusError) {
         if message.name == "org.freedesktop.DBus.Introspectable.Introspect" {
             guard let text = Self.introspection(of: message.path) else { return try refuseObject(message) }

@@ -1,60 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Why a call on the bus failed. Errors are equal if their codes are.
-public struct BusError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure; new kinds may be added.
-    public struct Code: Sendable, Hashable {
-        enum Kind: Sendable {
-            case libraryMissing, daemonMissing, noBus, nobody, noMethod, nameTaken, badMessage, foreign, noAnswer,
-                silentBus, refused
-        }
-
-        let kind: Kind
-
+/// Why a call on the bus failed.
+public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: Sendable, Hashable {
         /// libsystemd is not installed.
-        public static let libraryMissing = Code(kind: .libraryMissing)
+        case libraryMissing
         /// dbus-daemon is not installed.
-        public static let daemonMissing = Code(kind: .daemonMissing)
+        case daemonMissing
         /// There is no bus, or it closed the connection.
-        public static let noBus = Code(kind: .noBus)
+        case noBus
         /// No program owns the name, and none can be started for it.
-        public static let nobody = Code(kind: .nobody)
+        case nobody
         /// The program with this name lacks the object, the interface or the method.
-        public static let noMethod = Code(kind: .noMethod)
+        case noMethod
         /// Another program owns the name.
-        public static let nameTaken = Code(kind: .nameTaken)
+        case nameTaken
         /// A message has unexpected values.
-        public static let badMessage = Code(kind: .badMessage)
+        case badMessage
         /// The name belongs to another user.
-        public static let foreign = Code(kind: .foreign)
+        case foreign
         /// The program did not answer in time, or ended before it answered.
-        public static let noAnswer = Code(kind: .noAnswer)
+        case noAnswer
         /// The bus itself did not answer in time.
-        public static let silentBus = Code(kind: .silentBus)
+        case silentBus
         /// The program answered with an error.
-        public static let refused = Code(kind: .refused)
+        case refused
     }
-
-    /// Boxed, so that the error is one pointer wide.
-    private final class Contents: Sendable {
-        let code: Code
-        let reason: String
-
-        init(_ code: Code, _ reason: String) {
-            self.code = code
-            self.reason = reason
-        }
-    }
-
-    private let contents: Contents
 
     /// The kind of failure.
-    public var code: Code { contents.code }
+    public let code: Code
     /// The reason, as a sentence for people.
-    public var reason: String { contents.reason }
+    public let reason: String
 
-    init(_ code: Code, _ reason: String) { contents = Contents(code, reason) }
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    static func badAnswer(of object: BusCall.Object) -> BusError {
+        BusError(.badMessage, "\(object.program) answers with other values than it should.")
+    }
 
     /// Creates an error from the negative number that a call of sd-bus returned.
     init(number: CInt, _ what: String) {
@@ -73,12 +60,6 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
         self.init(code, "\(what): \(text).")
     }
 
-    /// Creates an error from an error that answers a call.
-    ///
-    /// - Parameters:
-    ///   - name: the error's name on the bus.
-    ///   - text: its text.
-    ///   - destination: the name of the called program, for people.
     init(answer name: String, _ text: String, of destination: String) {
         let code: Code =
             switch name {
@@ -97,10 +78,4 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { reason }
-}
-
-extension BusError: Hashable {
-    public static func == (left: BusError, right: BusError) -> Bool { left.code == right.code }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

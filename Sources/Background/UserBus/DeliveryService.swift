@@ -11,7 +11,7 @@ package final class DeliveryService: @unchecked Sendable {
     // Sendable because nothing of it changes, and only one thread uses the bus: the one that creates it, then the one
     // that runs it.
 
-    /// Handles a link, and returns whether it was handled. Called on the thread of ``run(isStopped:)``.
+    /// Handles a link on the thread of ``run(isStopped:)``, and returns whether it was handled.
     package typealias Handler = @Sendable (UserActivityPayload) -> Bool
 
     /// Whether the user sees this instance of the app.
@@ -22,7 +22,6 @@ package final class DeliveryService: @unchecked Sendable {
         case background
     }
 
-    /// Why ``run(isStopped:)`` has returned.
     package enum End: Sendable, Hashable {
         case stopped
         /// A visible instance has replaced this one.
@@ -32,19 +31,13 @@ package final class DeliveryService: @unchecked Sendable {
     /// How long a replaced instance still receives links, from programs that looked up its name just before.
     private static let farewell = Duration.seconds(2)
 
-    private let bus: UserBus
+    private let bus: BusConnection
     private let desktopID: String
     private let path: String
     private let handler: Handler
 
-    /// Takes the app's name.
-    ///
-    /// - Parameters:
-    ///   - desktopID: the name of the app's desktop entry, which is also its name on the bus.
-    ///   - presence: whether the user sees this instance of the app.
-    ///   - address: the address of the bus; nil for the one of this process.
-    ///   - handler: receives each link.
-    /// - Throws: ``BusError``; with `nameTaken` when another instance owns the name and keeps it.
+    /// Takes the app's name, which is that of its desktop entry. Throws `nameTaken` when another instance owns the name
+    /// and keeps it.
     package init(
         desktopID: String,
         presence: Presence = .visible,
@@ -57,31 +50,29 @@ package final class DeliveryService: @unchecked Sendable {
         self.path = path
         self.desktopID = desktopID
         self.handler = handler
-        bus = try UserBus(address: address)
-        try bus.connection.take(desktopID, yields: presence == .background, replaces: presence == .visible)
+        bus = try BusConnection(.user, address: address)
+        try bus.take(desktopID, yields: presence == .background, replaces: presence == .visible)
     }
 
-    /// Receives links until the bus is gone, another instance replaces this one, or it is stopped.
+    /// Receives links until another instance replaces this one or it is stopped, or the bus is gone, which throws.
     ///
     /// - Parameter isStopped: called at least every second; return true to stop.
-    /// - Throws: ``BusError`` when the bus is gone.
     @discardableResult
     package func run(isStopped: () -> Bool = { false }) throws(BusError) -> End {
         var end: Deadline?
         while !isStopped() {
-            if let message = try bus.connection.receive() {
+            if let message = try bus.receive() {
                 if message.isCall { try answer(message) }
                 if Self.isLoss(message, of: desktopID) { end = Deadline(after: Self.farewell) }
             } else if let end, end.left == nil {
                 return .replaced
             } else {
-                bus.connection.wait(.seconds(1))
+                bus.wait(.seconds(1))
             }
         }
         return .stopped
     }
 
-    /// Returns whether the bus reports that another instance owns a name now.
     static func isLoss(_ message: ReceivedMessage, of name: String) -> Bool {
         guard message.sender == ReplyLedger.daemon, message.name == "\(ReplyLedger.daemon).NameLost" else {
             return false
@@ -90,7 +81,6 @@ package final class DeliveryService: @unchecked Sendable {
         return lost == name
     }
 
-    /// Answers a call.
     private func answer(_ message: ReceivedMessage) throws(BusError) {
         guard message.path == path, message.name == DeliveryInterface.name + "." + DeliveryInterface.method else {
             return try message.answer(nil)
@@ -106,9 +96,8 @@ package final class DeliveryService: @unchecked Sendable {
     }
 
     private func payload(of message: ReceivedMessage) -> UserActivityPayload? {
-        let reader = unsafe BusMessageReader(message: message.message)
-        guard reader.hasSignature(DeliveryInterface.argumentSignature), let type = reader.string(),
-            let url = reader.string(), let bytes = reader.bytes()
+        guard let values = message.arguments(DeliveryInterface.argumentSignature), let type = values[0].text,
+            let url = values[1].text, case .bytes(let bytes) = values[2]
         else {
             return nil
         }

@@ -5,20 +5,16 @@ package import LinuxSupport
 /// A separate bus of this process: a `dbus-daemon` in a private folder, which starts no programs. Only programs that
 /// get its address can use it.
 package final class PrivateBus: Sendable {
-    /// The address of the bus, in the format of `DBUS_SESSION_BUS_ADDRESS`.
+    /// In the format of `DBUS_SESSION_BUS_ADDRESS`.
     package let address: String
-    /// The daemon's process. It is a child of this process: the creator of the bus has to wait for it.
+    /// The daemon, a child of this process: the creator of the bus has to wait for it.
     package let process: Int32
 
-    /// How long the daemon may take to start, in milliseconds.
+    /// In milliseconds.
     private static let limit: Int32 = 5000
 
-    /// Starts the daemon, and waits until programs can connect.
-    ///
-    /// - Parameters:
-    ///   - folder: the folder for its socket and its configuration.
-    ///   - environment: the daemon's variables. Their `PATH` determines where the program is found.
-    /// - Throws: ``BusError``; with `daemonMissing` when there is no dbus-daemon.
+    /// Starts the daemon, and waits until programs can connect. Throws `daemonMissing` when the `PATH` of the
+    /// environment has no dbus-daemon.
     package init(in folder: PrivateFolder, environment: [String: String]) throws(BusError) {
         guard let program = ProgramPath.find("dbus-daemon", in: environment["PATH"] ?? "") else {
             throw BusError(
@@ -46,7 +42,6 @@ package final class PrivateBus: Sendable {
         (process, address) = try Self.start(&launch)
     }
 
-    /// Starts the daemon, which prints its address.
     private static func start(_ launch: inout ProgramLaunch) throws(BusError) -> (process: Int32, address: String) {
         guard let pipe = DescriptorPipe() else { throw BusError(number: -errno, "No pipe can be made") }
         defer { close(pipe.reader) }

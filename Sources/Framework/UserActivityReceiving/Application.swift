@@ -140,7 +140,7 @@ extension Application {
     nonisolated public static func isRunning(as desktopID: String) -> Bool {
         // A simulator gives the links to each program of the app.
         if SimulatorPhone.ofProcess != nil { return false }
-        guard let bus = try? UserBus() else { return false }
+        guard let bus = try? BusConnection(.user) else { return false }
         return (try? bus.isRunning(desktopID)) ?? false
     }
 }

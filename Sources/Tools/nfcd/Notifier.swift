@@ -25,11 +25,7 @@ final class Notifier {
         var content: NotificationContent
     }
 
-    static let object = BusCall.Object(
-        "org.freedesktop.Notifications",
-        "/org/freedesktop/Notifications",
-        "org.freedesktop.Notifications"
-    )
+    static let object = BusCall.Object.notifications
     /// The reason of `NotificationClosed` that means the user.
     private static let dismissed: Int64 = 2
 

@@ -51,11 +51,10 @@ struct AppFileTests {
     }
 
     @Test(arguments: [
-        ("example.org", "write a service before it"), ("https://example.org", "it is a URL"),
-        ("applinks:https://example.org", "without its scheme"), ("applinks:example.org/x", "without a path"),
-        ("applinks:example.org:8443", "without a port"), ("applinks:", "it has no domain"),
-        ("applinks:a b", "a blank"), ("applinks:a.*.example", "a wildcard stands first"),
-        ("applinks:a.example?mode=x", "its mode is not"), ("applinks:a..example", "can't be the name of a domain"),
+        ("example.org", "has no service"), ("https://example.org", "has no service"),
+        ("applinks:https://example.org", "no scheme, path, port"), ("applinks:example.org/x", "no scheme, path, port"),
+        ("applinks:", "has no domain"), ("applinks:a.*.example", "has a wildcard"),
+        ("applinks:a.example?mode=x", "has another mode"), ("applinks:a..example", "can't be the name of a domain"),
         ("applinks:1.2.3.4", "is an address"), ("applinks:localhost", "has no dot"),
     ])
     func `App description: a wrong entry is ignored with a reason`(_ entry: String, _ reason: String) throws {

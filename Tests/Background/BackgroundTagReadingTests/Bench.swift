@@ -109,7 +109,7 @@ struct Bench {
     private func input(_ words: [Substring]) throws -> BackgroundReader.Input {
         switch words[0] {
         case "on": return .conditions(ReadingConditions())
-        case "off": return .conditions(ReadingConditions(isDisplayOn: false))
+        case "off": return .conditions(ReadingConditions(obstacles: [.displayOff]))
         case "lock": return .lock(isLocked: true)
         case "unlock": return .lock(isLocked: false)
         case "gone": return .desktopGone

@@ -17,9 +17,9 @@ struct PresenceTests {
     )
     func `identifiers: four bytes that begin with 08 are random (ISO/IEC 14443-3, 6.4.4)`(
         identifier: [UInt8],
-        isMadeUp: Bool
+        isUnstable: Bool
     ) {
-        #expect(TagReading(identifier: identifier, message: nil).hasStableIdentifier == !isMadeUp)
+        #expect(TagReading(identifier: identifier, message: nil).hasStableIdentifier == !isUnstable)
     }
 
     @Test func `tag that stays: arrives once, however often reading pauses and its message changes`() throws {
@@ -98,7 +98,7 @@ struct PresenceTests {
 
     // MARK: Apps
 
-    private let session = BackgroundReader.Input.conditions(ReadingConditions(isReaderSessionActive: true))
+    private let session = BackgroundReader.Input.conditions(ReadingConditions(obstacles: [.readerSession]))
 
     @Test func `tag that an app has read: does not arrive until it left and came again`() throws {
         var bench = try Bench()

@@ -53,7 +53,7 @@ struct ReaderExplorationTests {
             case .ready: input = .desktopReady
             case .opened: input = .summaryActivated
             case .stop, .start:
-                input = .conditions(ReadingConditions(isDisplayOn: step == .start))
+                input = .conditions(ReadingConditions(obstacles: step == .start ? [] : [.displayOff]))
                 if step == .start, !isReading {
                     // The first poll shows that all tags have left.
                     near = []

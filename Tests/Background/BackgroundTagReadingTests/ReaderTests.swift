@@ -222,9 +222,9 @@ struct ReaderTests {
     }
 
     @Test(arguments: [
-        ReadingConditions(wasUnlocked: false), ReadingConditions(isDisplayOn: false),
-        ReadingConditions(isReaderSessionActive: true), ReadingConditions(isWalletActive: true),
-        ReadingConditions(isCameraActive: true), ReadingConditions(isAirplaneModeOn: true),
+        ReadingConditions(obstacles: [.neverUnlocked]), ReadingConditions(obstacles: [.displayOff]),
+        ReadingConditions(obstacles: [.readerSession]), ReadingConditions(obstacles: [.wallet]),
+        ReadingConditions(obstacles: [.camera]), ReadingConditions(obstacles: [.airplaneMode]),
     ])
     func `obstacle: nothing is read, and the tag arrives when reading begins again`(_ conditions: ReadingConditions)
         throws
@@ -242,15 +242,15 @@ struct ReaderTests {
         var bench = try Bench()
         bench.reader = BackgroundReader(router: try Fixture.router())
         #expect(!bench.reader.isLooking)
-        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false))) == [.startLooking])
+        #expect(bench.handle(.conditions(ReadingConditions(obstacles: [.unsupported]))) == [.startLooking])
         #expect(bench.reader.isLooking && !bench.reader.conditions.allowReading)
         let message = try Fixture.message("https://example.org/buy/1")
         #expect(bench.read(message: message, tag: [1]) == [.note(.notEligible([.unsupported]))])
         #expect(bench.handle(.conditions(ReadingConditions())) == [])
         try bench.run("read 1 -> store 1")
-        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false))) == [])
+        #expect(bench.handle(.conditions(ReadingConditions(obstacles: [.unsupported]))) == [])
         try bench.run("wait 90000\non -> nothing\nnear 1\nread 1 -> nothing")
-        #expect(bench.handle(.conditions(ReadingConditions(isSupported: false, isDisplayOn: false))) == [.stopLooking])
+        #expect(bench.handle(.conditions(ReadingConditions(obstacles: [.unsupported, .displayOff]))) == [.stopLooking])
     }
 
     // MARK: Too many

@@ -10,12 +10,12 @@ struct StateMachineDriverTests {
         loop.handle(.conditions(ReadingConditions()))
         loop.handle(.lock(isLocked: true))
         #expect(actions == [] && !loop.machine.isLooking && !loop.machine.isLocked)
-        loop.begin([.conditions(ReadingConditions(isDisplayOn: false)), .lock(isLocked: false)])
+        loop.begin([.conditions(ReadingConditions(obstacles: [.displayOff])), .lock(isLocked: false)])
         #expect(actions == [.startLooking] && loop.machine.isLooking && loop.machine.isLocked)
         // From now on none waits.
         loop.handle(.lock(isLocked: false))
         #expect(!loop.machine.isLocked)
-        loop.handle(.conditions(ReadingConditions(isDisplayOn: false)))
+        loop.handle(.conditions(ReadingConditions(obstacles: [.displayOff])))
         #expect(actions == [.startLooking, .stopLooking])
     }
 

@@ -18,17 +18,9 @@ struct SystemConditionsTests {
 
     @Test func `Conditions: tags are read when all seven hold, each other has its obstacle and reason`() {
         for bits in 0..<128 {
-            let isGood = (0..<7).map { bits >> $0 & 1 == 1 }
-            let conditions = ReadingConditions(
-                isSupported: isGood[0],
-                wasUnlocked: isGood[1],
-                isDisplayOn: isGood[2],
-                isReaderSessionActive: !isGood[3],
-                isWalletActive: !isGood[4],
-                isCameraActive: !isGood[5],
-                isAirplaneModeOn: !isGood[6]
-            )
-            let missing = ReadingConditions.Obstacle.allCases.enumerated().filter { !isGood[$0.offset] }.map(\.element)
+            let missing = ReadingConditions.Obstacle.allCases.enumerated()
+                .filter { bits >> $0.offset & 1 == 0 }.map(\.element)
+            let conditions = ReadingConditions(obstacles: Set(missing))
             #expect(conditions.obstacles == missing)
             #expect(conditions.allowReading == (bits == 127))
         }

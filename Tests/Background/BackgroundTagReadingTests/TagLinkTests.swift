@@ -370,23 +370,6 @@ struct TagLinkTests {
 
     // MARK: What an app gets
 
-    @Test func `Payload: it survives its encoding, and a cut one is refused`() throws {
-        for message in [try Fixture.message(Fixture.link), try Fixture.message(Fixture.link, count: 65_536)] {
-            let payload = try payload(message)
-            #expect(try UserActivityPayload(json: payload.json) == payload)
-            for count in stride(from: 0, to: payload.json.count, by: message.count < 100 ? 1 : 9973) {
-                #expect(throws: UserActivityPayload.Problem.self) {
-                    try UserActivityPayload(json: Array(payload.json.prefix(count)))
-                }
-            }
-        }
-        let small = try payload(Fixture.message(Fixture.link)).json
-        #expect(String(decoding: small, as: UTF8.self).hasPrefix(#"{"activity_type":"NSUserActivityTypeBrowsingWeb","#))
-        let space = [UInt8](repeating: 0x20, count: 4 * UserActivityPayload.maximumMessageSize - small.count)
-        #expect(try UserActivityPayload(json: small + space).webpageURL == Fixture.link)
-        #expect(throws: UserActivityPayload.Problem.self) { try UserActivityPayload(json: small + space + [0x20]) }
-    }
-
     private func payload(_ message: [UInt8], type: String = UserActivityPayload.browsingWeb, url: String = Fixture.link)
         throws(UserActivityPayload.Problem) -> UserActivityPayload
     {

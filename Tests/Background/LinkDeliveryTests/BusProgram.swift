@@ -66,15 +66,7 @@ final class BusProgram: Sendable {
             let name = call.values().last?.text ?? ""
             if let value = properties[name] { return try call.answer([value]) }
             // The unit's job: there is none.
-            var answer: OpaquePointer?
-            _ = unsafe ocn_bus_message_new_method_return(call.message, &answer)
-            defer { _ = unsafe ocn_bus_message_unref(answer) }
-            var writer = unsafe BusMessageWriter(message: answer)
-            writer.structure("uo") { writer in
-                writer.number(0)
-                writer.value(.path("/"))
-            }
-            unsafe bus.sendAnswer(answer)
+            try call.answer([.structure([.uint32(0), .path("/")])])
         }
     }
 }

@@ -118,7 +118,7 @@ final class CacheTests {
             answer("a.example", .failure(FetchError(code, "down\nnow")))
             try await refresh(["a.example"], now: Self.week)
             #expect(try app() == "T.one", "\(code)")
-            #expect(try kept("a.example")?.failureParts?.code == code.description)
+            #expect(try kept("a.example")?.failureParts?.code == code.rawValue)
             #expect(try kept("a.example")?.answered == 0)
         }
         answer("a.example", .failure(FetchError(.missing, "gone")))

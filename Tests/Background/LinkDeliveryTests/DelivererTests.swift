@@ -235,10 +235,6 @@ import Testing
         kill(running.process, SIGTERM)
         #expect(running.wait(.seconds(60)) == SIGTERM)
         desk.expect(.notStarted) { try ChildProgram("/nowhere", ["x"], folder: "/", environment: [:]) }
-        let times: [(Duration, Int)] = [
-            (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000), (.seconds(-1), -1_000_000_000),
-        ]
-        for (time, nanoseconds) in times { #expect(ChildProgram.nanoseconds(time) == nanoseconds) }
     }
 
     @Test(arguments: [
@@ -247,7 +243,7 @@ import Testing
         "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
     ]) func `environment: variables for the service itself are not passed to apps`(name: String) {
         let own = ["HOME": "/h", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b", "XDG_RUNTIME_DIR": "/r", "DISPLAY": ":0"]
-        #expect(ProgramStart.environment(own.merging([name: "x"]) { $1 }) == own)
+        #expect(LinkDeliverer.environmentOfApps(own.merging([name: "x"]) { $1 }) == own)
     }
 
     @Test func `errors of the bus become errors of the delivery`() {

@@ -76,7 +76,7 @@ struct DesktopEntriesTests {
         #expect(reason("kde-four")?.contains("by others") == true)
         try scratch.write("own/applications/two.desktop", "[Desktop Entry]\nType=Link\n")
         #expect(
-            reason("two")?.hasSuffix("/own/applications/two.desktop is no desktop entry of an app that is shown.")
+            reason("two")?.hasSuffix("/own/applications/two.desktop is not a desktop entry of an app that is shown.")
                 == true
         )
         // A file that can't be read is not passed over either.

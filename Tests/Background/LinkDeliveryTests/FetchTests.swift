@@ -23,10 +23,10 @@ import Testing
         let expected: [(String, FetchError.Code?)] = [
             ("good", nil), ("chunked", nil), ("toend", nil), ("early", nil), ("largest", nil), ("redirect", .redirect),
             ("missing", .missing), ("gone", .missing), ("broken", .status), ("large", .tooLarge), ("liar", .tooLarge),
-            ("twice", .badResponse), ("short", .truncated), ("gzip", .badResponse), ("text", .badFile),
+            ("twice", .badFile), ("short", .truncated), ("gzip", .badFile), ("text", .badFile),
             ("deep", .badFile), ("garbage", .badResponse), ("head", .tooLarge), ("chunky", .badResponse),
             ("bigchunk", .tooLarge), ("endless", .tooLarge), ("endlesschunks", .tooLarge),
-            ("continued", nil), ("lines", nil), ("trailers", .tooLarge), ("twocodings", .badResponse),
+            ("continued", nil), ("lines", nil), ("trailers", .tooLarge), ("twocodings", .badFile),
             ("nameless", .badResponse), ("hugemissing", .missing), ("nothing", .truncated),
         ]
         for (name, code) in expected {

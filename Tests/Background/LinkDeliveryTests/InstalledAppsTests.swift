@@ -86,8 +86,8 @@ struct InstalledAppsTests {
         #expect(app.linkedDomains == ["a.example"] && app.ignoredDomains == ["nonsense"])
         #expect(app.schemes == ["own"] && app.isBusActivated)
         #expect(found.problems.map(\.path) == [scratch.path + "/own/nfc/apps/org.x.App.json"])
-        let advice = "write a service before it, as in applinks:example.org."
-        #expect(found.problems.map(\.reason) == ["The entry \"nonsense\" is ignored: \(advice)"])
+        let reason = "\"nonsense\" has no service. Write applinks: before the domain. The entry is ignored."
+        #expect(found.problems.map(\.reason) == [reason])
     }
 
     @Test func `apps: an invalid description of the user hides the system's of the same name`() throws {

@@ -69,22 +69,22 @@ struct AssociatedDomainTests {
 
     @Test(arguments: entries) func `Check of domains: the rule that is broken is found`(_ row: Row) throws {
         let entries = row.subject == "." ? [] : row.subject.split(separator: ",").map(String.init)
-        let check = AssociatedDomainCheck(entries: entries, url: try LinkURL("https://h.example/x"), isRelease: true)
-        #expect(check.findings.map { $0.id.dropFirst(3) }.joined(separator: ",") == row.last)
+        let found = AssociatedDomain.check(entries, url: try LinkURL("https://h.example/x"), isRelease: true)
+        #expect(found.map { $0.id.dropFirst(3) }.joined(separator: ",") == row.last)
         // The mode for developers is wrong only in a release.
-        let development = AssociatedDomainCheck(entries: entries, url: try LinkURL("https://h.example/x")).findings
-        #expect(development.map(\.id) == check.findings.map(\.id).filter { $0 != "DOM007" })
+        let development = AssociatedDomain.check(entries, url: try LinkURL("https://h.example/x"))
+        #expect(development.map(\.id) == found.map(\.id).filter { $0 != "DOM007" })
         // What has no effect is an error, and is not an entry.
         if let entry = entries.first, ["004", "005", "008"].contains(row.last) {
             #expect(AssociatedDomain(entry) == nil)
-            #expect(check.findings[0].severity == .error)
+            #expect(found[0].severity == .error)
         }
     }
 
     @Test func `Check of domains: 30 entries are allowed, 31 are DOM009`() {
         let many = (0..<31).map { "applinks:h\($0).example" }
-        #expect(AssociatedDomainCheck(entries: many.dropLast()).findings.isEmpty)
-        #expect(AssociatedDomainCheck(entries: many).findings.map(\.id) == ["DOM009"])
+        #expect(AssociatedDomain.check(many.dropLast()).isEmpty)
+        #expect(AssociatedDomain.check(many).map(\.id) == ["DOM009"])
     }
 
     // MARK: Names of hosts

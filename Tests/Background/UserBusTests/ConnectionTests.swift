@@ -32,7 +32,7 @@ struct ConnectionTests {
     func `a name is replaced only if its owner yields and the new owner replaces`(yields: Bool, replaces: Bool) throws {
         let (first, second) = (try bus.connection(), try bus.connection())
         try first.take(Self.name, yields: yields)
-        #expect(try second.isThere(Self.name))
+        #expect(try second.hasOwner(Self.name))
         if yields && replaces {
             try second.take(Self.name, replaces: true)
             let lost = try first.next { $0.name == "org.freedesktop.DBus.NameLost" }
@@ -73,7 +73,7 @@ struct ConnectionTests {
 
     @Test func `calls: each failure of the program has its code`() throws {
         let connection = try bus.connection()
-        #expect(try !connection.isThere(Self.name))
+        #expect(try !connection.hasOwner(Self.name))
         expect(.nobody) { try connection.ask(BusCall(Self.object, "Do")) }
         expect(.nobody) { try connection.send(BusCall(Self.object, "Do")) }
         let rows: [(Peer.Answer, BusError.Code)] = [
@@ -82,12 +82,12 @@ struct ConnectionTests {
         ]
         for (answer, code) in rows {
             let peer = try Peer(bus.address, Self.name) { _ in answer }
-            expect(code, "\(answer)") { try connection.ask(BusCall(Self.object, "Do"), within: 60) }
+            expect(code, "\(answer)") { try connection.ask(BusCall(Self.object, "Do"), within: .seconds(60)) }
             #expect(peer.methods == ["Do"] && !connection.isSilent)
         }
         let peer = try Peer(bus.address, Self.name) { _ in .silence }
-        expect(.noAnswer) { try connection.ask(BusCall(Self.object, "Do"), within: 0) }
-        #expect(try connection.isThere(Self.name))
+        expect(.noAnswer) { try connection.ask(BusCall(Self.object, "Do"), within: .seconds(0)) }
+        #expect(try connection.hasOwner(Self.name))
         withExtendedLifetime(peer) {}
     }
 
@@ -113,7 +113,7 @@ struct ConnectionTests {
     @Test func `answers: a late one does not answer the next call`() throws {
         let (program, caller) = (try bus.connection(), try bus.connection())
         try program.take(Self.name)
-        expect(.noAnswer) { try caller.ask(BusCall(Self.object, "First"), within: 0) }
+        expect(.noAnswer) { try caller.ask(BusCall(Self.object, "First"), within: .seconds(0)) }
         let first = try program.next { $0.isCall }
         let cookie = try caller.send(BusCall(Self.object, "Second"))
         let second = try program.next { $0.isCall }
@@ -175,9 +175,7 @@ struct ConnectionTests {
         let wrong = BusCall.Object(":1.999", "no path", "org.example.App")
         expect(.refused) { try connection.send(BusCall(wrong, "Do")) }
         expect(.refused) { try connection.emit(wrong, "Changed", []) }
-        expect(.refused) {
-            try connection.call(Self.gone, "Do", shownAs: "It", within: .zero) { $0.value(.list([])) }
-        }
+        expect(.refused) { try connection.send(BusCall(Self.gone, "Do", [.list([])])) }
         let answer = try connection.answer(to: try connection.send(BusCall(Self.gone, "Do")))
         #expect(answer.error(of: "It").code == .nobody)
     }
@@ -206,7 +204,7 @@ struct ConnectionTests {
         for which in [BusConnection.Bus.user, .system] {
             let connection = try BusConnection(which, address: bus.address, patience: .milliseconds(50))
             bus.stop()
-            expect(.silentBus) { try connection.isThere(Self.name) }
+            expect(.silentBus) { try connection.hasOwner(Self.name) }
             #expect(connection.isSilent)
             expect(.silentBus) { try connection.emit(Self.object, "Changed", []) }
             expect(.silentBus) { try connection.send(BusCall(Self.gone, "Do")) }
@@ -214,7 +212,7 @@ struct ConnectionTests {
             bus.goOn()
             connection.patience = .seconds(30)
             while connection.isSilent { _ = try connection.receive() }
-            #expect(try !connection.isThere(Self.name))
+            #expect(try !connection.hasOwner(Self.name))
         }
     }
 
@@ -234,7 +232,7 @@ struct ConnectionTests {
             while open.isSilent { _ = try open.receive() }
         } else {
             // The bus owes no answer to a signal. It is asked again when it has taken all.
-            waitWhile((try? open.isThere(Self.name)) == nil)
+            waitWhile((try? open.hasOwner(Self.name)) == nil)
             #expect(!open.isSilent)
         }
         sender = nil

@@ -31,18 +31,26 @@ struct DeliveryTests {
 
     init() throws { bus = try TestBus() }
 
-    private func deliver(_ name: String = app, starts: Bool = false, token: String? = nil) throws -> UserBus.Outcome {
+    private func deliver(_ name: String = app, starts: Bool = false, token: String? = nil) throws
+        -> BusConnection.DeliveryOutcome
+    {
         let payload = try UserActivityPayload(
             activityType: UserActivityPayload.browsingWeb,
             webpageURL: link,
             message: try NDEFMessage([try .uri(link)]).encoded()
         )
-        let bus = try UserBus(address: bus.address)
+        let bus = try BusConnection(.user, address: bus.address)
         return try bus.deliver(payload, to: name, starts: starts, token: token, limit: Self.limit)
     }
 
-    private func open(_ uri: String, token: String? = nil) throws -> UserBus.Outcome {
-        try UserBus(address: bus.address).open(uri, in: app, starts: false, token: token, limit: Self.limit)
+    private func open(_ uri: String, token: String? = nil) throws -> BusConnection.DeliveryOutcome {
+        try BusConnection(.user, address: bus.address).open(
+            uri,
+            in: app,
+            starts: false,
+            token: token,
+            limit: Self.limit
+        )
     }
 
     @Test(arguments: [nil, "token-1"])
@@ -96,23 +104,23 @@ struct DeliveryTests {
     }
 
     @Test func `link: goes to a running app, and to others only if the bus can start them`() throws {
-        let user = try UserBus(address: bus.address)
+        let user = try BusConnection(.user, address: bus.address)
         #expect(try deliver() == .none && !user.isRunning(app))
         expect(.nobody) { try deliver(starts: true) }
         #expect(try deliver("org.1.App") == .none)
         expect(.nobody) { try deliver("org.1.App", starts: true) }
         let peer = try Peer(bus.address, app) { _ in .values([.boolean(true)]) }
         #expect(try deliver(starts: true) == .message)
-        #expect(try user.isRunning(app) && user.owner(of: app) == peer.owner && user.isOwn(peer.owner))
+        #expect(try user.isRunning(app) && user.userOwner(of: app) == peer.owner && user.isOwn(peer.owner))
         peer.stop()
         #expect(try !user.isRunning(app))
         // The bus notices the end of a connection later than that its name was given back.
-        while try user.connection.isThere(peer.owner) { usleep(1000) }
+        while try user.hasOwner(peer.owner) { usleep(1000) }
         expect(.nobody) { try user.isOwn(peer.owner) }
     }
 
     @Test func `portal: opens a URI, and its errors and its absence are reported`() throws {
-        let user = try UserBus(address: bus.address)
+        let user = try BusConnection(.user, address: bus.address)
         expect(.nobody) { try user.openWithPortal("tel:1", limit: Self.limit) }
         let peer = try Peer(bus.address, "org.freedesktop.portal.Desktop") { call in
             call.values[1] == .string("tel:1") ? .values([.path("/request/1")]) : .refusal("Failed", "No.")
@@ -181,7 +189,7 @@ struct DeliveryServiceTests {
         _ interface: String = "org.opencorenfc.UserActivity1",
         _ method: String = "ContinueUserActivity"
     ) throws -> [BusValue] {
-        try bus.connection().ask(BusCall(BusCall.Object(app, path, interface), method, values), within: 60)
+        try bus.connection().ask(BusCall(BusCall.Object(app, path, interface), method, values), within: .seconds(60))
     }
 
     @Test func `service: takes a link and answers whether the app handled it`() throws {
@@ -227,7 +235,11 @@ struct DeliveryServiceTests {
         // A sender that has looked up the name just before.
         let late = BusCall.Object(owner, "/org/example/App", "org.opencorenfc.UserActivity1")
         let arguments = try values("https://example.org/yes")
-        #expect(try connection.ask(BusCall(late, "ContinueUserActivity", arguments), within: 60) == [.boolean(true)])
+        #expect(
+            try connection.ask(BusCall(late, "ContinueUserActivity", arguments), within: .seconds(60)) == [
+                .boolean(true)
+            ]
+        )
         #expect(try call(try values("https://example.org/no")) == [.boolean(false)])
         #expect(hidden.wait() == .success(.replaced))
         #expect(ContinuousClock.now - start >= .seconds(2))

@@ -28,20 +28,13 @@ struct Login: Sendable {
             switch call.name {
             case "org.freedesktop.login1.Manager.ListSessions":
                 let sessions = login.sessions.filter { !gone.contains("/session/" + $0.id) }
-                return .written { writer in
-                    writer.array(of: "(susso)") { writer in
-                        for session in sessions {
-                            writer.structure("susso") { writer in
-                                writer.string(session.id)
-                                writer.number(session.user)
-                                writer.string("name")
-                                writer.string(session.seat)
-                                writer.value(.path("/session/" + session.id))
-                            }
-                        }
-                    }
-                    writer.string("second")
+                let list = sessions.map { session in
+                    BusValue.structure([
+                        .string(session.id), .uint32(session.user), .string("name"), .string(session.seat),
+                        .path("/session/" + session.id),
+                    ])
                 }
+                return .values([.array(of: "(susso)", list), .string("second")])
             case "org.freedesktop.DBus.Properties.Get"
             where call.values == [.string("org.freedesktop.login1.Manager"), .string("PreparingForSleep")]:
                 return .values([.boolean(login.isGoingToSleep || login.isFallingAsleep())])

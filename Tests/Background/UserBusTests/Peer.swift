@@ -10,8 +10,10 @@ final class Peer: Sendable {
     /// The answer to a call.
     enum Answer: Sendable {
         case values([BusValue])
-        /// Values of types that the package only reads.
-        case written(@Sendable (inout BusMessageWriter) -> Void)
+        /// Values that are made when it is called.
+        case made(@Sendable () -> [BusValue])
+        /// A number of a type that the package only reads, by the type's letter and its bits.
+        case number(Unicode.Scalar, UInt64)
         /// An error with a name and a text.
         case refusal(String, String)
         /// It lacks the method.
@@ -109,13 +111,13 @@ final class Peer: Sendable {
             case .unknown: try message.answer(nil)
             case .silence: break
             case .end: return
-            case .written(let body):
+            case .made(let values): try message.answer(values())
+            case .number(let type, let bits):
                 var answer: OpaquePointer?
                 _ = unsafe ocn_bus_message_new_method_return(message.message, &answer)
                 defer { _ = unsafe ocn_bus_message_unref(answer) }
-                var writer = unsafe BusMessageWriter(message: answer)
-                body(&writer)
-                try writer.check("The answer of the test")
+                var bits = bits.littleEndian
+                _ = unsafe ocn_bus_message_append_basic(answer, CChar(type.value), &bits)
                 unsafe bus.sendAnswer(answer)
             }
         }

@@ -54,7 +54,7 @@ struct PrivateBusTests {
             try Self.withFolder { parent in
                 try Self.withBus(try parent.folder("a b%,=;\u{E9}\u{FF}\u{1F600}")) { bus in
                     let connection = try BusConnection(.user, address: bus.address)
-                    #expect(try !connection.isThere("org.example.App"))
+                    #expect(try !connection.hasOwner("org.example.App"))
                 }
             }
         }
@@ -67,14 +67,14 @@ struct PrivateBusTests {
                 let service = "[D-BUS Service]\nName=org.example.App\nExec=/bin/false\n"
                 try folder.write("org.example.App.service", Array(service.utf8))
                 try Self.withBus(folder, edit: "s|<auth>|<servicedir>\(folder.path)</servicedir>&|") { bus in
-                    let user = try UserBus(address: bus.address)
-                    expect(.noAnswer) { try user.start("org.example.App", limit: .seconds(60)) }
+                    let user = try BusConnection(.user, address: bus.address)
+                    expect(.noAnswer) { try user.startProgram(of: "org.example.App", limit: .seconds(60)) }
                     // A call starts the program too.
                     let connection = try BusConnection(.user, address: bus.address)
                     let object = BusCall.Object("org.example.App", "/", "org.example.App")
                     expect(.refused) { try connection.ask(BusCall(object, "Do")) }
                     let app = try Peer(bus.address, "org.example.App")
-                    #expect(try user.start("org.example.App", limit: .seconds(60)) == app.owner)
+                    #expect(try user.startProgram(of: "org.example.App", limit: .seconds(60)) == app.owner)
                     app.stop()
                 }
             }
@@ -89,8 +89,8 @@ struct PrivateBusTests {
                 let edit = #"s|</busconfig>|<policy context="mandatory">\#(deny)</policy>&|"#
                 try Self.withBus(folder, edit: edit) { bus in
                     let app = try Peer(bus.address, "org.example.App")
-                    let user = try UserBus(address: bus.address)
-                    expect(.refused) { try user.owner(of: "org.example.App") }
+                    let user = try BusConnection(.user, address: bus.address)
+                    expect(.refused) { try user.userOwner(of: "org.example.App") }
                     app.stop()
                     let service = try DeliveryService(desktopID: "org.example.App", address: bus.address) { _ in true }
                     let client = try BusConnection(.user, address: bus.address)
@@ -117,13 +117,13 @@ struct PrivateBusTests {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 try Self.withBus(folder) { bus in
-                    let user = try UserBus(address: bus.address)
+                    let user = try BusConnection(.user, address: bus.address)
                     let app = try Peer(bus.address, "org.example.App")
-                    #expect(try user.owner(of: "org.example.App") == app.owner)
+                    #expect(try user.userOwner(of: "org.example.App") == app.owner)
                     // The connections stay those of the first user. In some containers there is no other.
                     guard seteuid(65_534) == 0 else { return }
                     defer { _ = seteuid(0) }
-                    expect(.foreign) { try user.owner(of: "org.example.App") }
+                    expect(.foreign) { try user.userOwner(of: "org.example.App") }
                     app.stop()
                 }
             }

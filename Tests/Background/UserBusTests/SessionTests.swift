@@ -58,14 +58,7 @@ struct SessionTests {
             peer.stop()
         }
         let peer = try Peer(bus.address, "org.freedesktop.login1") { _ in
-            .written { writer in
-                writer.array(of: "(su)") { writer in
-                    writer.structure("su") { writer in
-                        writer.string("2")
-                        writer.number(1000)
-                    }
-                }
-            }
+            .values([.array(of: "(su)", [.structure([.string("2"), .uint32(1000)])])])
         }
         #expect(try sessions() == [])
         #expect(peer.methods == ["ListSessions"])

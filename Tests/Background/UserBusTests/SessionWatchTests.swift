@@ -42,7 +42,7 @@ struct SessionWatchTests {
     private func login(_ health: Switch) -> Login {
         var login = login()
         let properties = login.properties
-        login.answer = .written { $0.value(health.isOn ? .properties(properties) : .string("x")) }
+        login.answer = .made { [health.isOn ? .properties(properties) : .string("x")] }
         return login
     }
 
@@ -184,9 +184,7 @@ struct SessionWatchTests {
         let (lock, sleep) = (Switch(false), Switch(false))
         var login = login()
         let properties = login.properties
-        login.answer = .written { writer in
-            writer.value(.properties(properties.merging(["LockedHint": .boolean(lock.isOn)]) { $1 }))
-        }
+        login.answer = .made { [.properties(properties.merging(["LockedHint": .boolean(lock.isOn)]) { $1 })] }
         login.isFallingAsleep = { sleep.isOn }
         let peer = try login.peer(bus)
         let watch = watch(pause: Self.longPause)

@@ -35,11 +35,7 @@ private final class Manager: Sendable {
                 }
                 if interface == Self.name + ".Unit", name == "Job" {
                     let job = state.job.withLock { $0 }
-                    return .written {
-                        $0.structure("uo") {
-                            $0.number(job); $0.value(.path("/"))
-                        }
-                    }
+                    return .values([.structure([.uint32(job), .path("/")])])
                 }
                 guard interface == Self.name + (name == "ActiveState" ? ".Unit" : ".Service"),
                     let value = state.values.withLock({ $0[name] })
@@ -68,7 +64,7 @@ struct SystemdTests {
 
     private func start(_ words: [String] = ["sh"], environment: [String: String] = [:]) throws -> StartedUnit? {
         let program = UnitProgram("/bin/sh", words, app: "org.a-b", folder: "/home", environment: environment)
-        return try StartedUnit(program, bus: try UserBus(address: bus.address), limit: Self.limit)
+        return try StartedUnit(program, bus: try BusConnection(.user, address: bus.address), limit: Self.limit)
     }
 
     private static func ended(_ code: Int32, _ status: Int32, _ result: String = "exit-code") -> [String: BusValue] {

@@ -19,7 +19,7 @@ struct ValueTests {
     {
         let peer = try Peer(bus.address, Self.name, answer: answer)
         defer { withExtendedLifetime(peer) {} }
-        return try bus.connection().ask(BusCall(Self.object, "Echo", values), within: 60)
+        return try bus.connection().ask(BusCall(Self.object, "Echo", values), within: .seconds(60))
     }
 
     @Test func `values of each type are received as they were sent, with the name and object of the call`() throws {
@@ -65,23 +65,14 @@ struct ValueTests {
     }
 
     @Test func `structures, arrays and dictionaries of a foreign program are read by their types`() throws {
-        let rows: [(@Sendable (inout BusMessageWriter) -> Void, BusValue)] = [
-            ({ $0.array(of: "(sb)") { $0.structure("sb") { Self.pair(&$0) } } }, .list([.list(pairValues)])),
-            ({ $0.structure("sb") { Self.pair(&$0) } }, .list(pairValues)),
-            ({ $0.texts(["b": "2", "a": "1"]) }, .properties(["a": .string("1"), "b": .string("2")])),
-            ({ $0.property("n", "u") { $0.number(1) } }, .list([.string("n"), .uint32(1)])),
-            (
-                { $0.array(of: "{sv}") { $0.entry("n", "b") { $0.boolean(false) } } },
-                .properties(["n": .boolean(false)])
-            ),
-            ({ $0.array(of: "u") }, .list([])),
+        let pair = BusValue.structure(pairValues)
+        let rows: [(BusValue, BusValue)] = [
+            (.array(of: "(sb)", [pair]), .list([.list(pairValues)])), (pair, .list(pairValues)),
+            (.structure([.string("n"), .variant(.uint32(1))]), .list([.string("n"), .uint32(1)])),
+            (.structure([.array(of: "v", [.variant(pair)])]), .list([.list([.list(pairValues)])])),
+            (.array(of: "u", []), .list([])),
         ]
-        for (write, value) in rows { #expect(try ask { _ in .written(write) } == [value]) }
-    }
-
-    private static func pair(_ writer: inout BusMessageWriter) {
-        writer.string("a")
-        writer.boolean(true)
+        for (sent, value) in rows { #expect(try ask { _ in .values([sent]) } == [value]) }
     }
 
     private let pairValues: [BusValue] = [.string("a"), .boolean(true)]
@@ -94,29 +85,19 @@ struct ValueTests {
             ("d", Double.infinity.bitPattern, 0), ("d", Double.nan.bitPattern, 0),
         ]
         for (type, bits, number) in rows {
-            let values = try ask { _ in
-                .written { writer in
-                    var bits = bits.littleEndian
-                    let letter = CChar(truncatingIfNeeded: type.value)
-                    writer.note(unsafe ocn_bus_message_append_basic(writer.message, letter, &bits))
-                }
-            }
+            let values = try ask { _ in .number(type, bits) }
             #expect(values == [.number(number)], "\(type) \(bits)")
         }
     }
 
     @Test(arguments: [1, 15, 16, 20]) func `nested values: 15 levels are read, 16 are not`(depth: Int) throws {
-        @Sendable func signature(_ depth: Int) -> String { depth == 0 ? "s" : "(" + signature(depth - 1) + ")" }
-        @Sendable func write(_ writer: inout BusMessageWriter, _ depth: Int) {
-            guard depth > 0 else { return writer.string("x") }
-            writer.structure(signature(depth - 1)) { write(&$0, depth - 1) }
-        }
-        var value = BusValue.string("x")
-        for _ in 0..<depth { value = .list([value]) }
+        var (sent, received) = (BusValue.string("x"), BusValue.string("x"))
+        for _ in 0..<depth { (sent, received) = (.structure([sent]), .list([received])) }
+        let answer = Peer.Answer.values([sent])
         if depth < 16 {
-            #expect(try ask { _ in .written { write(&$0, depth) } } == [value])
+            #expect(try ask { _ in answer } == [received])
         } else {
-            expect(.badMessage) { try ask { _ in .written { write(&$0, depth) } } }
+            expect(.badMessage) { try ask { _ in answer } }
         }
     }
 

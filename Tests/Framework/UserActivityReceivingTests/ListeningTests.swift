@@ -44,13 +44,13 @@ private struct Sender {
     }
 
     /// Sends a link from a thread of its own, while the app's main queue runs.
-    func deliver(_ link: String) async -> Result<UserBus.Outcome, BusError> {
+    func deliver(_ link: String) async -> Result<BusConnection.DeliveryOutcome, BusError> {
         let address = address
         return await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 let result = Result { () throws(BusError) in
-                    guard let payload = try? Self.payload(link) else { return UserBus.Outcome.none }
-                    return try UserBus(address: address)
+                    guard let payload = try? Self.payload(link) else { return BusConnection.DeliveryOutcome.none }
+                    return try BusConnection(.user, address: address)
                         .deliver(payload, to: Self.app, starts: false, limit: .seconds(30))
                 }
                 continuation.resume(returning: result)

@@ -102,4 +102,36 @@ private final class Screen: UserActivityRestoring {
         application.delegate = next
         #expect(next.links == ["2", "3", "4"])
     }
+
+    @Test func `Activity that can't be created: the delegate learns of it first and of its failure, once`() {
+        @MainActor final class Witness: ApplicationDelegate {
+            private(set) var events: [String] = []
+
+            func application(_: Application, willContinueUserActivityWithType type: String) -> Bool {
+                events.append("will \(type)")
+                return true
+            }
+
+            func application(
+                _: Application,
+                continue _: NSUserActivity,
+                restorationHandler _: @escaping ([any UserActivityRestoring]?) -> Void
+            ) -> Bool {
+                events.append("continue")
+                return true
+            }
+
+            func application(
+                _: Application,
+                didFailToContinueUserActivityWithType type: String,
+                error: any Error
+            ) {
+                events.append("failed \(type) \((error as? CocoaError)?.code == .userActivityHandoffFailed)")
+            }
+        }
+        let witness = Witness()
+        #expect(!Application().hand(nil, ofType: NSUserActivityTypeBrowsingWeb, to: witness))
+        let type = NSUserActivityTypeBrowsingWeb
+        #expect(witness.events == ["will \(type)", "failed \(type) true"])
+    }
 }

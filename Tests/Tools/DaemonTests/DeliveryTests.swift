@@ -131,7 +131,7 @@ private final class BusPeer {
             let connection = try BusConnection(.user, address: bus.address)
             let call = BusCall(.daemon, "NameHasOwner", [.string("org.example.Other")])
             #expect(try connection.ask(call) == [.boolean(false)])
-            #expect(try !UserBus(address: bus.address).isRunning("org.example.Other"))
+            #expect(try !BusConnection(.user, address: bus.address).isRunning("org.example.Other"))
             #expect(throws: BusError.self) {
                 try DeliveryService(desktopID: "org.example.App", address: bus.address) { _ in true }
             }

@@ -167,7 +167,7 @@ final class Login: Sendable {
         program = try BusProgram(bus.address, BusConnection.loginManager.destination) { message, bus in
             let now = shared.state.withLock { $0 }
             switch message.name.split(separator: ".").last {
-            case "ListSessions": try Login.list(message, bus)
+            case "ListSessions": try Login.list(message)
             case "GetAll":
                 let flags = ["Active": true, "LockedHint": now.isLocked, "IdleHint": now.isIdle]
                 let properties = flags.mapValues { BusValue.boolean($0) }.merging(["Class": .string("user")]) { $1 }
@@ -178,21 +178,11 @@ final class Login: Sendable {
         }
     }
 
-    private static func list(_ message: ReceivedMessage, _ bus: BusConnection) throws {
-        var answer: OpaquePointer?
-        _ = unsafe ocn_bus_message_new_method_return(message.message, &answer)
-        defer { _ = unsafe ocn_bus_message_unref(answer) }
-        var writer = unsafe BusMessageWriter(message: answer)
-        writer.array(of: "(susso)") { writer in
-            writer.structure("susso") { writer in
-                writer.string("2")
-                writer.number(getuid())
-                writer.string("name")
-                writer.string("seat0")
-                writer.value(.path("/session/2"))
-            }
-        }
-        unsafe bus.sendAnswer(answer)
+    private static func list(_ message: ReceivedMessage) throws {
+        let session: [BusValue] = [
+            .string("2"), .uint32(getuid()), .string("name"), .string("seat0"), .path("/session/2"),
+        ]
+        try message.answer([.array(of: "(susso)", [.structure(session)])])
     }
 
     /// Becomes another state, and says that something has changed, or not.

@@ -53,8 +53,8 @@ struct AppLinkTests {
 
     @Test func `links: no window and no desktop, the app is started and the message is new at its next start`() throws {
         #expect(try open(1).hasMessage)
-        let watch = try UserBus(address: bus.address)
-        let owner = try #require(try watch.owner(of: Self.desktopID))
+        let watch = try BusConnection(.user, address: bus.address)
+        let owner = try #require(try watch.userOwner(of: Self.desktopID))
         #expect(try list() == ["1  new  2 records  Link: https://tagreader.example/x/1"])
         // The same process gets the next ones. What it can't keep it does not take.
         try open(2)
@@ -63,7 +63,7 @@ struct AppLinkTests {
         let error = #expect(throws: DeliveryError.self) { try open(3) }
         #expect(error?.code == .refused)
         try app.folder.remove("messages.json.lock")
-        #expect(try watch.owner(of: Self.desktopID) == owner && list().count == 2)
+        #expect(try watch.userOwner(of: Self.desktopID) == owner && list().count == 2)
         // A window takes its place, and says what came meanwhile.
         let terminal = try app.terminal()
         try terminal.play("A message came from a card while this app was closed.\n[Enter]\nRecord 1")
@@ -71,7 +71,7 @@ struct AppLinkTests {
         #expect(try list().last == "2  2 records  Link: https://tagreader.example/x/2")
         try open(4)
         try terminal.play("  Payload     Link: https://tagreader.example/x/4")
-        #expect(try watch.owner(of: Self.desktopID) != owner)
+        #expect(try watch.userOwner(of: Self.desktopID) != owner)
     }
 
     @Test func `links: a window with a question, the message is shown and the answer deletes nothing`() throws {
@@ -106,7 +106,7 @@ struct AppLinkTests {
         try #require(unsafe mkfifo(keys, 0o600) == 0)
         let descriptor = unsafe Glibc.open(keys, O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
-        let watch = try UserBus(address: bus.address)
+        let watch = try BusConnection(.user, address: bus.address)
         for (index, row) in rows.enumerated() {
             // The terminal runs the app, with a pipe for its keys. One with a higher priority opens no window.
             let start = "#!/bin/sh\ngrep SigBlk /proc/self/status >'\(app.folder.path("blocked"))'\n"

@@ -88,15 +88,15 @@ struct Phone: Sendable, Hashable {
     ///   - isSessionActive: whether an app reads tags.
     ///   - isRadioOn: whether the radio is on.
     func conditions(isSessionActive: Bool, isRadioOn: Bool) -> ReadingConditions {
-        ReadingConditions(
-            isSupported: isRadioOn,
-            wasUnlocked: wasUnlocked,
-            isDisplayOn: isScreenOn,
-            isReaderSessionActive: isSessionActive,
-            isWalletActive: isWalletOn,
-            isCameraActive: isCameraOn,
-            isAirplaneModeOn: isAirplaneModeOn
-        )
+        var obstacles: Set<ReadingConditions.Obstacle> = []
+        if !isRadioOn { obstacles.insert(.unsupported) }
+        if !wasUnlocked { obstacles.insert(.neverUnlocked) }
+        if !isScreenOn { obstacles.insert(.displayOff) }
+        if isSessionActive { obstacles.insert(.readerSession) }
+        if isWalletOn { obstacles.insert(.wallet) }
+        if isCameraOn { obstacles.insert(.camera) }
+        if isAirplaneModeOn { obstacles.insert(.airplaneMode) }
+        return ReadingConditions(obstacles: obstacles)
     }
 
     var json: JSON {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 public import UniversalLinks
 
 /// An app that links can open: a desktop entry, with the data that an iOS app has in its entitlements.
@@ -46,5 +47,91 @@ public struct InstalledApp: Sendable, Hashable {
     /// Returns the app's entry that applies to a host: the longest one that is for it.
     public func entry(for host: String) -> AssociatedDomain? {
         AssociatedDomain.applying(associatedDomains.map(\.entry), host: host)
+    }
+}
+
+/// The file that lets tags open the app of a desktop entry: `nfc/apps/NAME.json` in a data folder.
+///
+/// ```json
+/// {
+///   "app_id": "ABCDE12345.org.example.reader",
+///   "associated_domains": ["applinks:example.org", "applinks:*.example.org?mode=developer"]
+/// }
+/// ```
+///
+/// `NAME` is the name of the desktop entry, `NAME.desktop`. Other keys are ignored.
+public struct AppDescription: Sendable, Hashable {
+    /// The largest file that is read, in bytes.
+    public static let maximumSize = 64 << 10
+    /// The most associated domains that are used.
+    public static let maximumDomains = 100
+
+    /// The application identifier.
+    public var id: String
+    /// The valid entries.
+    public var associatedDomains: [AssociatedDomain]
+    /// The invalid entries, as written.
+    public var ignoredDomains: [String]
+    /// What is ignored, as sentences.
+    public var remarks: [String]
+
+    /// Why a file is not valid.
+    public struct Problem: Error, Sendable, Hashable {
+        /// A sentence that explains the problem.
+        public var reason: String
+
+        /// Creates a problem.
+        public init(reason: String) { self.reason = reason }
+    }
+
+    private struct Content: Decodable {
+        var app_id: String
+        var associated_domains: [String]
+    }
+
+    /// Reads a file. Throws ``Problem``.
+    public init(parsing bytes: [UInt8]) throws(Problem) {
+        guard bytes.count <= Self.maximumSize else {
+            throw Problem(reason: "The file is larger than \(Self.maximumSize) bytes.")
+        }
+        let content: Content
+        do {
+            content = try JSONDecoder().decode(Content.self, from: Data(bytes))
+        } catch {
+            throw Problem(reason: "The file is not a JSON object with app_id and associated_domains.")
+        }
+        guard Self.isIdentifier(content.app_id) else {
+            throw Problem(
+                reason: "app_id has to be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
+            )
+        }
+        id = content.app_id
+        associatedDomains = []
+        ignoredDomains = []
+        remarks = []
+        for entry in content.associated_domains.prefix(Self.maximumDomains) {
+            if let domain = AssociatedDomain(entry), let ascii = AssociatedDomain(Self.entry(domain)) {
+                associatedDomains.append(ascii)
+            } else {
+                ignoredDomains.append(entry)
+                let fault = AssociatedDomain.check([entry]).first { $0.severity == .error }
+                let reason = DisplayText.plain(fault?.message ?? "\"\(entry)\" is invalid.", limit: 300)
+                remarks.append(reason + " The entry is ignored.")
+            }
+        }
+        if content.associated_domains.count > Self.maximumDomains {
+            remarks.append("Only the first \(Self.maximumDomains) associated domains count.")
+        }
+    }
+
+    private static func entry(_ domain: AssociatedDomain) -> String {
+        let mode = domain.mode.map { "?mode=\($0.rawValue)" } ?? ""
+        return "\(domain.service):\(domain.isWildcard ? "*." : "")\(domain.domain)\(mode)"
+    }
+
+    /// Returns whether a string is an application identifier as in an association file, such as
+    /// `ABCDE12345.org.example.reader`, and has at most 255 bytes.
+    public static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count <= 255 && AssociationFile.isIdentifier(text)
     }
 }

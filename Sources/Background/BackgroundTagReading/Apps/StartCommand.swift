@@ -31,9 +31,7 @@ public struct StartCommand: Sendable, Hashable {
         words.contains { word in word.contains(.code("u")) || word.contains(.code("U")) }
     }
 
-    /// Parses the value of `Exec`, with its escapes already replaced.
-    ///
-    /// - Throws: ``Problem``.
+    /// Parses the value of `Exec`, with its escapes already replaced. Throws ``Problem``.
     public init(parsing text: String) throws(Problem) {
         guard text.utf8.count <= 1 << 14 else { throw Problem("Exec is too long.") }
         var words: [[Part]] = []
@@ -116,11 +114,10 @@ public struct StartCommand: Sendable, Hashable {
         return parts
     }
 
-    /// Returns the arguments to start the program with, the program first.
+    /// Returns the program and its arguments.
     ///
     /// - Parameters:
     ///   - uri: replaces `%u` or `%U`; nil removes them.
-    ///   - entry: the desktop entry.
     ///   - path: the path of the entry.
     public func arguments(uri: String?, entry: DesktopEntry, path: String) -> [String] {
         var result: [String] = []

@@ -17,9 +17,7 @@ public struct LinkChoices: Sendable, Hashable {
     /// Creates choices without any domain, so apps open all links.
     public init() {}
 
-    /// Returns whether the browser opens the links of a host.
-    ///
-    /// - Parameter host: the host, with or without port.
+    /// Returns whether the browser opens the links of a host, with or without port.
     public func opensBrowser(for host: String) -> Bool {
         guard !browserDomains.isEmpty else { return false }
         var name = host[...]
@@ -32,12 +30,8 @@ public struct LinkChoices: Sendable, Hashable {
         return false
     }
 
-    /// Sets the choice for a domain.
-    ///
-    /// - Parameters:
-    ///   - domain: the domain. With `*.` before it, it means all hosts below it.
-    ///   - isBrowser: true for the browser, false for the app.
-    /// - Returns: the domain in its normal form; nil when it is not valid, or there are too many.
+    /// Sets the choice for a domain; with `*.` before it, it means all hosts below it. Returns the domain in its normal
+    /// form, or nil when it is not valid, or there are too many.
     public mutating func choose(_ domain: String, isBrowser: Bool) -> String? {
         guard let name = Self.domain(domain) else { return nil }
         guard isBrowser else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import NDEF
 public import UniversalLinks
 
 /// Decides where links go, based on the installed apps and the association files of their domains.
@@ -59,7 +60,6 @@ public struct LinkRouter: Sendable {
         return .customScheme(app)
     }
 
-    /// Returns where a link to a map page goes: to the maps app, if the link has a place and there is such an app.
     private func mapRoute(_ uri: TagURI) -> LinkRoute {
         guard MapPlace(uri.text) != nil else {
             return .browser(why: "The link names no place that an app for maps can show.")
@@ -84,16 +84,14 @@ public struct LinkRouter: Sendable {
         }
     }
 
-    /// Returns which installed app opens a link, and why.
-    ///
-    /// For each app, the association file is that of its longest entry for the host. Files of longer entries are
-    /// evaluated first.
+    /// Returns which installed app opens a link, and why. For each app, the association file is that of its longest
+    /// entry for the host. Files of longer entries are evaluated first.
     public func universalLink(_ uri: TagURI) -> LinkAnswer {
         let url: LinkURL
         do throws(LinkURL.Problem) {
             url = try LinkURL(uri.text)
         } catch {
-            return LinkAnswer(app: nil, rule: nil, why: error.description)
+            return LinkAnswer(why: error.description)
         }
         var files: [String: Set<String>] = [:]
         var seen: Set<String> = []
@@ -109,7 +107,7 @@ public struct LinkRouter: Sendable {
         for (domain, candidates) in order {
             guard let matcher = associations[domain] else {
                 let why = "The association file of \(domain) is not there; nfc links fetch gets it."
-                refusal = refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
+                refusal = refusal ?? LinkAnswer(why: why)
                 continue
             }
             let answer = matcher.answer(url, installed: candidates, &work)
@@ -117,6 +115,64 @@ public struct LinkRouter: Sendable {
             refusal = refusal ?? answer
         }
         let why = "No installed app has an associated domain for \(url.host)."
-        return refusal ?? LinkAnswer(app: nil, rule: nil, why: why)
+        return refusal ?? LinkAnswer(why: why)
+    }
+}
+
+/// Where a link goes.
+public enum LinkRoute: Sendable, Hashable {
+    /// An app, which gets the whole message: a universal link.
+    case app(InstalledApp, why: String)
+    case browser(why: String)
+    /// The system's handler for the scheme, which gets only the URI.
+    case system(LinkScheme)
+    /// An app with a custom scheme, which gets only the URI. Only if custom schemes are allowed.
+    case customScheme(InstalledApp)
+    case refused(Refusal)
+
+    /// Why a link goes nowhere.
+    public enum Refusal: String, Sendable, Hashable {
+        /// Background tag reading does not support custom schemes.
+        case customScheme = "custom-scheme"
+        /// Custom schemes are allowed, but no installed app has this one, or it can't be an app's own.
+        case noApp = "no-app"
+
+        /// A sentence that explains the refusal.
+        public var reason: String {
+            switch self {
+            case .customScheme: "Custom schemes are not read in the background. Use a universal link."
+            case .noApp: "No installed app has this scheme as its own."
+            }
+        }
+    }
+}
+
+/// The part of a message that background reading uses: its first well-known URI record, at any position.
+///
+/// URIs in smart posters, absolute URI records and other records are ignored.
+public enum LinkChoice: Sendable, Hashable {
+    case none
+    /// The first URI record can't be read.
+    case unusable
+    case uri(TagURI)
+
+    /// Finds the link of a message.
+    public init(_ message: NDEFMessage) {
+        guard let record = message.records.first(where: { $0.kind == .uri }) else {
+            self = .none
+            return
+        }
+        // A reserved code is a sign of a payload without a code byte: "https" would then start with code 68 and
+        // continue "ttps".
+        guard let content = try? URIRecord(record), !content.hasReservedPrefix, let uri = TagURI(content.uri) else {
+            self = .unusable
+            return
+        }
+        // A link with a system scheme but without a target opens nothing.
+        guard LinkScheme(uri) == nil || SystemLink(uri) != nil else {
+            self = .unusable
+            return
+        }
+        self = .uri(uri)
     }
 }

@@ -13,11 +13,8 @@ public struct TagURI: Sendable, Hashable {
     /// The URI without its query and fragment.
     public let stem: String
 
-    /// Creates a URI from the text on a tag.
-    ///
-    /// - Parameter written: the URI.
-    /// - Returns: nil when it has no scheme, is longer than `LinkURL.maximumLength`, or is an http or https URI with a host
-    ///   that programs could interpret differently.
+    /// Creates a URI from the text on a tag; nil when it has no scheme, is longer than `LinkURL.maximumLength`, or is
+    /// an http or https URI with a host that programs could interpret differently.
     public init?(_ written: String) {
         guard written.utf8.count <= LinkURL.maximumLength, !written.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let colon = written.utf8.firstIndex(of: 0x3A)
@@ -88,7 +85,7 @@ public struct TagURI: Sendable, Hashable {
         return (user, host + port)
     }
 
-    /// Percent-encodes the characters that are not allowed in a URI (RFC 3986, 2). Percent signs stay unchanged.
+    /// Percent-encodes what is not allowed in a URI (RFC 3986, 2). Percent signs stay unchanged.
     private static func encoded(_ text: Substring) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)

@@ -5,7 +5,6 @@ import TextSafety
 public enum DisplayText {
     /// The part of a text that is kept when it is too long.
     public enum End: Sendable {
-        /// The start.
         case head
         /// The end: for a host, whose last labels identify its owner.
         case tail
@@ -14,12 +13,8 @@ public enum DisplayText {
     }
 
     /// Returns text without control characters, line breaks, direction marks and other invisible characters, with at
-    /// most two combining marks on a letter, and shortened to a limit.
-    ///
-    /// - Parameters:
-    ///   - text: any text.
-    ///   - limit: the most Unicode scalars. An ellipsis replaces the part that is cut off.
-    ///   - keeping: the part that is kept.
+    /// most two combining marks on a letter, and shortened to a limit in Unicode scalars. An ellipsis replaces the part
+    /// that is cut off.
     public static func plain(_ text: String, limit: Int, keeping: End = .head) -> String {
         var scalars: [Unicode.Scalar] = []
         var marks = 0

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import NDEF
 
 /// The texts of a notification about a tag.
 ///
@@ -23,44 +24,33 @@ public struct NotificationContent: Sendable, Hashable {
     public var host: String?
 
     /// The text for a tag whose URI record can't be read.
-    public static let unusable = NotificationContent(
-        title: "NFC Tag Detected",
-        body: "No usable data found",
-        actionTitle: nil,
-        host: nil
-    )
+    public static let unusable = NotificationContent(title: "NFC Tag Detected", body: "No usable data found")
 
-    /// Returns the text for a link that could not be opened.
-    ///
-    /// - Parameter reason: sentences that explain why.
+    /// Returns the text for a link that could not be opened, with the reason in sentences.
     public static func notOpened(reason: String) -> NotificationContent {
         let body = DisplayText.plain(reason, limit: 300)
-        return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again", host: nil)
+        return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again")
     }
 
     /// The text for a link that another process is opening.
     public static let beingOpened = NotificationContent(
         title: "The Link Is Being Opened",
         body: "Another program opens it now.",
-        actionTitle: "Open",
-        host: nil
+        actionTitle: "Open"
     )
 
-    /// Creates the text for a link.
-    ///
-    /// - Parameters:
-    ///   - uri: the link.
-    ///   - route: where the link goes.
-    ///   - browser: the name of the browser; nil if unknown.
-    /// - Returns: nil when the link goes nowhere. Then nothing is shown.
-    public init?(_ uri: TagURI, route: LinkRoute, browser: String? = nil) {
+    /// Creates the text for a link; nil when the link goes nowhere, and nothing is shown. If no app on the system opens
+    /// the link, there is no button, and the text explains how to find out what to install.
+    public init?(_ uri: TagURI, router: LinkRouter) {
+        let route = router.route(uri)
         let host = uri.host.map { DisplayText.plain($0, limit: Self.maximumHostLength, keeping: .tail) }
         let target = host ?? Self.target(uri)
         switch route {
         case .app(let app, _): self.init(body: "Open “\(target)” in \(app.name)", host: host)
-        case .browser: self.init(body: "Open “\(target)” in \(browser ?? "the browser")", host: host)
-        case .customScheme(let app):
-            self.init(body: "Open “\(uri.scheme):” in \(app.name)", host: nil)
+        case .browser:
+            let browser = router.browserNames[uri.scheme] ?? "the browser"
+            self.init(body: "Open “\(target)” in \(browser)", host: host)
+        case .customScheme(let app): self.init(body: "Open “\(uri.scheme):” in \(app.name)", host: nil)
         case .system(let scheme):
             let verb =
                 switch scheme {
@@ -76,24 +66,14 @@ public struct NotificationContent: Sendable, Hashable {
             self.init(body: verb, host: host)
         case .refused: return nil
         }
-    }
-
-    /// Creates the text for a link. If no app on the system opens the link, there is no button, and the text explains
-    /// how to find out what to install.
-    ///
-    /// - Returns: nil when the link goes nowhere. Then nothing is shown.
-    public init?(_ uri: TagURI, router: LinkRouter) {
-        let route = router.route(uri)
-        self.init(uri, route: route, browser: router.browserNames[uri.scheme])
         if let scheme = router.unopenedScheme(of: uri, route: route) {
-            let target = host ?? Self.target(uri)
             let example = target.isEmpty ? "" : ", such as “\(target)”"
             body = "No app opens “\(scheme):” links\(example). To see what to install, run: nfc background doctor"
             actionTitle = nil
         }
     }
 
-    init(title: String, body: String, actionTitle: String?, host: String?) {
+    init(title: String, body: String, actionTitle: String? = nil, host: String? = nil) {
         self.title = title
         self.body = body
         self.actionTitle = actionTitle
@@ -104,10 +84,8 @@ public struct NotificationContent: Sendable, Hashable {
         self.init(title: "NFC Tag Detected", body: body, actionTitle: "Open", host: host)
     }
 
-    /// Returns the target of a URI without a host. Escapes in numbers are decoded. Of a target that is too long both
-    /// ends are shown, because numbers may differ at either end.
-    ///
-    /// - Parameter limit: the most characters.
+    /// The target of a URI without a host, with at most some characters. Escapes in numbers are decoded. Of a target
+    /// that is too long both ends are shown, because numbers may differ at either end.
     static func target(_ uri: TagURI, limit: Int = maximumTargetLength) -> String {
         guard let link = SystemLink(uri) else { return DisplayText.plain(SystemLink.path(uri), limit: limit) }
         switch link.scheme {
@@ -115,5 +93,42 @@ public struct NotificationContent: Sendable, Hashable {
             return DisplayText.plain(link.target, limit: min(limit, maximumNumberLength), keeping: .both)
         case .mail, .map, .homeKit: return DisplayText.plain(link.target, limit: limit, keeping: .both)
         }
+    }
+
+    // MARK: Waiting links
+
+    static let maximumTargets = 3
+    /// The longest name in a summary, in characters. Of a longer name only the end is shown.
+    static let maximumNameLength = 40
+
+    /// Creates the text for a link that the user wants to open while the screen is locked; nil when it goes nowhere.
+    public init?(unlockingFor uri: TagURI, router: LinkRouter) {
+        guard let content = NotificationContent(uri, router: router), content.actionTitle != nil else { return nil }
+        self = content
+        switch router.route(uri) {
+        case .app, .browser: body = "Unlock to open “\(host ?? uri.scheme)”"
+        case .system, .customScheme, .refused: body = "Unlock to \(body.prefix(1).lowercased())\(body.dropFirst())"
+        }
+        actionTitle = "Unlock"
+    }
+
+    /// Creates the text for several waiting links, with the known targets, the oldest first.
+    init(waiting count: Int, targets: [String]) {
+        var names: [String] = []
+        for target in targets.reversed() where !names.contains(target) { names.append(target) }
+        let shown = names.prefix(Self.maximumTargets).map { "“\($0)”" }.joined(separator: ", ")
+        let isAll = names.count <= Self.maximumTargets
+        self.init(
+            title: count == 1 ? "1 link is waiting" : "\(count) links are waiting",
+            body: isAll ? shown : shown + " and others",
+            actionTitle: "Show"
+        )
+    }
+
+    /// The target of a message's link as a short text: a host, a number or an address.
+    static func target(of message: NDEFMessage) -> String? {
+        guard case .uri(let uri) = LinkChoice(message) else { return nil }
+        guard let host = uri.host else { return target(uri, limit: maximumNameLength) }
+        return DisplayText.plain(host, limit: maximumNameLength, keeping: .tail)
     }
 }

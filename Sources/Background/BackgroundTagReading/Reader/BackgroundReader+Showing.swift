@@ -12,11 +12,10 @@ extension BackgroundReader {
             ? NotificationContent(unlockingFor: uri, router: router) : NotificationContent(uri, router: router)
     }
 
-    /// Shows an entry in its own notification.
     mutating func announce(_ index: Int) -> [Action] {
         let entry = entries[index]
         guard let content = content(of: entry) else {
-            // A notification that is there already stays until its entry goes.
+            // A visible notification stays until its entry goes.
             if entry.place != .own || !entry.isAnnounced { entries[index].place = .inbox }
             return entry.isAnnounced ? [] : [.note(.nothingToOpen(entry.id))]
         }
@@ -25,7 +24,6 @@ extension BackgroundReader {
         return [.announce(entry.id, content)]
     }
 
-    /// Shows an entry in its own notification, and removes it from the summary.
     mutating func showAlone(_ index: Int, _ content: NotificationContent? = nil) -> [Action] {
         let wasSummarized = entries[index].place == .summary
         var actions: [Action]
@@ -40,7 +38,6 @@ extension BackgroundReader {
         return actions
     }
 
-    /// Shows how many entries the summary counts, or removes the summary when there are none.
     mutating func summarize() -> [Action] {
         let members = entries.filter { $0.place == .summary && $0.stage != .storing }
         guard !members.isEmpty else {
@@ -102,11 +99,9 @@ extension BackgroundReader {
 
     /// What remains of an entry whose notification could not be shown.
     public enum Remainder: Sendable, Hashable {
-        /// The entry is in the inbox.
         case inbox
         /// The entry is only in memory, because it could not be saved. It is lost when the service ends.
         case memory
-        /// Nothing: the link can't be used, or the entry is gone.
         case nothing
     }
 
@@ -157,9 +152,6 @@ extension BackgroundReader {
         }
     }
 
-    /// Moves the entries of a notification to another place.
-    ///
-    /// - Returns: the indices of these entries.
     @discardableResult
     private mutating func move(_ subject: NotificationSubject, to place: Place) -> [Int] {
         let moved: [Int]

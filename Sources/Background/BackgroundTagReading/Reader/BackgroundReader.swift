@@ -14,9 +14,7 @@ public struct BackgroundReader: Sendable {
     public enum Input: Sendable {
         /// The state of an earlier run was loaded. Sent once, at the start.
         case restored(PreviousRun)
-        /// The conditions changed.
         case conditions(ReadingConditions)
-        /// The screen was locked or unlocked.
         case lock(isLocked: Bool)
         /// The apps, their association files or the switch for custom schemes changed.
         case router(LinkRouter)
@@ -26,9 +24,7 @@ public struct BackgroundReader: Sendable {
         case near([[UInt8]])
         /// The identifiers of tags that an app has read.
         case readByApp([[UInt8]])
-        /// An entry was saved, or could not be saved.
         case stored(InboxEntry.ID, isKept: Bool)
-        /// The entry's notification was shown.
         case announced(InboxEntry.ID)
         /// A summary of these entries was shown.
         case summarized([InboxEntry.ID])
@@ -38,19 +34,16 @@ public struct BackgroundReader: Sendable {
         case closed(NotificationSubject, isDismissed: Bool)
         /// The notification service ended, and its notifications are gone.
         case desktopGone
-        /// The notification service is available.
         case desktopReady
         /// The user wants to open the entry, from its notification or from the inbox.
         case activated(InboxEntry.ID)
         /// The user wants to see the entries of the summary.
         case summaryActivated
-        /// The entry was opened.
         case delivered(InboxEntry.ID)
         /// The entry could not be opened. The reason is a sentence.
         case deliveryFailed(InboxEntry.ID, reason: String)
         /// The entry was not opened, because another process is opening it.
         case beingOpened(InboxEntry.ID)
-        /// The entry was removed from the inbox.
         case cleared(InboxEntry.ID)
         /// The saved entries are gone, for example because the inbox's folder was removed or replaced.
         case inboxLost
@@ -62,7 +55,6 @@ public struct BackgroundReader: Sendable {
     public enum Action: Sendable, Hashable {
         /// Start looking for tags, or for the reader. Tags only count once the conditions include a reader.
         case startLooking
-        /// Stop looking for tags, and release the reader.
         case stopLooking
         /// Save the entry, then send ``Input/stored(_:isKept:)``.
         case store(InboxEntry)
@@ -73,7 +65,6 @@ public struct BackgroundReader: Sendable {
         case summarize([InboxEntry.ID], NotificationContent)
         /// Save that the notification was shown.
         case markAnnounced(InboxEntry.ID)
-        /// Remove the notification.
         case withdraw(NotificationSubject)
         /// Save a mark of the entry, replacing the last one; nil removes it.
         case mark(InboxEntry.ID, DeliveryFlag?)
@@ -81,9 +72,7 @@ public struct BackgroundReader: Sendable {
         case requestUnlock
         /// Open the link, then send ``Input/delivered(_:)`` or ``Input/deliveryFailed(_:reason:)``.
         case deliver(InboxEntry.ID, Delivery)
-        /// Delete the saved entry.
         case remove(InboxEntry.ID)
-        /// Write a note to the log.
         case note(Note)
     }
 
@@ -91,15 +80,12 @@ public struct BackgroundReader: Sendable {
     public enum Note: Sendable, Hashable {
         /// A tag was read although reading is not allowed.
         case notEligible([ReadingConditions.Obstacle])
-        /// The tag has no message.
         case noMessage
         /// The message is damaged or too large.
         case badMessage
-        /// The message has no URI record.
         case noLink
         /// The URI record can't be read.
         case unusableLink
-        /// The link goes nowhere.
         case refused(LinkRoute.Refusal)
         /// Too many tags arrive. Noted for the first one that is refused.
         case tooManyArrivals
@@ -109,7 +95,6 @@ public struct BackgroundReader: Sendable {
         case notKept(InboxEntry.ID)
         /// The entry, which could not be saved before, was saved.
         case kept(InboxEntry.ID)
-        /// The entry's link goes nowhere now.
         case nothingToOpen(InboxEntry.ID)
         /// The entry could not be opened, and stays in the inbox.
         case notDelivered(InboxEntry.ID)
@@ -117,7 +102,6 @@ public struct BackgroundReader: Sendable {
         case forgotten(InboxEntry.ID)
     }
 
-    /// The state of an entry.
     enum Stage: Sendable, Hashable {
         case storing
         case waiting
@@ -127,13 +111,10 @@ public struct BackgroundReader: Sendable {
 
     /// Where the user sees an entry.
     enum Place: Sendable, Hashable {
-        /// Only in the inbox.
         case inbox
         /// Nowhere yet. It is shown as soon as possible.
         case due
-        /// In its own notification.
         case own
-        /// In the summary.
         case summary
     }
 
@@ -151,7 +132,7 @@ public struct BackgroundReader: Sendable {
     }
 
     /// The latest conditions. Nothing is read before the first ones.
-    public private(set) var conditions = ReadingConditions(isSupported: false)
+    public private(set) var conditions = ReadingConditions(obstacles: [.unsupported])
     /// Whether the service looks for tags or for the reader.
     public private(set) var isLooking = false
     /// Whether the screen is locked.
@@ -175,12 +156,9 @@ public struct BackgroundReader: Sendable {
         self.isLocked = isLocked
     }
 
-    /// Handles an event.
+    /// Handles an event, and returns the actions to perform.
     ///
-    /// - Parameters:
-    ///   - input: the event.
-    ///   - now: the time since any fixed moment; it never goes back.
-    /// - Returns: the actions to perform.
+    /// - Parameter now: the time since any fixed moment; it never goes back.
     public mutating func handle(_ input: Input, now: Duration) -> [Action] {
         switch input {
         case .restored(let run): restore(run)

@@ -9,11 +9,7 @@ public struct InboxEntry: Sendable, Hashable {
         /// A random number that distinguishes entries with the same time.
         public let number: UInt32
 
-        /// Creates an identifier.
-        ///
-        /// - Parameters:
-        ///   - received: the milliseconds since 1970. Only the low 48 bits are used.
-        ///   - number: a random number.
+        /// - Parameter received: the milliseconds since 1970. Only the low 48 bits are used.
         public init(received: UInt64, number: UInt32) {
             self.received = received & 0xFFFF_FFFF_FFFF
             self.number = number
@@ -31,16 +27,13 @@ public struct InboxEntry: Sendable, Hashable {
             self.number = number
         }
 
-        /// The next higher identifier; nil for the highest one.
         var next: ID? {
             if number < .max { return ID(received: received, number: number + 1) }
             return received < 0xFFFF_FFFF_FFFF ? ID(received: received + 1, number: 0) : nil
         }
 
-        /// Returns an identifier that sorts after others, because the newest entry is kept the longest. It is this one,
-        /// or the next one after the highest of the others, for example when the clock was wrong before.
-        ///
-        /// - Parameter others: the existing identifiers.
+        /// Returns an identifier that sorts after others, because the newest entry is kept the longest: this one, or
+        /// the next one after the highest of the others, for example when the clock was wrong before.
         public func following(_ others: some Sequence<ID>) -> ID {
             guard let highest = others.max(), self <= highest else { return self }
             return highest.next ?? self
@@ -71,5 +64,38 @@ public struct InboxEntry: Sendable, Hashable {
         self.id = id
         self.message = message
         self.isAnnounced = isAnnounced
+    }
+}
+
+/// A mark of an entry, saved beside its message.
+public enum DeliveryFlag: String, Sendable, Hashable {
+    /// The user wants to open it, and the screen was locked.
+    case wanted
+    /// The user has dismissed its notification. The entry stays in the inbox, but is not shown again.
+    case dismissed
+}
+
+/// The state that an earlier run of the service has left.
+public struct PreviousRun: Sendable {
+    /// The entries in the inbox.
+    public var entries: [InboxEntry]
+    /// The entries whose own notification is still shown.
+    public var shown: Set<InboxEntry.ID>
+    /// The entries in the summary that is still shown.
+    public var summarized: Set<InboxEntry.ID>
+    /// The marks of entries.
+    public var marks: [InboxEntry.ID: DeliveryFlag]
+
+    /// Creates a state.
+    public init(
+        entries: [InboxEntry] = [],
+        shown: Set<InboxEntry.ID> = [],
+        summarized: Set<InboxEntry.ID> = [],
+        marks: [InboxEntry.ID: DeliveryFlag] = [:]
+    ) {
+        self.entries = entries
+        self.shown = shown
+        self.summarized = summarized
+        self.marks = marks
     }
 }

@@ -4,9 +4,7 @@
 ///
 /// Events that come before ``begin(_:)`` wait. An event that an action causes is handled after the actions of its cause.
 package final class StateMachineDriver {
-    /// The state machine.
     package private(set) var machine = BackgroundReader()
-    /// Performs an action of the machine.
     package var perform: (BackgroundReader.Action) -> Void = { _ in }
 
     private let now: () -> Duration
@@ -14,8 +12,6 @@ package final class StateMachineDriver {
     private var isHandling = false
     private var hasBegun = false
 
-    /// Creates the machine.
-    ///
     /// - Parameter now: the time since any fixed moment; it never goes back.
     package init(now: @escaping () -> Duration) {
         self.now = now
@@ -27,9 +23,7 @@ package final class StateMachineDriver {
         drain()
     }
 
-    /// Starts the machine.
-    ///
-    /// - Parameter first: what the machine has to know before the events that waited.
+    /// Starts the machine with what it has to know before the events that waited.
     package func begin(_ first: [BackgroundReader.Input]) {
         inputs = first + inputs
         hasBegun = true
@@ -43,5 +37,39 @@ package final class StateMachineDriver {
         while !inputs.isEmpty {
             for action in machine.handle(inputs.removeFirst(), now: now()) { perform(action) }
         }
+    }
+}
+
+/// Starts and stops looking for tags. A stop takes time, and a start that comes meanwhile has an effect after it.
+@MainActor package final class PollingToggle {
+    private let start: @MainActor () -> Void
+    private let stop: @MainActor () async -> Void
+    private var isOn = false
+
+    /// - Parameters:
+    ///   - start: starts to look. It does nothing while the reader is looked at.
+    ///   - stop: stops looking, and waits until the reader is free.
+    package init(start: @escaping @MainActor () -> Void, stop: @escaping @MainActor () async -> Void) {
+        self.start = start
+        self.stop = stop
+    }
+
+    package func turnOn() {
+        isOn = true
+        start()
+    }
+
+    package func turnOff() {
+        isOn = false
+        Task { await release() }
+    }
+
+    /// Stops looking, waits until the reader is free, and returns whether it is. If the switch is on by then, it starts
+    /// to look again.
+    @discardableResult
+    package func release() async -> Bool {
+        await stop()
+        if isOn { start() }
+        return !isOn
     }
 }

@@ -12,6 +12,12 @@ public struct SystemConditions: Sendable, Hashable {
         /// The source of the result, as text.
         public var source: String
 
+        fileprivate init(_ obstacle: ReadingConditions.Obstacle, _ isMet: Bool, _ source: String) {
+            self.obstacle = obstacle
+            self.isMet = isMet
+            self.source = source
+        }
+
         /// The name of the condition.
         public var name: String {
             switch obstacle {
@@ -54,7 +60,7 @@ public struct SystemConditions: Sendable, Hashable {
     /// The switches of the radios; nil when the system has none.
     public var radios: RadioSwitches?
 
-    /// Creates surroundings in which nothing is known yet.
+    /// Creates conditions of which nothing is known yet.
     public init() {}
 
     private var wasLocked = false
@@ -72,90 +78,68 @@ public struct SystemConditions: Sendable, Hashable {
             && silentSavers.isEmpty
     }
 
-    /// The conditions that follow from the surroundings.
+    /// The conditions that follow.
     public var conditions: ReadingConditions {
-        var conditions = ReadingConditions()
-        for finding in findings {
-            switch finding.obstacle {
-            case .unsupported: conditions.isSupported = finding.isMet
-            case .neverUnlocked: conditions.wasUnlocked = finding.isMet
-            case .displayOff: conditions.isDisplayOn = finding.isMet
-            case .readerSession: conditions.isReaderSessionActive = !finding.isMet
-            case .wallet: conditions.isWalletActive = !finding.isMet
-            case .camera: conditions.isCameraActive = !finding.isMet
-            case .airplaneMode: conditions.isAirplaneModeOn = !finding.isMet
-            }
-        }
-        return conditions
+        ReadingConditions(obstacles: Set(findings.filter { !$0.isMet }.map(\.obstacle)))
     }
 
     /// Each condition with its source.
     public var findings: [Finding] {
-        let others = otherFindings
-        return [readerFinding(isLookedFor: others.allSatisfy(\.isMet))] + others
-    }
-
-    /// Returns the result for the reader.
-    ///
-    /// - Parameter isLookedFor: whether no other condition prevents reading.
-    private func readerFinding(isLookedFor: Bool) -> Finding {
+        let others = [
+            unlocked,
+            display,
+            Finding(
+                .readerSession,
+                !isReaderSessionActive,
+                isReaderSessionActive ? "An app has a reader session." : "No app has a reader session."
+            ),
+            Finding(
+                .wallet,
+                !isCardActive,
+                isCardActive ? "An app is a card." : "Linux has no Wallet, and no app is a card."
+            ),
+            camera,
+            airplane,
+        ]
+        let isLookedFor = others.allSatisfy(\.isMet)
         // If the reader is not used because of another condition, the reader is not the obstacle.
-        let isMet =
+        let hasReader =
             switch reader {
             case .ready: true
             case .missing: false
             case .unasked: !isLookedFor
             }
-        return Finding(obstacle: .unsupported, isMet: isMet, source: reader.text(isLookedFor: isLookedFor))
-    }
-
-    private var otherFindings: [Finding] {
-        [
-            unlocked,
-            display,
-            Finding(
-                obstacle: .readerSession,
-                isMet: !isReaderSessionActive,
-                source: isReaderSessionActive ? "An app has a reader session." : "No app has a reader session."
-            ),
-            Finding(
-                obstacle: .wallet,
-                isMet: !isCardActive,
-                source: isCardActive ? "An app is a card." : "Linux has no Wallet, and no app is a card."
-            ),
-            camera,
-            airplane,
-        ]
+        return [Finding(.unsupported, hasReader, reader.text(isLookedFor: isLookedFor))] + others
     }
 
     private var unlocked: Finding {
         guard session != nil || isLoginSilent else {
             return Finding(
-                obstacle: .neverUnlocked,
-                isMet: true,
-                source: "logind reports no session: because the user is here, it counts as unlocked."
+                .neverUnlocked,
+                true,
+                "logind reports no session: because the user is here, it counts as unlocked."
             )
         }
         return Finding(
-            obstacle: .neverUnlocked,
-            isMet: wasUnlocked,
-            source: isLoginSilent
+            .neverUnlocked,
+            wasUnlocked,
+            isLoginSilent
                 ? "logind does not answer; what it reported since the system started is remembered"
                 : "logind, LockedHint of the session, remembered for this start of the system"
         )
     }
 
     private var display: Finding {
-        func finding(_ isOn: Bool, _ source: String) -> Finding {
-            Finding(obstacle: .displayOff, isMet: isOn, source: source)
+        if isGoingToSleep { return Finding(.displayOff, false, "logind: the system goes to sleep") }
+        if let powerSaveMode { return Finding(.displayOff, powerSaveMode == 0, "the compositor's PowerSaveMode") }
+        if let isDisplayLit {
+            return Finding(.displayOff, isDisplayLit, "the graphics driver, dpms of the connected displays")
         }
-        if isGoingToSleep { return finding(false, "logind: the system goes to sleep") }
-        if let powerSaveMode { return finding(powerSaveMode == 0, "the compositor's PowerSaveMode") }
-        if let isDisplayLit { return finding(isDisplayLit, "the graphics driver, dpms of the connected displays") }
         if let session {
-            return finding(session.isActive && !session.isIdle, "logind: the session is seen and not idle")
+            let isOn = session.isActive && !session.isIdle
+            return Finding(.displayOff, isOn, "logind: the session is seen and not idle")
         }
-        return finding(true, "Nothing reports the state of the display: it counts as on.")
+        return Finding(.displayOff, true, "Nothing reports the state of the display: it counts as on.")
     }
 
     private var camera: Finding {
@@ -165,17 +149,176 @@ public struct SystemConditions: Sendable, Hashable {
             case true?: "A program has /dev/video* open."
             case false?: "Nobody has /dev/video* open."
             }
-        return Finding(obstacle: .camera, isMet: isCameraOpen != true, source: source)
+        return Finding(.camera, isCameraOpen != true, source)
     }
 
     private var airplane: Finding {
-        guard let radios else {
-            return Finding(
-                obstacle: .airplaneMode,
-                isMet: true,
-                source: "There is no /dev/rfkill: the radios count as on."
-            )
+        radios.map { Finding(.airplaneMode, !$0.isAirplaneModeOn, "/dev/rfkill") }
+            ?? Finding(.airplaneMode, true, "There is no /dev/rfkill: the radios count as on.")
+    }
+}
+
+/// The seven conditions for background tag reading (Apple, Adding support for background tag reading).
+///
+/// A locked screen is not one of them. It only changes when a link is opened, not whether it is read.
+public struct ReadingConditions: Sendable, Hashable {
+    /// A reason why tags are not read.
+    public enum Obstacle: String, Sendable, Hashable, CaseIterable {
+        /// No reader answers.
+        case unsupported
+        /// The screen was never unlocked since the system started.
+        case neverUnlocked = "never-unlocked"
+        /// The display is off.
+        case displayOff = "display-off"
+        /// An app is reading tags.
+        case readerSession = "reader-session"
+        /// A wallet is in use, or an app that acts as a card.
+        case wallet
+        /// A camera is in use.
+        case camera
+        /// The radios are off.
+        case airplaneMode = "airplane-mode"
+
+        /// A sentence that explains the reason.
+        public var reason: String {
+            switch self {
+            case .unsupported: "There is no reader for it."
+            case .neverUnlocked: "The screen was not unlocked yet since the system started."
+            case .displayOff: "The display is off."
+            case .readerSession: "An app is reading tags."
+            case .wallet: "A wallet is in use."
+            case .camera: "A camera is in use."
+            case .airplaneMode: "Airplane mode is on."
+            }
         }
-        return Finding(obstacle: .airplaneMode, isMet: !radios.isAirplaneModeOn, source: "/dev/rfkill")
+    }
+
+    /// All reasons why tags are not read, in the order of the conditions; empty when tags are read.
+    public let obstacles: [Obstacle]
+
+    /// Creates conditions. Without obstacles they allow reading.
+    public init(obstacles: Set<Obstacle> = []) {
+        self.obstacles = Obstacle.allCases.filter(obstacles.contains)
+    }
+
+    /// Whether tags are read.
+    public var allowReading: Bool { obstacles.isEmpty }
+
+    /// Whether to look for tags, which shows if a reader answers: no other condition prevents reading.
+    public var allowLooking: Bool { obstacles.allSatisfy { $0 == .unsupported } }
+}
+
+/// The state of the service's reader.
+public enum ReaderState: Sendable, Hashable {
+    /// The reader is not used now, or has not answered yet. The name is that of the last reader that answered.
+    case unasked(name: String?)
+    /// The reader answers.
+    case ready(name: String)
+    /// The reader does not answer. The reason is a sentence.
+    case missing(reason: String)
+
+    /// Returns the state as text.
+    ///
+    /// - Parameter isLookedFor: whether no other condition prevents reading.
+    func text(isLookedFor: Bool) -> String {
+        switch self {
+        case .ready(let name): name
+        case .missing(let reason): reason
+        case .unasked(let name?): isLookedFor ? "\(name): it did not answer yet." : "\(name), when it was last asked."
+        case .unasked(nil): isLookedFor ? "The reader did not answer yet." : "The reader was not asked yet."
+        }
+    }
+}
+
+/// The switches of a computer's radios, from the events of `/dev/rfkill` (Linux, `include/uapi/linux/rfkill.h`).
+public struct RadioSwitches: Sendable, Hashable {
+    /// The number of bytes of an event that are used. Newer systems may send more.
+    public static let eventSize = 8
+    /// The most switches that are kept.
+    static let maximumCount = 256
+    private static let nfc: UInt8 = 8
+
+    private struct Switch: Hashable {
+        var type: UInt8
+        var isBlocked: Bool
+    }
+
+    private var switches: [UInt32: Switch] = [:]
+
+    /// Creates an empty set of switches.
+    public init() {}
+
+    /// Handles an event: the index of the switch in four bytes, its type, the operation, and the soft and hard block.
+    ///
+    /// - Returns: false when the event is too short.
+    @discardableResult
+    public mutating func take(_ event: some Collection<UInt8>) -> Bool {
+        let bytes = Array(event.prefix(Self.eventSize))
+        guard bytes.count == Self.eventSize else { return false }
+        let index: UInt32 = bytes[..<4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        let isBlocked = bytes[6] != 0 || bytes[7] != 0
+        switch bytes[5] {
+        case 0, 2:
+            guard switches[index] != nil || switches.count < Self.maximumCount else { return true }
+            switches[index] = Switch(type: bytes[4], isBlocked: isBlocked)
+        case 1: switches[index] = nil
+        case 3:
+            // All switches of a type; 0 means every type.
+            for (index, entry) in switches where bytes[4] == 0 || entry.type == bytes[4] {
+                switches[index]?.isBlocked = isBlocked
+            }
+        default: break
+        }
+        return true
+    }
+
+    /// Whether all radios are blocked, or NFC is.
+    public var isAirplaneModeOn: Bool {
+        !switches.isEmpty && switches.values.allSatisfy(\.isBlocked)
+            || switches.values.contains { $0.type == Self.nfc && $0.isBlocked }
+    }
+}
+
+/// A login session of a user, as described by `org.freedesktop.login1.Session`.
+public struct LoginSession: Sendable, Hashable {
+    /// The session's identifier.
+    public var id: String
+    /// `Class`, such as `user`.
+    public var sessionClass: String
+    /// `Seat`: whether the session has a local screen and keyboard. A network session has none.
+    public var hasSeat: Bool
+    /// `Active`: whether the session is the one in the foreground.
+    public var isActive: Bool
+    /// `LockedHint`: whether the session's screen is locked.
+    public var isLocked: Bool
+    /// `IdleHint`: whether the user has done nothing for some time.
+    public var isIdle: Bool
+
+    /// Creates a session.
+    public init(
+        id: String,
+        sessionClass: String = "user",
+        hasSeat: Bool = true,
+        isActive: Bool,
+        isLocked: Bool,
+        isIdle: Bool = false
+    ) {
+        self.id = id
+        self.sessionClass = sessionClass
+        self.hasSeat = hasSeat
+        self.isActive = isActive
+        self.isLocked = isLocked
+        self.isIdle = isIdle
+    }
+
+    /// Returns the session whose screen the user looks at; nil when the user has none.
+    ///
+    /// - Parameter own: the session of this process, if it has one.
+    public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
+        let all = sessions.filter { $0.sessionClass.hasPrefix("user") }
+        // A user in a network session does not look at a screen of this system.
+        let seated = all.filter(\.hasSeat)
+        let users = seated.isEmpty ? all : seated
+        return users.first { $0.id == own } ?? users.first(where: \.isActive) ?? users.min { $0.id < $1.id }
     }
 }

@@ -6,7 +6,6 @@
 /// the first look afterwards shows which of them stayed. A tag that was seen leaving before the pause has left, no
 /// matter how long the pause was.
 struct TagPresence: Sendable, Hashable {
-    /// Distinguishes a tag from others.
     private enum Identity: Hashable {
         case identifier([UInt8])
         /// The start of the link, for a tag with a new random identifier each time.
@@ -27,15 +26,12 @@ struct TagPresence: Sendable, Hashable {
     static let minimumAbsence = Duration.milliseconds(500)
     /// How long after reading resumed a tag with a random identifier counts as one that stayed.
     static let settling = Duration.seconds(1)
-    /// The most tags that are tracked. When there are more, the one that was added first is dropped.
     static let maximumCount = 32
 
     private var tags: [Tag] = []
     private var resumedAt: Duration?
 
-    /// Records a reading.
-    ///
-    /// - Returns: whether the tag has arrived; false when it was near all the time.
+    /// Records a reading, and returns whether the tag has arrived; false when it was near all the time.
     mutating func read(_ reading: TagReading, stem: String, now: Duration) -> Bool {
         let identity: Identity = reading.hasStableIdentifier ? .identifier(reading.identifier) : .stem(stem)
         tags.removeAll { tag in
@@ -54,17 +50,15 @@ struct TagPresence: Sendable, Hashable {
         return true
     }
 
-    /// Records which tags a look has found.
-    ///
-    /// - Parameter identifiers: the identifiers of all tags that are near.
+    /// Records the identifiers of all tags that are near.
     mutating func near(_ identifiers: [[UInt8]], now: Duration) {
-        let hasMadeUp = identifiers.contains(where: TagReading.isMadeUp)
+        let hasMadeUp = identifiers.contains(where: TagReading.isUnstable)
         for index in tags.indices.reversed() {
             if identifiers.contains(tags[index].identifier) {
                 tags[index].isUncertain = false
             } else if !tags[index].isUncertain {
                 tags[index].leftAt = tags[index].leftAt ?? now
-            } else if !hasMadeUp || !TagReading.isMadeUp(tags[index].identifier) {
+            } else if !hasMadeUp || !TagReading.isUnstable(tags[index].identifier) {
                 // The tag left while nobody looked.
                 tags.remove(at: index)
             }
@@ -78,7 +72,7 @@ struct TagPresence: Sendable, Hashable {
                 tags[index].leftAt = nil
                 tags[index].isUncertain = true
             } else {
-                let identity: Identity = TagReading.isMadeUp(identifier) ? .unknown : .identifier(identifier)
+                let identity: Identity = TagReading.isUnstable(identifier) ? .unknown : .identifier(identifier)
                 add(Tag(identity: identity, identifier: identifier, isUncertain: true))
             }
         }
@@ -90,7 +84,6 @@ struct TagPresence: Sendable, Hashable {
         resumedAt = nil
     }
 
-    /// Records that reading has resumed.
     mutating func resume(now: Duration) {
         resumedAt = now
     }
@@ -98,5 +91,83 @@ struct TagPresence: Sendable, Hashable {
     private mutating func add(_ tag: Tag) {
         if tags.count >= Self.maximumCount { tags.removeFirst() }
         tags.append(tag)
+    }
+}
+
+/// The result of reading a tag.
+public struct TagReading: Sendable, Hashable {
+    /// The tag's identifier.
+    public var identifier: [UInt8]
+    /// The bytes of its message; nil when it has none.
+    public var message: [UInt8]?
+    /// Whether the tag always has the same identifier.
+    public var hasStableIdentifier: Bool
+
+    /// - Parameter hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
+    public init(identifier: [UInt8], message: [UInt8]?, hasStableIdentifier: Bool? = nil) {
+        self.identifier = identifier
+        self.message = message
+        self.hasStableIdentifier = hasStableIdentifier ?? !Self.isUnstable(identifier)
+    }
+
+    /// Returns whether an identifier does not identify a tag: four bytes that start with 08 are random each time
+    /// (ISO/IEC 14443-3, 6.5.4), and an empty identifier is unknown.
+    public static func isUnstable(_ identifier: [UInt8]) -> Bool {
+        identifier.isEmpty || identifier.count == 4 && identifier.first == 0x08
+    }
+}
+
+/// Limits how many arrivals have an effect. Some get their own notification, some more are kept and share a summary,
+/// and the rest is refused.
+struct ArrivalLimiter: Sendable, Hashable {
+    /// A number of arrivals in a burst, and the time after which one of them is available again.
+    private struct Allowance: Hashable {
+        let burst: Int
+        let interval: Duration
+        private var used = 0
+        private var since = Duration.zero
+
+        init(burst: Int, interval: Duration) {
+            self.burst = burst
+            self.interval = interval
+        }
+
+        mutating func take(at now: Duration) -> Bool {
+            if now - since >= interval * used {
+                used = 0
+                since = now
+            } else {
+                let gained = Int((now - since) / interval)
+                used -= gained
+                since += interval * gained
+            }
+            guard used < burst else { return false }
+            used += 1
+            return true
+        }
+    }
+
+    /// How many arrivals in a burst get their own notification.
+    static let burst = 8
+    static let reserve = 24
+
+    private var alone = Allowance(burst: ArrivalLimiter.burst, interval: .seconds(2))
+    private var together = Allowance(burst: ArrivalLimiter.reserve, interval: .seconds(10))
+    /// The number of arrivals refused since the last one that was admitted.
+    private(set) var refused = 0
+
+    enum Outcome {
+        case alone
+        /// The arrival is kept, and counted in the summary.
+        case together
+        case refused
+    }
+
+    /// - Parameter canWait: whether the summary can count the arrival.
+    mutating func admit(at now: Duration, canWait: Bool) -> Outcome {
+        let outcome: Outcome =
+            alone.take(at: now) ? .alone : canWait && together.take(at: now) ? .together : .refused
+        refused = outcome == .refused ? refused + 1 : 0
+        return outcome
     }
 }

@@ -25,12 +25,6 @@ enum ocn_curl_result {
     ocn_curl_bad_authorities = 77,
 };
 
-// The most that a download may take.
-struct ocn_curl_limits {
-    long milliseconds;
-    long maximum_size;
-};
-
 // Who receives a download. The functions are called in the thread of the download, with `context` as their first argument; the
 // download ends where one returns false.
 struct ocn_curl_receiver {
@@ -43,12 +37,14 @@ struct ocn_curl_receiver {
     bool (*take_body)(void *context, const char *bytes, size_t size);
 };
 
-// What is known of a download that failed.
+// What is known of a download that ended.
 struct ocn_curl_error {
     // libcurl's text, empty where it has none (CURL_ERROR_SIZE).
     char text[256];
     // The errno of a connection that could not be made; 0 where it is unknown.
     long number;
+    // The status of the last answer; 0 where there was none.
+    long status;
 };
 
 // Opens libcurl and initializes it, the first time that it is called. Any thread may call it.
@@ -62,7 +58,7 @@ bool ocn_curl_load(void);
 //   connect_to   where to connect to in place of the URL's host, in the form of CURLOPT_CONNECT_TO; NULL for the host itself
 //   authorities  a file of certificates in PEM that are trusted in place of the system's; NULL for the system's
 enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, const char *authorities,
-                                       struct ocn_curl_limits limits, const struct ocn_curl_receiver *receiver,
-                                       struct ocn_curl_error *error);
+                                       long milliseconds, long maximum_size,
+                                       const struct ocn_curl_receiver *receiver, struct ocn_curl_error *error);
 
 #endif

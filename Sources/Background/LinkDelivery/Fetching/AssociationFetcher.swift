@@ -9,35 +9,27 @@ import UniversalLinks
 /// one. There are no cookies, no proxies and no compression. The system's libcurl does the work; it is opened when it
 /// is first needed.
 package struct AssociationFetcher: Sendable {
-    /// Settings, mainly for development.
     package struct Options: Sendable, Hashable {
-        /// The time limit of a fetch.
         package var timeout = Duration.seconds(20)
         /// Whether a site may have a private address.
         package var allowsPrivateAddresses = false
         /// The place to connect to instead of the site, as `ADDRESS:PORT` with a numeric address. The certificate must
         /// still be the site's.
         package var connectTo: String?
-        /// The path of a PEM file with the certificates to trust instead of the system's.
+        /// A PEM file with the certificates to trust instead of the system's.
         package var authorities: String?
 
-        /// Creates the options for the public internet.
         package init() {}
     }
 
-    /// The file's path on its site.
     package static let path = "/.well-known/apple-app-site-association"
 
     private let options: Options
 
-    /// Creates a fetcher.
     package init(_ options: Options = Options()) { self.options = options }
 
-    /// Fetches the file of a domain, and checks that it is an association file.
-    ///
-    /// - Parameter domain: the domain. Only fetch domains that an installed app lists.
-    /// - Returns: the file's bytes.
-    /// - Throws: ``FetchError``.
+    /// Fetches the file of a domain, and checks that it is an association file. Only fetch domains that an installed
+    /// app lists.
     package func fetch(_ domain: String) async throws(FetchError) -> [UInt8] {
         let result: Result<[UInt8], FetchError> = await withCheckedContinuation { continuation in
             // A separate thread, because the call blocks, and because SIGPIPE has to be blocked.
@@ -58,7 +50,7 @@ package struct AssociationFetcher: Sendable {
 
     private func get(_ domain: String) throws(FetchError) -> [UInt8] {
         guard let host = HostName.ascii(domain), NetworkAddress(host) == nil else {
-            throw FetchError(.badDomain, "The domain is no name of a host.")
+            throw FetchError(.badDomain, "The domain is not a valid host name.")
         }
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
@@ -74,9 +66,45 @@ package struct AssociationFetcher: Sendable {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             let address = NetworkAddress(text[..<colon].filter { $0 != "[" && $0 != "]" })
         else {
-            throw FetchError(.badDomain, "'\(text)' is no address with a port, such as 127.0.0.1:8443.")
+            throw FetchError(.badDomain, "'\(text)' is not an address with a port, such as 127.0.0.1:8443.")
         }
         let name = "\(address)"
         return name.contains(":") ? "::[\(name)]:\(port)" : "::\(name):\(port)"
     }
+}
+
+/// Why an association file could not be fetched.
+package struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure. The raw value is its name on the command line.
+    package enum Code: String, Sendable, Hashable {
+        case badDomain = "bad-domain"
+        case notFound = "host-not-found"
+        /// The domain's address is not on the public internet.
+        case privateAddress = "private-address"
+        case noConnection = "no-connection"
+        case timeout
+        case certificate
+        case tls
+        case libraryMissing = "library-missing"
+        case redirect
+        /// The site reports that the file does not exist (404 or 410).
+        case missing
+        case status
+        /// The answer is not HTTP/1, or is encoded in a way that was not requested.
+        case badResponse = "bad-response"
+        /// The file or the head of the answer is too large.
+        case tooLarge = "too-large"
+        case truncated
+        case badFile = "bad-file"
+    }
+
+    package let code: Code
+    package let reason: String
+
+    package init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    package var description: String { "\(code.rawValue): \(reason)" }
 }

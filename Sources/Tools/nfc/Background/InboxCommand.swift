@@ -227,7 +227,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         } catch {
             // Last, because a reason may end with a command to copy.
             let text = "The link was not opened, and its entry stays in the inbox. \(error.reason)"
-            throw CommandFailure(.refused, error.code.name, text)
+            throw CommandFailure(.refused, error.code.rawValue, text)
         }
     }
 

@@ -21,8 +21,8 @@ enum RunningService {
         let object = BusCall.Object(name, "/org/opencorenfc/Background", name + "1")
         do throws(BusError) {
             let bus = try BusConnection(.user)
-            guard try bus.isThere(name) else { return nil }
-            return try bus.ask(BusCall(object, method, arguments), within: limit).first?.text ?? ""
+            guard try bus.hasOwner(name) else { return nil }
+            return try bus.ask(BusCall(object, method, arguments), within: .seconds(limit)).first?.text ?? ""
         } catch {
             throw failure(error)
         }
@@ -31,7 +31,7 @@ enum RunningService {
     /// Whether the service runs, even if it does not answer.
     static var isRunning: Bool {
         guard let bus = try? BusConnection(.user) else { return false }
-        return (try? bus.isThere(name)) == true
+        return (try? bus.hasOwner(name)) == true
     }
 
     /// Asks the service for its status.

@@ -58,8 +58,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
         let places = try self.places()
         let loaded = try await reportingFailure(json: json) { () throws(CommandFailure) in try self.file.load() }
         switch loaded.parse() {
-        case .success(let parsed):
-            let file = LinkMatcher(parsed).file
+        case .success(let file):
             let findings = places + loaded.findings + file.check() + check(file, link)
             let isFine = findings.allSatisfy { $0.severity == .information }
             let what = findings.count == 1 ? "There is 1 finding." : "There are \(findings.count) findings."
@@ -96,7 +95,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
         let installed = app.flatMap { id in UserEnvironment().apps().apps.first { $0.id == id } }
         let own = installed.map { $0.associatedDomains.map(\.entry) + $0.ignoredDomains }
         guard let entries = entitlements.isEmpty ? own : entitlements else { return findings }
-        return findings + AssociatedDomainCheck(entries: entries, url: link, isRelease: release).findings
+        return findings + AssociatedDomain.check(entries, url: link, isRelease: release)
     }
 
     private func show(_ file: AssociationFile, _ loaded: AssociationFileOptions.Loaded, _ findings: [LinkFinding]) {

@@ -27,8 +27,8 @@ enum LinkChecks {
             if ["DOM001", "DOM002"].contains(id), !isMeant { continue }
             let urls: [LinkURL?] = id == "DOM010" ? links : [nil]
             for url in urls {
-                let check = AssociatedDomainCheck(entries: entries, url: url, isRelease: variant.isRelease)
-                for found in check.findings where found.id == id {
+                let all = AssociatedDomain.check(entries, url: url, isRelease: variant.isRelease)
+                for found in all where found.id == id {
                     let value = list.value.array?.first {
                         $0.string.map { found.message.contains("\"\($0)\"") } == true
                     }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+
+/// What to open, after the user chose to open a link.
+public enum Delivery: Sendable, Hashable {
+    case app(InstalledApp, UserActivityPayload)
+    case browser(String)
+    case system(LinkScheme, String)
+    case customScheme(InstalledApp, String)
+
+    /// Determines what to open for the bytes of a message; nil when there is nothing.
+    public init?(message: [UInt8], router: LinkRouter) {
+        guard let content = try? NDEFMessage(decoding: message), case .uri(let uri) = LinkChoice(content) else {
+            return nil
+        }
+        switch router.route(uri) {
+        case .app(let app, _):
+            let payload = try? UserActivityPayload(
+                activityType: UserActivityPayload.browsingWeb,
+                webpageURL: uri.text,
+                message: message
+            )
+            guard let payload else { return nil }
+            self = .app(app, payload)
+        case .browser: self = .browser(uri.text)
+        case .system(let scheme):
+            guard let link = SystemLink(uri) else { return nil }
+            self = .system(scheme, link.uri)
+        case .customScheme(let app): self = .customScheme(app, uri.text)
+        case .refused: return nil
+        }
+    }
+}
+
+/// The data about a tag that an app receives for its `NSUserActivity`, in the form that is sent between processes.
+public struct UserActivityPayload: Sendable, Hashable {
+    /// The activity type of a link, as Foundation names it on Apple's platforms.
+    public static let browsingWeb = "NSUserActivityTypeBrowsingWeb"
+    /// The largest message, in bytes.
+    public static let maximumMessageSize = 1 << 16
+
+    /// The activity type.
+    public let activityType: String
+    /// The link.
+    public let webpageURL: String
+    /// The bytes of the tag's whole message, as read.
+    public let message: [UInt8]
+
+    /// Why a payload is not valid.
+    public struct Problem: Error, Sendable, Hashable {
+        public var reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// Creates a payload and checks its values: the link must be the one in the message. Throws ``Problem``.
+    public init(activityType: String, webpageURL: String, message: [UInt8]) throws(Problem) {
+        guard activityType == Self.browsingWeb else { throw Problem("The activity's type is not \(Self.browsingWeb).") }
+        guard message.count <= Self.maximumMessageSize else {
+            throw Problem("The message is larger than \(Self.maximumMessageSize) bytes.")
+        }
+        guard let content = try? NDEFMessage(decoding: message) else {
+            throw Problem("The data is not an NDEF message.")
+        }
+        guard case .uri(let uri) = LinkChoice(content), uri.host != nil, uri.text == webpageURL else {
+            throw Problem("The link is not that of the message.")
+        }
+        self.activityType = activityType
+        self.webpageURL = webpageURL
+        self.message = message
+    }
+}
+
+/// The D-Bus interface by which an app receives the links of tags.
+///
+/// The app owns the bus name of its desktop entry, as `org.freedesktop.Application` requires, and has the object for
+/// that name. `ContinueUserActivity(s activity_type, s webpage_url, ay ndef_message, a{sv} platform_data) → (b
+/// handled)` passes a link with the bytes of the whole message. `platform_data` may contain `activation-token` (s) and
+/// `desktop-startup-id` (s), as in the Desktop Entry Specification. For an app without the interface,
+/// `org.freedesktop.Application.Open` is called with only the link.
+public enum DeliveryInterface {
+    /// The name of the interface.
+    public static let name = "org.opencorenfc.UserActivity1"
+    /// The name of the method.
+    public static let method = "ContinueUserActivity"
+    /// The signature of the method's arguments.
+    public static let argumentSignature = "ssaya{sv}"
+    /// The interface and the method for an app without this interface.
+    public static let fallback = (interface: "org.freedesktop.Application", method: "Open")
+
+    /// Returns the object path of the app of a desktop entry on the bus (Desktop Entry Specification 1.5, D-Bus
+    /// Activation); nil when the name can't be a bus name, because it has fewer than two elements or one starts with a
+    /// digit.
+    public static func objectPath(of desktopID: String) -> String? {
+        let elements = desktopID.split(separator: ".", omittingEmptySubsequences: false)
+        guard elements.count >= 2, DesktopEntry.isName(desktopID),
+            !elements.contains(where: { $0.first?.isNumber ?? true })
+        else {
+            return nil
+        }
+        return "/" + desktopID.replacing(".", with: "/").replacing("-", with: "_")
+    }
+}

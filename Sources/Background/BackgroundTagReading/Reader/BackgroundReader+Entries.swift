@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import NDEF
+
+/// The way from the tag to the inbox.
+extension BackgroundReader {
+    mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, _ now: Duration) -> [Action] {
+        guard conditions.allowReading else { return [.note(.notEligible(conditions.obstacles))] }
+        let content = reading.message.flatMap { message in
+            message.count <= Self.maximumMessageSize ? try? NDEFMessage(decoding: message) : nil
+        }
+        let choice = content.map(LinkChoice.init)
+        var stem = ""
+        if case .uri(let uri) = choice { stem = uri.stem }
+        guard presence.read(reading, stem: stem, now: now), !isOfPreviousRun(reading, now) else { return [] }
+        switch choice {
+        case nil: return [.note(reading.message == nil ? .noMessage : .badMessage)]
+        case .some(.none): return [.note(.noLink)]
+        case .unusable:
+            return admitted(now, canWait: false) { _, _ in [.note(.unusableLink), .announce(id, .unusable)] }
+        case .uri(let uri):
+            let route = router.route(uri)
+            if case .refused(let refusal) = route { return [.note(.refused(refusal))] }
+            let id = id.following(entries.map(\.id))
+            return admitted(now, canWait: true) { reader, place in
+                let entry = InboxEntry(id: id, message: reading.message ?? [])
+                let new = Entry(id: id, message: entry.message, stage: .storing, place: place)
+                return [.store(entry)] + reader.add(new)
+            }
+        }
+    }
+
+    /// Returns whether a tag was near before the service restarted, and its entry is still kept.
+    private mutating func isOfPreviousRun(_ reading: TagReading, _ now: Duration) -> Bool {
+        guard let began, now - began <= Self.restart, let message = reading.message else { return false }
+        return restored.remove(message) != nil && entries.contains { $0.message == message }
+    }
+
+    private mutating func admitted(
+        _ now: Duration,
+        canWait: Bool,
+        _ body: (inout BackgroundReader, Place) -> [Action]
+    ) -> [Action] {
+        let refused = limiter.refused
+        let outcome = limiter.admit(at: now, canWait: canWait)
+        guard outcome != .refused else { return refused == 0 ? [.note(.tooManyArrivals)] : [] }
+        return (refused > 0 ? [.note(.turnedAway(refused))] : [])
+            + body(&self, outcome == .alone ? .own : .summary)
+    }
+
+    mutating func add(_ entry: Entry) -> [Action] {
+        entries.append(entry)
+        guard entries.count > Self.maximumEntries else { return [] }
+        let old = entries.removeFirst()
+        return [.remove(old.id)] + withdraw(old) + [.note(.forgotten(old.id))]
+    }
+
+    mutating func stored(_ id: InboxEntry.ID, _ isKept: Bool) -> [Action] {
+        guard let index = index(id) else { return [] }
+        guard entries[index].stage == .storing else { return storedAgain(index, isKept) }
+        entries[index].stage = .waiting
+        entries[index].isKept = isKept
+        // An entry that can't be saved is shown anyway.
+        let note: [Action] = isKept ? [] : [.note(.notKept(id))]
+        return note + (entries[index].place == .summary ? summarize() : announce(index))
+    }
+
+    mutating func inboxLost() -> [Action] {
+        for index in entries.indices { entries[index].isKept = false }
+        return []
+    }
+
+    /// Saves entries again that could not be saved before, except those that are being opened and will then be removed.
+    func storeAgain() -> [Action] { entries.flatMap { storeAgain($0) } }
+
+    func storeAgain(_ entry: Entry) -> [Action] {
+        guard !entry.isKept, entry.stage != .storing, entry.stage != .delivering else { return [] }
+        return [.store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))]
+    }
+
+    private mutating func storedAgain(_ index: Int, _ isKept: Bool) -> [Action] {
+        guard isKept, !entries[index].isKept else { return [] }
+        entries[index].isKept = true
+        return [.note(.kept(entries[index].id))]
+    }
+
+    /// Restores the state of an earlier run, and shows the entries that the user has not dismissed and does not see.
+    mutating func restore(_ run: PreviousRun) -> [Action] {
+        var actions: [Action] = []
+        for kept in run.entries.sorted(by: { $0.id < $1.id }) where index(kept.id) == nil {
+            restored.insert(kept.message)
+            let mark = run.marks[kept.id]
+            let place: Place =
+                run.shown.contains(kept.id)
+                ? .own : run.summarized.contains(kept.id) ? .summary : mark == .dismissed ? .inbox : .due
+            actions += add(
+                Entry(
+                    id: kept.id,
+                    message: kept.message,
+                    stage: mark == .wanted ? .waitingForUnlock : .waiting,
+                    place: place,
+                    isAnnounced: kept.isAnnounced,
+                    mark: mark
+                )
+            )
+        }
+        hasSummary = !run.summarized.isEmpty
+        // Notifications of entries that were opened or cleared while no service ran are still shown.
+        actions += run.shown.filter { index($0) == nil }.sorted().map { .withdraw(.entry($0)) }
+        if run.summarized.contains(where: { index($0) == nil }) { actions += summarize() }
+        return actions + showDue()
+    }
+}
+
+/// The way from the user's choice to opening a link.
+extension BackgroundReader {
+    mutating func activate(_ id: InboxEntry.ID) -> [Action] {
+        guard let index = index(id) else { return [] }
+        switch entries[index].stage {
+        case .storing, .delivering: return []
+        case .waiting:
+            // A click does what was shown. If the link goes elsewhere by now, that is shown first.
+            if let offer = entries[index].offer, let now = content(of: entries[index]), now.body != offer.body {
+                return showAlone(index)
+            }
+            guard isLocked else { return deliver(id) }
+            entries[index].stage = .waitingForUnlock
+            return keep(.wanted, index) + showAlone(index) + [.requestUnlock]
+        // The click has closed the notification that asks to unlock.
+        case .waitingForUnlock: return isLocked ? showAlone(index) + [.requestUnlock] : deliver(id)
+        }
+    }
+
+    mutating func deliver(_ id: InboxEntry.ID) -> [Action] {
+        guard let index = index(id) else { return [] }
+        // The mark is removed before the link is opened, so it is never opened a second time.
+        let forgetting = keep(nil, index)
+        guard let delivery = Delivery(message: entries[index].message, router: router) else {
+            entries[index].stage = .waiting
+            return forgetting + [.note(.nothingToOpen(id))]
+        }
+        entries[index].stage = .delivering
+        return forgetting + [.deliver(id, delivery)]
+    }
+
+    mutating func keep(_ mark: DeliveryFlag?, _ index: Int) -> [Action] {
+        guard entries[index].mark != mark else { return [] }
+        entries[index].mark = mark
+        return [.mark(entries[index].id, mark)]
+    }
+
+    mutating func delivered(_ id: InboxEntry.ID) -> [Action] {
+        guard let index = index(id), entries[index].stage == .delivering else { return [] }
+        let entry = entries.remove(at: index)
+        return [.remove(id)] + withdraw(entry)
+    }
+
+    mutating func deliveryFailed(_ id: InboxEntry.ID, _ reason: String) -> [Action] {
+        guard let index = index(id), entries[index].stage == .delivering else { return [] }
+        entries[index].stage = .waiting
+        // While it was being opened, it was not saved again.
+        return [.note(.notDelivered(id))] + storeAgain(entries[index]) + showAlone(index, .notOpened(reason: reason))
+    }
+
+    mutating func beingOpened(_ id: InboxEntry.ID) -> [Action] {
+        guard let index = index(id), entries[index].stage == .delivering else { return [] }
+        entries[index].stage = .waiting
+        // The click has closed the notification. If the other process fails, the user can click this one.
+        return showAlone(index, .beingOpened)
+    }
+
+    mutating func cleared(_ id: InboxEntry.ID) -> [Action] {
+        guard let index = index(id) else { return [] }
+        let forgetting = keep(nil, index)
+        let entry = entries.remove(at: index)
+        return forgetting + withdraw(entry)
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A domain's association file in the cache, with the time and result of the last fetch.
+package struct CachedAssociation: Sendable, Hashable {
+    /// How long a file is used before the site is asked again, in seconds: a week.
+    package static let refreshInterval: Int64 = 7 * 24 * 3600
+    /// How long a site is not asked after its first failure, in seconds: a minute. Each further failure doubles it.
+    package static let firstRetryInterval: Int64 = 60
+    /// The longest time that a site is not asked after a failure, in seconds: six hours.
+    package static let longestRetryInterval: Int64 = 6 * 3600
+
+    /// In ASCII.
+    package let domain: String
+    /// The file as the site served it; nil when there never was one, or the site has removed it.
+    package var file: [UInt8]?
+    /// When the site last answered, with or without a file, in seconds since 1970; nil if it never answered.
+    package var answered: Int64?
+    /// When the site was last asked, in seconds since 1970.
+    package var asked: Int64
+    package var failure: String?
+    /// The code of the failure, as the command line prints it, and its reason; nil when there was no failure.
+    package var failureParts: (code: String, reason: String)? {
+        guard let failure else { return nil }
+        let parts = failure.split(separator: ":", maxSplits: 1).map(String.init)
+        return (parts.first ?? "", parts.count > 1 ? String(parts[1].drop { $0 == " " }) : failure)
+    }
+    /// How many times in a row the site has failed; 0 after a success.
+    package private(set) var failureCount = 0
+    /// Whether the file was added on this machine, in developer mode. Then it replaces the site's file, and the site is
+    /// not asked.
+    package let isLocal: Bool
+
+    private var interval: Int64 {
+        guard failureCount > 0 else { return Self.refreshInterval }
+        // Twelve doublings give more than six hours.
+        return min(Self.firstRetryInterval << Int64(min(failureCount, 12) - 1), Self.longestRetryInterval)
+    }
+
+    /// Returns when to ask the site again, in seconds since 1970; nil for a local file, whose site is never asked. If
+    /// the clock was set back, that is now.
+    package func nextTry(at now: Int64) -> Int64? {
+        guard !isLocal else { return nil }
+        return now < asked ? now : asked + interval
+    }
+
+    package func isDue(at now: Int64) -> Bool { nextTry(at: now).map { $0 <= now } ?? false }
+
+    /// Stores the result of a request. A known file stays when the site can't be reached or serves an invalid one. It
+    /// is removed when the site reports that there is no file.
+    mutating func take(_ result: Result<[UInt8], FetchError>, at now: Int64) {
+        asked = now
+        switch result {
+        case .success(let bytes):
+            file = bytes
+            answered = now
+            failure = nil
+            failureCount = 0
+        case .failure(let error):
+            failure = error.description
+            // The file on the disk may have any number.
+            if failureCount < .max { failureCount += 1 }
+            if error.code == .missing {
+                file = nil
+                answered = now
+            }
+        }
+    }
+
+    // MARK: The form on the disk: a line, then the file.
+
+    private static let mark = "nfc-links 2"
+    /// The old form, without the number of failures.
+    private static let firstMark = "nfc-links 1"
+    private static let none = "-"
+
+    var bytes: [UInt8] {
+        let answered = answered.map(String.init) ?? Self.none
+        // In bytes, because the head is looked for in the first 4096.
+        let line = String((failure ?? "").map { $0.isNewline ? " " : $0 })
+        let failure = String(decoding: line.utf8.prefix(500), as: UTF8.self)
+        let size = file.map { "\($0.count)" } ?? Self.none
+        let head = "\(Self.mark) \(asked) \(answered) \(size) \(failureCount) \(failure)\n"
+        return Array(head.utf8) + (file ?? [])
+    }
+
+    init(domain: String, asked: Int64) {
+        self.domain = domain
+        self.asked = asked
+        isLocal = false
+    }
+
+    init(domain: String, local file: [UInt8]) {
+        self.domain = domain
+        self.file = file
+        asked = 0
+        isLocal = true
+    }
+
+    package init?(domain: String, bytes: [UInt8]) {
+        guard let end = bytes.prefix(4096).firstIndex(of: 0x0A) else { return nil }
+        let head = String(decoding: bytes[..<end], as: UTF8.self)
+        var words = head.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false).map(String.init)
+        guard words.count == 6, let asked = Int64(words[2]) else { return nil }
+        self.init(domain: domain, asked: asked)
+        switch "\(words[0]) \(words[1])" {
+        case Self.firstMark: failureCount = words[5].isEmpty ? 0 : 1
+        case Self.mark:
+            let parts = words[5].split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let count = Int(parts[0]), count >= 0 else { return nil }
+            failureCount = count
+            words[5] = String(parts[1])
+        default: return nil
+        }
+        answered = Int64(words[3])
+        failure = words[5].isEmpty ? nil : words[5]
+        let rest = Array(bytes[(end + 1)...])
+        if words[4] == Self.none {
+            guard rest.isEmpty else { return nil }
+        } else {
+            guard Int(words[4]) == rest.count else { return nil }
+            file = rest
+        }
+    }
+}
+
+/// Decides how long to wait after changes before sites are asked again. A network starts in several steps, and so does
+/// the installation of an app, so each change makes the wait start again. But some networks change all the time, so the
+/// wait has an end.
+package struct ChangeSettling: Sendable, Hashable {
+    package static let pause = Duration.seconds(2)
+    package static let longest = Duration.seconds(60)
+
+    private var first: Duration?
+
+    package init() {}
+
+    /// Whether something has changed since the sites were last asked.
+    package var hasChanged: Bool { first != nil }
+
+    /// Records a change at a time since any fixed moment, and returns how long to wait from now on.
+    package mutating func change(at now: Duration) -> Duration {
+        let first = first ?? now
+        self.first = first
+        return max(min(Self.pause, first + Self.longest - now), .zero)
+    }
+
+    /// Records that the sites are asked now.
+    package mutating func settle() { first = nil }
+}

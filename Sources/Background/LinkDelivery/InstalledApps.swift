@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BackgroundTagReading
+package import LinuxSupport
+
+/// The installed apps: the descriptions in `nfc/apps` of the data folders, with the desktop entries in `applications`.
+///
+/// A file of the user hides the system's files with the same name.
+package struct InstalledApps: Sendable, Hashable {
+    /// A description that does not declare an app, or a part of it that has no effect.
+    package struct Problem: Sendable, Hashable {
+        package var path: String
+        package var reason: String
+    }
+
+    package static let maximumCount = 1000
+
+    /// Each identifier occurs once.
+    package private(set) var apps: [InstalledApp] = []
+    package private(set) var problems: [Problem] = []
+
+    package init(_ folders: UserFolders) {
+        var seen: Set<String> = []
+        var identifiers: Set<String> = []
+        for folder in folders.allData {
+            let own = folder + "/nfc/apps"
+            for file in Self.descriptions(in: own) {
+                let path = "\(own)/\(file)"
+                guard seen.insert(file).inserted else { continue }
+                do throws(DesktopEntries.Problem) {
+                    let app = try read(path, String(file.dropLast(5)), folders)
+                    guard identifiers.insert(app.id).inserted else {
+                        throw DesktopEntries.Problem(reason: "Another app has the identifier \(app.id) already.")
+                    }
+                    apps.append(app)
+                } catch {
+                    problems.append(Problem(path: path, reason: error.reason))
+                }
+            }
+        }
+    }
+
+    private static func descriptions(in folder: String) -> [String] {
+        FolderNames.read(folder, limit: maximumCount) { $0.hasSuffix(".json") && $0 != ".json" } ?? []
+    }
+
+    private mutating func read(
+        _ path: String,
+        _ name: String,
+        _ folders: UserFolders
+    ) throws(DesktopEntries.Problem) -> InstalledApp {
+        guard DesktopEntry.isName(name) else {
+            throw DesktopEntries.Problem(reason: "The file's name can't be that of a desktop entry.")
+        }
+        let description: AppDescription
+        do {
+            description = try AppDescription(parsing: TrustedFile.read(path, limit: AppDescription.maximumSize))
+        } catch let error as AppDescription.Problem {
+            throw DesktopEntries.Problem(reason: error.reason)
+        } catch {
+            throw DesktopEntries.Problem(reason: "\(error)")
+        }
+        let entry = try DesktopEntries(folders).entry(name).entry
+        problems += description.remarks.map { Problem(path: path, reason: $0) }
+        return InstalledApp(
+            id: description.id,
+            name: entry.name,
+            desktopID: name,
+            associatedDomains: description.associatedDomains,
+            ignoredDomains: description.ignoredDomains,
+            schemes: entry.schemes,
+            isBusActivated: entry.isBusActivated
+        )
+    }
+}
+
+extension LinkChoices {
+    /// In the folder `nfc` of the configuration folder.
+    private static var name: String { "browser-domains" }
+
+    package init(of folders: UserFolders) {
+        let bytes = try? TrustedFile.read("\(folders.config)/nfc/\(Self.name)", limit: Self.maximumSize)
+        self.init(parsing: bytes ?? [])
+    }
+
+    package func save(in folders: UserFolders) throws(StorageError) {
+        try PrivateFolder(store: folders.config + "/nfc").replace(Self.name, with: file)
+    }
+}

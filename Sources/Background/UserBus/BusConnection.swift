@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSDBus
+import Glibc
+
+/// A connection to a bus, for a program that waits for signals, answers and calls. It belongs to one thread.
+@safe package final class BusConnection {
+    package enum Bus: Sendable {
+        case user
+        case system
+    }
+
+    let bus: OpaquePointer
+    private var ledger = ReplyLedger()
+    /// Messages that arrived during the wait for an answer; more than the maximum are dropped.
+    private var waiting: [ReceivedMessage] = []
+    private static let maximumWaiting = 4096
+    /// How long the bus itself may take to admit this program, and to answer.
+    var patience: Duration
+    private static let start = "StartServiceByName"
+    private let name: String
+    /// Whether the bus has not answered a call, or not taken a message, in time. Calls fail at once, until something
+    /// arrives, or until the bus has taken all messages and owes no answer.
+    package private(set) var isSilent = false
+
+    /// Connects to a bus. Throws `silentBus` when it does not admit this program in time.
+    ///
+    /// - Parameter address: the address in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for that of this process.
+    package init(_ which: Bus, address: String? = nil, patience: Duration = .seconds(5)) throws(BusError) {
+        self.patience = patience
+        try LibSystemd.open()
+        name = which == .user ? "session bus" : "system bus"
+        var bus: OpaquePointer?
+        var number: CInt =
+            if address == "" { -ENOMEDIUM } else if address != nil { unsafe ocn_bus_new(&bus) } else {
+                switch which {
+                case .user: unsafe ocn_bus_open_user(&bus)
+                case .system: unsafe ocn_bus_open_system(&bus)
+                }
+            }
+        if let address {
+            let steps = [
+                { unsafe ocn_bus_set_address(bus, address) },
+                { unsafe ocn_bus_set_bus_client(bus, 1) },
+                { unsafe ocn_bus_start(bus) },
+            ]
+            for step in steps where number >= 0 { number = step() }
+        }
+        guard number >= 0, let bus = unsafe bus else {
+            _ = unsafe ocn_bus_close_unref(bus)
+            let error = BusError(
+                number: number,
+                which == .user ? "There is no bus of the user" : "There is no system bus"
+            )
+            guard which == .user, error.code == .noBus else { throw error }
+            throw BusError(.noBus, error.reason + " Log in to a desktop, or run the program in: dbus-run-session")
+        }
+        unsafe self.bus = bus
+        try begin()
+    }
+
+    deinit {
+        flush()
+        _ = unsafe ocn_bus_close_unref(bus)
+    }
+
+    private func begin() throws(BusError) {
+        let deadline = Deadline(after: patience)
+        while true {
+            // The first message says that this program has a name on the bus. It is not needed.
+            _ = try next()
+            guard unsafe ocn_bus_is_ready(bus) <= 0 else { return }
+            guard let left = deadline.left else { throw silence() }
+            _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
+        }
+    }
+
+    /// Sends waiting messages, as far as the bus accepts them in time.
+    private func flush() {
+        let deadline = Deadline(after: patience)
+        while !isSilent {
+            guard isSending else { return }
+            guard let left = deadline.left else {
+                isSilent = true
+                return
+            }
+            // As long as something is to be sent, this also ends when the bus takes more.
+            _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
+            do throws(BusError) {
+                if let message = try next() { keep(message) }
+            } catch {
+                // The next read reports the error.
+                return
+            }
+        }
+    }
+
+    /// Whether messages wait until the bus takes more. False when the bus is gone.
+    private var isSending: Bool {
+        guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)) else { return false }
+        return events & UInt16(POLLOUT) != 0
+    }
+
+    private func keep(_ message: ReceivedMessage) {
+        if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
+    }
+
+    private func silence() -> BusError {
+        isSilent = true
+        return BusError(
+            .silentBus,
+            "The \(name) does not answer. See what keeps it: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
+        )
+    }
+
+    private func checkSilence() throws(BusError) {
+        while isSilent {
+            if let message = try next() { keep(message) } else if isSilent { throw silence() }
+        }
+    }
+
+    /// The descriptor that becomes readable when a message may have arrived.
+    package var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
+
+    /// Returns the next message that has arrived; nil when there is none. Answers from connections that were not asked
+    /// are ignored.
+    package func receive() throws(BusError) -> ReceivedMessage? {
+        if !waiting.isEmpty { return waiting.removeFirst() }
+        while let message = try next() {
+            if counts(message) { return message }
+        }
+        return nil
+    }
+
+    /// Returns false for an answer from a connection that was not asked.
+    private func counts(_ message: ReceivedMessage) -> Bool {
+        guard let cookie = message.answersTo else { return true }
+        return ledger.take(cookie, from: message.sender, isError: message.isError)
+    }
+
+    func wait(_ limit: Duration) {
+        guard waiting.isEmpty else { return }
+        _ = unsafe ocn_bus_wait(bus, Self.microseconds(limit))
+    }
+
+    private func next() throws(BusError) -> ReceivedMessage? {
+        while true {
+            var message: OpaquePointer?
+            let number = unsafe ocn_bus_process(bus, &message)
+            guard number >= 0 else { throw BusError(number: number, "The bus is gone") }
+            guard number > 0 else {
+                if !isSending, !ledger.awaits(ReplyLedger.daemon) { isSilent = false }
+                return nil
+            }
+            guard let message = unsafe message else { continue }
+            isSilent = false
+            return unsafe ReceivedMessage(message, self)
+        }
+    }
+
+    /// Sends a call, and returns the value that ``ReceivedMessage/answersTo`` of the answer will have. No program is
+    /// started for it: the error is `nobody` when none owns the name.
+    package func send(_ call: BusCall) throws(BusError) -> UInt64 {
+        try send(call, to: owner(of: call.object.destination))
+    }
+
+    private func send(_ call: BusCall, to connection: String) throws(BusError) -> UInt64 {
+        let object = call.object
+        var message: OpaquePointer?
+        let made = unsafe ocn_bus_message_new_method_call(
+            bus,
+            &message,
+            connection,
+            object.path,
+            object.interface,
+            call.method
+        )
+        guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
+        defer { _ = unsafe ocn_bus_message_unref(message) }
+        unsafe try BusMessageWriter.write(call.arguments, to: message)
+        try checkSilence()
+        var cookie: UInt64 = 0
+        let sent = unsafe ocn_bus_send(bus, message, &cookie)
+        guard sent >= 0 else { throw BusError(number: sent, "The call can't be sent") }
+        ledger.note(cookie, to: connection)
+        flush()
+        return cookie
+    }
+
+    /// Returns the unique name of the connection that owns a name. Throws `nobody` when there is none.
+    package func owner(of name: String) throws(BusError) -> String {
+        // The unique name of a connection is its own owner.
+        if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
+        guard let owner = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)])).first?.text else {
+            throw .badAnswer(of: .daemon)
+        }
+        return owner
+    }
+
+    /// Calls a method and waits for the values of the answer. If no program owns the name, it is started first, if the
+    /// bus knows how. The call then waits for the start too.
+    ///
+    /// - Parameter limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a
+    ///   program is started.
+    /// - Throws: ``BusError``; `nobody` when no program owns the name, `refused` when the answer is another error, or
+    ///   `silentBus` when the bus itself does not answer.
+    package func ask(_ call: BusCall, within limit: Duration = .seconds(2)) throws(BusError) -> [BusValue] {
+        let name = call.object.destination
+        let owner: String
+        do throws(BusError) {
+            owner = try self.owner(of: name)
+        } catch  where error.code == .nobody {
+            _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: .seconds(25))
+            owner = try self.owner(of: name)
+        }
+        let cookie = try send(call, to: owner)
+        let isOfBus = name == ReplyLedger.daemon && call.method != Self.start
+        guard let answer = try answers(to: [cookie], within: isOfBus ? patience : limit)[cookie] else {
+            guard isOfBus else { throw BusError(.noAnswer, "\(call.object.program) does not answer in time.") }
+            throw silence()
+        }
+        if answer.isError { throw answer.error(of: call.object.program) }
+        guard let values = answer.contents else {
+            throw BusError(.badMessage, "\(call.object.program) answers with values that can't be read.")
+        }
+        return values
+    }
+
+    /// Waits for the answers to calls, and returns those that arrived in time. Other messages that arrive meanwhile
+    /// wait for ``receive()``.
+    package func answers(
+        to cookies: Set<UInt64>,
+        within limit: Duration
+    ) throws(BusError) -> [UInt64: ReceivedMessage] {
+        let deadline = Deadline(after: limit)
+        var answers: [UInt64: ReceivedMessage] = [:]
+        // Some may have arrived while others were asked.
+        waiting.removeAll { message in
+            guard let cookie = message.answersTo, cookies.contains(cookie) else { return false }
+            answers[cookie] = message
+            return true
+        }
+        while answers.count < cookies.count {
+            guard let message = try next() else {
+                guard let left = deadline.left else { break }
+                // If a signal interrupts the wait, this is not a failure.
+                _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
+                continue
+            }
+            guard let cookie = message.answersTo, cookies.contains(cookie) else {
+                keep(message)
+                continue
+            }
+            if counts(message) { answers[cookie] = message }
+        }
+        return answers
+    }
+
+    /// At least one, because zero means sd-bus's own limit.
+    static func microseconds(_ limit: Duration) -> UInt64 {
+        let (seconds, attoseconds) = limit.components
+        return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
+    }
+
+    /// Emits a signal to all programs that subscribed to it. The destination of the object is not used.
+    package func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
+        var message: OpaquePointer?
+        let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
+        guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }
+        defer { _ = unsafe ocn_bus_message_unref(message) }
+        unsafe try BusMessageWriter.write(values, to: message)
+        try checkSilence()
+        let sent = unsafe ocn_bus_send(bus, message, nil)
+        guard sent >= 0 else { throw BusError(number: sent, "The signal can't be sent") }
+        flush()
+    }
+
+    func sendAnswer(_ answer: OpaquePointer?) {
+        _ = unsafe ocn_bus_send(bus, answer, nil)
+        flush()
+    }
+
+    // MARK: Names
+
+    /// Subscribes to signals. The match rule should have a `sender`, so that signals of other connections do not
+    /// arrive.
+    package func listen(to rule: String) throws(BusError) {
+        _ = try ask(BusCall(.daemon, "AddMatch", [.string("type='signal'," + rule)]))
+    }
+
+    /// Takes a name. Throws `nameTaken` when another program owns it and keeps it.
+    ///
+    /// - Parameters:
+    ///   - yields: whether a program can later take the name from this one with `replaces`. The bus then reports
+    ///     `NameLost`.
+    ///   - replaces: whether to take the name from a program that owns and yields it.
+    package func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
+        // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,
+        // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
+        // owns the name.
+        let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
+        let answer = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
+        guard answer.first?.integer == 1 else {
+            throw BusError(.nameTaken, "The bus name \(name) is already taken by another program.")
+        }
+    }
+
+    /// Returns whether any program owns a name on the bus. This does not start the program.
+    package func hasOwner(_ name: String) throws(BusError) -> Bool {
+        try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
+    }
+
+    /// Returns the unique name of the user's connection that owns a name; nil when no connection owns it. Throws
+    /// `foreign` when a program of another user owns it.
+    package func userOwner(of name: String) throws(BusError) -> String? {
+        do throws(BusError) {
+            let owner = try owner(of: name)
+            guard try isOwn(owner) else {
+                throw BusError(.foreign, "\(name) on the bus belongs to another user, who gets nothing of yours.")
+            }
+            return owner
+        } catch  where error.code == .nobody {
+            // No connection owns the name, or its owner has left the bus meanwhile.
+            return nil
+        }
+    }
+
+    /// Whether a connection belongs to a program of the same user. Throws `nobody` when it has left the bus.
+    func isOwn(_ connection: String) throws(BusError) -> Bool {
+        let user = try ask(BusCall(.daemon, "GetConnectionUnixUser", [.string(connection)])).first?.integer
+        return user == Int64(geteuid())
+    }
+
+    /// Lets the bus start the program of a name, and returns the unique name of the connection that then owns it.
+    /// Throws `nobody` when the bus knows no program for the name.
+    func startProgram(of name: String, limit: Duration) throws(BusError) -> String {
+        do throws(BusError) {
+            _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: limit)
+        } catch  where error.code == .nobody {
+            throw BusError(
+                .nobody,
+                """
+                The bus knows no program for \(name). Install \(name).service in dbus-1/services of a folder for data, \
+                or remove DBusActivatable from \(name).desktop.
+                """
+            )
+        } catch  where error.code == .refused {
+            // The daemon reports how the program ended.
+            throw BusError(.noAnswer, "\(name) was started and ended at once: \(error.reason)")
+        }
+        guard let owner = try userOwner(of: name) else {
+            throw BusError(.noAnswer, "\(name) was started and ended at once.")
+        }
+        return owner
+    }
+}
+
+/// Decides whose answer to a call counts.
+///
+/// A program on the bus may answer a call that was made to another program: call numbers are easy to guess, and sd-bus
+/// checks nothing else. So for each call, the ledger stores the unique name of the connection that was asked, and only
+/// accepts its answer. The bus itself sets the sender of each message.
+struct ReplyLedger {
+    /// The bus's own name. It answers for a connection that is gone, always with an error.
+    static let daemon = "org.freedesktop.DBus"
+    static let capacity = 1024
+
+    private var asked: [UInt64: String] = [:]
+    private var order: [UInt64] = []
+
+    /// Stores a call to the unique name of a connection (`:1.42`), or to ``daemon``.
+    mutating func note(_ cookie: UInt64, to connection: String) {
+        asked[cookie] = connection
+        order.append(cookie)
+        while order.count > Self.capacity { asked[order.removeFirst()] = nil }
+    }
+
+    /// Returns whether a connection, or ``daemon``, owes an answer to a stored call.
+    func awaits(_ connection: String) -> Bool { asked.values.contains(connection) }
+
+    /// Returns whether an answer counts. Only the first answer to a call does.
+    mutating func take(_ cookie: UInt64, from sender: String, isError: Bool) -> Bool {
+        guard let connection = asked[cookie], sender == connection || (isError && sender == Self.daemon) else {
+            return false
+        }
+        asked[cookie] = nil
+        order.removeAll { $0 == cookie }
+        return true
+    }
+}
+
+struct Deadline {
+    private let end: ContinuousClock.Instant
+
+    init(after limit: Duration) { end = ContinuousClock.now + limit }
+
+    var left: Duration? {
+        let left = ContinuousClock.now.duration(to: end)
+        return left > .zero ? left : nil
+    }
+}
+
+/// The system's libsystemd with sd-bus, which is opened when it is first needed: the package builds and runs without
+/// it.
+enum LibSystemd {
+    static func open() throws(BusError) {
+        try check(missing: unsafe ocn_bus_missing().map { unsafe String(cString: $0) })
+    }
+
+    /// - Parameter name: the function that the library lacks; empty when there is no library, nil when nothing is missing.
+    static func check(missing name: String?) throws(BusError) {
+        guard let name else { return }
+        throw BusError(
+            .libraryMissing,
+            name.isEmpty
+                ? "libsystemd.so.0 is not installed. Install it with: apt-get install libsystemd0"
+                : "The system's libsystemd has no \(name)."
+        )
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSDBus
+import Glibc
+
+@safe package final class ReceivedMessage {
+    let message: OpaquePointer
+    /// Weak, because the connection keeps messages that wait.
+    private weak var connection: BusConnection?
+    /// Longer names and paths, in bytes, count as empty. No object, interface or method of this module has a longer
+    /// one.
+    private static let maximumName = 4096
+
+    init(_ message: OpaquePointer, _ connection: BusConnection) {
+        unsafe self.message = message
+        self.connection = connection
+    }
+
+    deinit { _ = unsafe ocn_bus_message_unref(message) }
+
+    @unsafe private static func string(_ text: UnsafePointer<CChar>?) -> String {
+        unsafe text.flatMap { text in
+            unsafe strnlen(text, Self.maximumName) < Self.maximumName ? unsafe String(cString: text) : nil
+        } ?? ""
+    }
+
+    /// The unique name of the sender's connection.
+    package var sender: String { unsafe Self.string(ocn_bus_message_get_sender(message)) }
+    package var path: String { unsafe Self.string(ocn_bus_message_get_path(message)) }
+    /// The interface, a period, and the signal or method.
+    package var name: String {
+        let interface = unsafe Self.string(ocn_bus_message_get_interface(message))
+        let member = unsafe Self.string(ocn_bus_message_get_member(message))
+        return interface + "." + member
+    }
+
+    package var isCall: Bool { kind == 1 }
+    package var isError: Bool { kind == 3 }
+    package var isSignal: Bool { kind == 4 }
+
+    private var kind: UInt8 {
+        var kind: UInt8 = 0
+        _ = unsafe ocn_bus_message_get_type(message, &kind)
+        return kind
+    }
+
+    /// The number of the call that it answers; nil when it is not an answer.
+    package var answersTo: UInt64? {
+        var cookie: UInt64 = 0
+        return unsafe ocn_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
+    }
+
+    /// The error that answers a call, with the name of the called program for people.
+    func error(of name: String) -> BusError {
+        let problem = unsafe ocn_bus_message_get_error(message)?.pointee
+        let kind = unsafe (problem?.name).map { unsafe String(cString: $0) } ?? ""
+        let text = unsafe (problem?.message).map { text in
+            let bytes = unsafe UnsafeRawBufferPointer(start: text, count: strnlen(text, Self.maximumName))
+            return unsafe String(decoding: bytes, as: UTF8.self)
+        }
+        return BusError(answer: kind, text ?? "no answer", of: name)
+    }
+
+    private(set) lazy var contents = reader.values()
+
+    /// The values; empty when they can't be read, or are too many.
+    package func values() -> [BusValue] { contents ?? [] }
+
+    /// Returns the arguments of a call; nil when they have other types than a signature (D-Bus Specification 0.38, Type
+    /// System), can't be read, or are too many.
+    package func arguments(_ signature: String) -> [BusValue]? {
+        // The types are in the head of the message, so unexpected values are not read.
+        reader.hasSignature(signature) ? contents : nil
+    }
+
+    private var reader: BusMessageReader { unsafe BusMessageReader(message: message) }
+
+    private func liveConnection() throws(BusError) -> BusConnection {
+        guard let connection else { throw BusError(.noBus, "The connection to the bus is closed.") }
+        return connection
+    }
+
+    /// Answers a call; with an error for nil, which stands for a method that does not exist.
+    package func answer(_ values: [BusValue]?) throws(BusError) {
+        guard let values else { return try refuse("UnknownMethod", "There is no such method.") }
+        var answer: OpaquePointer?
+        let made = unsafe ocn_bus_message_new_method_return(message, &answer)
+        guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
+        defer { _ = unsafe ocn_bus_message_unref(answer) }
+        unsafe try BusMessageWriter.write(values, to: answer)
+        unsafe try liveConnection().sendAnswer(answer)
+    }
+
+    /// Answers a call with an error.
+    ///
+    /// - Parameter name: the last word of the error's name, after `org.freedesktop.DBus.Error.`.
+    package func refuse(_ name: String, _ reason: String) throws(BusError) {
+        var answer: OpaquePointer?
+        let made = unsafe "org.freedesktop.DBus.Error.\(name)".withCString { name in
+            unsafe reason.withCString { text in
+                var problem = unsafe sd_bus_error(name: name, message: text, needs_free: 0)
+                return unsafe ocn_bus_message_new_method_error(message, &answer, &problem)
+            }
+        }
+        guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
+        defer { _ = unsafe ocn_bus_message_unref(answer) }
+        unsafe try liveConnection().sendAnswer(answer)
+    }
+}
+
+/// Another owner of a name on the bus, as the bus reports it (D-Bus Specification 0.38, NameOwnerChanged).
+package struct OwnerChange: Sendable, Hashable {
+    package var name: String
+    /// The connection that owned the name; empty when none did.
+    package var old: String
+    /// The connection that owns the name now; empty when none does.
+    package var new: String
+
+    /// Reads a message; nil when it does not report another owner, or does not come from the bus itself.
+    package init?(_ message: ReceivedMessage) {
+        guard message.sender == ReplyLedger.daemon,
+            message.name == "org.freedesktop.DBus.NameOwnerChanged",
+            let texts = message.arguments("sss")?.compactMap(\.text)
+        else {
+            return nil
+        }
+        (name, old, new) = (texts[0], texts[1], texts[2])
+    }
+}
