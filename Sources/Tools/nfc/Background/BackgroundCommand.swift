@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
 import Foundation
 import TextSafety
+import UserBus
 
 /// `nfc background`.
 struct BackgroundCommand: AsyncParsableCommand {
@@ -104,4 +106,110 @@ extension ServiceStatus {
         if let inboxProblem { lines.append("nfcd can't save what it reads: \(inboxProblem) It tries again by itself.") }
         return lines
     }
+}
+
+/// The service that runs for the user, if any.
+enum RunningService {
+    private static let name = "org.opencorenfc.Background"
+
+    /// Calls a method of the service. The call does not start the service.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - arguments: its arguments.
+    ///   - limit: how many seconds the service has to answer.
+    /// - Returns: its answer; nil when it does not run.
+    /// - Throws: ``CommandFailure``, `no-bus` when there is no bus, and `no-answer` when it runs and does not answer.
+    static func ask(
+        _ method: String,
+        _ arguments: [BusValue] = [],
+        within limit: UInt64 = 2
+    ) throws(CommandFailure) -> String? {
+        let object = BusCall.Object(name, "/org/opencorenfc/Background", name + "1")
+        do throws(BusError) {
+            let bus = try BusConnection(.user)
+            guard try bus.isThere(name) else { return nil }
+            return try bus.ask(BusCall(object, method, arguments), within: limit).first?.text ?? ""
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Whether the service runs, even if it does not answer.
+    static var isRunning: Bool {
+        guard let bus = try? BusConnection(.user) else { return false }
+        return (try? bus.isThere(name)) == true
+    }
+
+    /// Asks the service for its status.
+    ///
+    /// - Returns: the answer as text and decoded; nil when the service does not run.
+    /// - Throws: ``CommandFailure``, `bad-answer` when the answer can't be read, and the failures of ``ask(_:_:within:)``.
+    static func status() throws(CommandFailure) -> (text: String, status: ServiceStatus)? {
+        guard let text = try ask("Status") else { return nil }
+        guard let status = ServiceStatus(text) else {
+            throw CommandFailure(
+                .refused,
+                "bad-answer",
+                "The program with nfcd's name on the bus sent a status that can't be read. It is another version of nfcd, or "
+                    + "another program. Start nfcd again: systemctl --user restart nfcd"
+            )
+        }
+        return (text, status)
+    }
+
+    private static func failure(_ error: BusError) -> CommandFailure {
+        switch error.code {
+        case .libraryMissing, .noBus, .silentBus: CommandFailure(.refused, "no-bus", error.reason)
+        default: CommandFailure(.refused, "no-answer", "\(error.reason) See: journalctl --user -u nfcd")
+        }
+    }
+}
+
+/// The status that the service reports.
+struct ServiceStatus: Decodable {
+    struct Condition: Decodable {
+        var condition: String
+        var met: Bool
+        var source: String
+    }
+
+    var reading: Bool
+    var locked: Bool
+    /// Whether logind does not answer; nil from an earlier version of the service.
+    var silentLogin: Bool?
+    /// The screen savers that do not answer; nil from an earlier version of the service.
+    var silentSavers: [String]?
+    var waiting: Int
+    var conditions: [Condition]
+    /// Why the service can't save what it reads, as a sentence; nil when it can.
+    var inboxProblem: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case reading, locked, waiting, conditions
+        case silentLogin = "silent_login"
+        case silentSavers = "silent_savers"
+        case inboxProblem = "inbox_problem"
+    }
+
+    /// The longest answer that is read.
+    private static let maximumSize = 1 << 20
+
+    /// Reads the service's answer; nil when it can't be read.
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.maximumSize,
+            let status = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)), status.waiting >= 0
+        else {
+            return nil
+        }
+        self = status
+    }
+
+    /// The programs, by name, that do not report whether the screen is locked.
+    var silent: [String] { (silentLogin == true ? ["logind"] : []) + (silentSavers ?? []) }
+
+    /// The condition of the reader.
+    var reader: Condition? { conditions.first { $0.condition == "reader" } }
+
+    var hasReader: Bool { reader?.met ?? true }
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
+import BackgroundTagReading
+import Glibc
+import LinkDelivery
 import LinuxSupport
+import Synchronization
+import TextSafety
+import UniversalLinks
 import UserBus
 
 /// `nfc demo`.
@@ -84,5 +91,102 @@ struct DemoCommand: AsyncParsableCommand {
         place.busAddress = bus.address
         let show = DemoShow(place: place, words: words, signals: signals, clicks: yes)
         try show.run(address: bus.address, usesDesktop: !terminal)
+    }
+}
+
+/// The output of the demonstration, step by step.
+struct DemoWords {
+    let json: Bool
+
+    /// Prints a step.
+    ///
+    /// - Parameters:
+    ///   - step: one word, for programs.
+    ///   - text: a sentence, for people.
+    ///   - lines: further lines, for people.
+    func say(_ step: String, _ text: String, lines: [String] = []) {
+        guard json else {
+            printLine("- \(text)")
+            for line in lines { printLine("    \(line)") }
+            return
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.member("step", step)
+        writer.member("message", text)
+        writer.key("lines")
+        writer.values(lines)
+        writer.endObject()
+        writer.printLine()
+    }
+
+    /// Prints what the person can do now. JSON output leaves it out.
+    func prompt(_ text: String) {
+        let line = "  \(text)"
+        if json { StandardError.writeLine(line) } else { printLine(line) }
+    }
+}
+
+/// The part of the demonstration that works without a message bus: where the tag's link goes, and the notification's text.
+struct DemoOutline {
+    let place: DemoPlace
+    let words: DemoWords
+
+    /// Shows it.
+    func show() throws(CommandFailure) {
+        let router: LinkRouter
+        do throws(StorageError) {
+            router = try LinkDeliverer(environment: place.environment).router()
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let uri = TagURI(DemoPlace.link), let content = NotificationContent(uri, router: router) else { return }
+        words.say(
+            "link",
+            "A tag with the link \(uri.text) would come near. By the association file, Tag Reader opens the link:",
+            lines: [router.universalLink(uri).why]
+        )
+        words.say("notification", "The notification would be:", lines: [content.title, content.body])
+    }
+
+    /// The sentence that explains what can't be shown.
+    static func missing(_ error: BusError) -> String {
+        """
+        The service, the click and the app can't be shown, because they need a message bus. \(error.reason)
+        """
+    }
+}
+
+/// Ctrl-C and the signals that end the demonstration, from its beginning to its end.
+final class DemoSignals: Sendable {
+    private let came: Flag
+    private let signals: ProcessSignals
+
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    init() {
+        let came = Flag()
+        self.came = came
+        signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { _ in came.isSet.store(true, ordering: .relaxed) }
+    }
+
+    /// The failure when standard output can't be written. ``CommandProcess/end(_:)`` reports the reason for all commands.
+    static let noOutput = CommandFailure(.refused, "no-output", "Standard output can't be written.")
+
+    /// Fails when the person or the system has ended the demonstration, and with ``noOutput`` when its output can't be
+    /// written.
+    func check() throws(CommandFailure) {
+        guard came.isSet.load(ordering: .relaxed) else {
+            if StandardOutput.isBroken { throw Self.noOutput }
+            return
+        }
+        throw CommandFailure(
+            .cancelled,
+            "cancelled",
+            "The demonstration was stopped, and everything is removed again."
+        )
     }
 }

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
+import Foundation
+import Glibc
+import LinuxSupport
+import ReaderEmulation
+import TagLink
+import TextSafety
 
 /// `nfc emulate`.
 struct EmulateCommand: AsyncParsableCommand {
@@ -20,4 +27,152 @@ struct EmulateCommand: AsyncParsableCommand {
         subcommands: [EmulateShowCommand.self, EmulateInstallCommand.self, EmulateUninstallCommand.self],
         defaultSubcommand: EmulateShowCommand.self
     )
+}
+
+/// The user who gets a reader, and where it is installed.
+struct ReaderInstallationOptions: ParsableArguments {
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("The user who shows tags, by name or number.", valueName: "user")
+    )
+    var user: String
+
+    @Option(
+        help: ArgumentHelp("Install below this folder instead of in the system, for packages.", valueName: "folder")
+    )
+    var root: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    /// The reader.
+    func reader() throws(CommandFailure) -> SystemReader {
+        let path = root.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        do throws(EmulationError) {
+            return SystemReader(try ReaderOwner(user), root: path)
+        } catch {
+            throw CommandFailure(.refused, "no-user", error.reason)
+        }
+    }
+}
+
+/// `nfc emulate install`.
+struct EmulateInstallCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "Add a reader to the system's pcscd, on which a user shows tags. Run as root.",
+        discussion: """
+            It copies the plain driver to pcscd's driver folder, writes pcscd's
+            configuration of the reader, and creates a folder in /run/opencorenfc, now
+            and at each start of the system. That folder belongs to the user, all else
+            to root. Then every PC/SC program finds the tags that the user shows with:
+            nfc emulate --pcsc
+
+            The driver is refused if it needs other libraries than C's, has a search
+            path for libraries, or can be changed by users other than root and the one
+            who runs sudo. Build it with dev/build-pcsc-driver. Packages have it in
+            lib/opencorenfc.
+
+            Examples:
+              sudo nfc emulate install --for $USER
+              nfc emulate install --for kiosk --root build/package --driver driver.so
+
+            Exit status: 0 when the reader is installed, 1 when something is refused.
+            """
+    )
+
+    @OptionGroup var options: ReaderInstallationOptions
+
+    @Option(help: ArgumentHelp("The driver. Default: the one that came with nfc.", valueName: "file"))
+    var driver: String?
+
+    @Option(help: ArgumentHelp("The reader's name.", valueName: "name"))
+    var readerName: String?
+
+    func run() async throws {
+        try await reportingFailure(json: options.json) { () throws(CommandFailure) in
+            let reader = try options.reader()
+            let written: [String]
+            do throws(EmulationError) {
+                let path = if let driver { URL(fileURLWithPath: driver).path } else { try SystemReader.findDriver() }
+                let plain = try PlainDriver(path: path, builder: Self.builder, checksPath: options.root == nil)
+                written = try reader.install(plain, readerName: readerName ?? ReaderProfile.showing(.nfcA).name)
+            } catch {
+                throw CommandFailure(.refused, "not-installed", error.reason)
+            }
+            report(reader, written)
+        }
+    }
+
+    /// The user who ran `sudo` and may have built the driver.
+    private static var builder: UInt32? { EnvironmentVariable.value("SUDO_UID").flatMap { UInt32($0) } }
+
+    private func report(_ reader: SystemReader, _ written: [String]) {
+        guard options.json else {
+            for path in written { printLine("Wrote \(path)") }
+            guard options.root == nil else { return }
+            printLine("pcscd has the reader after its next start: systemctl restart pcscd")
+            return printLine("Then, as \(reader.owner.name): nfc emulate --image FILE --pcsc")
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.member("user", reader.owner.name)
+        writer.member("socket", reader.socketPath)
+        writer.key("files")
+        writer.beginArray()
+        for path in written { writer.value(path) }
+        writer.endArray()
+        writer.endObject()
+        writer.printLine()
+    }
+}
+
+/// `nfc emulate uninstall`.
+struct EmulateUninstallCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "uninstall",
+        abstract: "Remove a user's reader from the system's pcscd. Run as root.",
+        discussion: """
+            The driver is removed with the last reader.
+
+            Example:
+              sudo nfc emulate uninstall --for $USER
+
+            Exit status: 0 when the reader is removed, 1 when something is refused.
+            """
+    )
+
+    @OptionGroup var options: ReaderInstallationOptions
+
+    func run() async throws {
+        try await reportingFailure(json: options.json) { () throws(CommandFailure) in
+            let reader = try options.reader()
+            let removed: [String]
+            do throws(EmulationError) {
+                removed = try reader.uninstall()
+            } catch {
+                throw CommandFailure(.refused, "not-removed", error.reason)
+            }
+            report(removed)
+        }
+    }
+
+    private func report(_ removed: [String]) {
+        guard options.json else {
+            for path in removed { printLine("Removed \(path)") }
+            return printLine(
+                removed.isEmpty ? "Nothing was installed." : "pcscd drops it at its next start: systemctl restart pcscd"
+            )
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", true)
+        writer.key("files")
+        writer.beginArray()
+        for path in removed { writer.value(path) }
+        writer.endArray()
+        writer.endObject()
+        writer.printLine()
+    }
 }

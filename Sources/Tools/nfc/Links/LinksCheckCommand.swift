@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
@@ -147,5 +148,236 @@ struct LinksCheckCommand: AsyncParsableCommand {
         writer.endArray()
         writer.endObject()
         writer.printLine()
+    }
+}
+
+/// `nfc links explain`.
+struct LinksExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Show, rule by rule, how an association file handles a link.",
+        discussion: """
+            Examples:
+              nfc links explain apple-app-site-association https://example.org/buy/42
+              nfc links explain aasa.json https://example.org/x --app TEAM.com.example.app
+              nfc links explain example.org https://example.org/x
+
+            Without --app, all apps in the file count as installed. For a domain whose
+            file was fetched, the last line shows where nfcd takes the link now.
+
+            Exit status: 0 when an app opens the link, 1 when no app does or the file
+            can't be used, 2 for wrong usage.
+            """
+    )
+
+    @OptionGroup var file: AssociationFileOptions
+
+    @Argument(help: "The link.")
+    var url: String
+
+    @Option(name: .customLong("app"), help: "The identifier of an installed app; can be repeated.")
+    var apps: [String] = []
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    /// The result to print.
+    private struct Answer {
+        var matcher: LinkMatcher
+        var loaded: AssociationFileOptions.Loaded
+        var link: WebLink
+        var explanation: LinkExplanation
+        /// Where the link goes on this machine; nil for a file that was not fetched here.
+        var here: (route: LinkRoute, text: String)?
+    }
+
+    func validate() throws {
+        for app in apps { try AppIdentifier.validate(app) }
+    }
+
+    func run() async throws {
+        let answer = try await reportingFailure(json: json) { () throws(CommandFailure) in try self.answer() }
+        if json { printJSON(answer) } else { show(answer) }
+        guard answer.explanation.answer.app != nil else { throw ExitCode(1) }
+    }
+
+    private func answer() throws(CommandFailure) -> Answer {
+        let (file, loaded) = try self.file.parse()
+        let link = try WebLink(url)
+        let matcher = LinkMatcher(file)
+        var explanation = matcher.explain(link.url, installed: apps.isEmpty ? nil : Set(apps))
+        var why = link.obstacle
+        if why == nil, let domain = loaded.domain, link.url.host != domain, !link.url.host.hasSuffix(".\(domain)") {
+            why = "The file is of \(domain). Links of \(link.url.host) follow another file."
+        }
+        if let why {
+            explanation = LinkExplanation(entries: [], answer: LinkAnswer(app: nil, rule: nil, why: why))
+        }
+        var here: (LinkRoute, String)?
+        if loaded.domain != nil {
+            let router = try UserEnvironment().router()
+            let route = router.route(link.uri)
+            here = (route, NotificationContent(link.uri, router: router)?.body ?? "No app takes it.")
+        }
+        return Answer(matcher: matcher, loaded: loaded, link: link, explanation: explanation, here: here)
+    }
+
+    private func show(_ answer: Answer) {
+        if let note = answer.loaded.note { printLine(note) }
+        if answer.link.uri.text != url { printLine("Read as \(answer.link.uri.text)") }
+        for (index, entry) in answer.explanation.entries.enumerated() {
+            let names = entry.apps.map { entry.installed.contains($0) ? $0 : "\($0) (not installed)" }
+            let place = answer.matcher.file.details[index].place
+            printLine(names.isEmpty ? "\(place)" : "\(place)  \(names.joined(separator: ", "))")
+            for (number, verdict) in entry.verdicts.enumerated() {
+                let name = answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number))
+                printLine("  \(name)  \(verdict.text)")
+            }
+        }
+        let result = answer.explanation.answer
+        printLine("\(result.app ?? "No app"): \(result.why)")
+        if let here = answer.here { printLine("On this machine: \(here.text)") }
+    }
+
+    private func printJSON(_ answer: Answer) {
+        let result = answer.explanation.answer
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("ok", result.app != nil)
+        writer.member("error", result.app == nil ? "no-app" : nil)
+        writer.member("message", result.app == nil ? result.why : nil)
+        result.writeMembers(to: &writer)
+        writer.member("url", answer.link.uri.text)
+        writer.member("host", answer.link.url.host)
+        writer.member("source", answer.loaded.source.rawValue)
+        writer.member("domain", answer.loaded.domain)
+        writer.key("rules")
+        writer.beginArray()
+        for (index, entry) in answer.explanation.entries.enumerated() {
+            for (number, verdict) in entry.verdicts.enumerated() {
+                writer.beginObject()
+                writer.member("rule", answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number)))
+                writer.key("apps")
+                writer.values(entry.apps)
+                writer.member("verdict", verdict.name)
+                writer.member("reached", ![.notReached, .notAsked].contains(verdict))
+                writer.key("differs_in")
+                writer.values(verdict.differences.map(\.rawValue))
+                writer.endObject()
+            }
+        }
+        writer.endArray()
+        writer.member("opens_here", answer.here?.route.target)
+        writer.member("here", answer.here?.text)
+        writer.endObject()
+        writer.printLine()
+    }
+}
+
+extension LinkExplanation.Verdict {
+    /// The components that keep the rule from matching.
+    fileprivate var differences: [RuleComponent] { if case .differs(let missing) = self { missing } else { [] } }
+
+    /// The verdict for people.
+    fileprivate var text: String {
+        switch self {
+        case .matches: "matches"
+        case .excludes: "matches, and excludes the link"
+        case .differs(let missing): "not the \(missing.map(\.rawValue).joined(separator: ", "))"
+        case .notReached: "not reached"
+        case .notAsked: "not asked: no app of the entry is installed"
+        case .notCompared: "not compared: too complex"
+        }
+    }
+}
+
+/// A web link, whose target association files decide. It is parsed as the service parses a tag's link.
+struct WebLink {
+    /// The link as it is shown and passed on.
+    let uri: TagURI
+    /// The link as it is compared with rules.
+    let url: LinkURL
+
+    /// Parses a link.
+    ///
+    /// - Throws: ``CommandFailure`` that says what is wrong, and what nfcd does with such a link.
+    init(_ text: String) throws(CommandFailure) {
+        guard let uri = TagURI(text) else { throw Self.failure(Self.fault(of: text)) }
+        guard uri.host != nil else { throw Self.failure(Self.way(of: uri)) }
+        do throws(LinkURL.Problem) {
+            url = try LinkURL(uri.text)
+        } catch {
+            throw Self.failure(error.description)
+        }
+        self.uri = uri
+    }
+
+    /// Why no association file can decide where the link goes; nil when one can.
+    var obstacle: String? {
+        if LinkScheme(uri) == .map {
+            return "Pages of maps.apple.com open in the maps app or the browser, and in no other app."
+        }
+        do throws(HostName.DomainProblem) {
+            _ = try HostName.domain(url.host)
+            return nil
+        } catch {
+            // Such a host can't be an associated domain, but a wildcard covers it.
+            if error == .notAName { return nil }
+            return "No app can have \(url.host) as an associated domain: it \(error.description)"
+        }
+    }
+
+    private static func failure(_ reason: String) -> CommandFailure { CommandFailure(.refused, "no-link", reason) }
+
+    private static let noScheme = "The link has no scheme. Write https:// before it."
+
+    /// The fault of a text that the service can't read as a link.
+    private static func fault(of text: String) -> String {
+        guard text.contains(":") else { return noScheme }
+        let start = text.lowercased()
+        for scheme in ["http:", "https:"] where start.hasPrefix(scheme) && !start.hasPrefix(scheme + "//") {
+            return "The link has no // after \(scheme) A web link begins with \(scheme)//"
+        }
+        do throws(LinkURL.Problem) {
+            _ = try LinkURL(text)
+        } catch {
+            return error.description
+        }
+        return "The link's host or port is invalid, or programs could read it as another one."
+    }
+
+    /// What the service does with a link that is not a web link.
+    private static func way(of uri: TagURI) -> String {
+        // A host before a port looks like a scheme.
+        if uri.scheme.contains(".") { return noScheme }
+        guard let scheme = LinkScheme(uri) else { return LinkRoute.Refusal.customScheme.reason }
+        guard SystemLink(uri) != nil else {
+            return "The link has no target, so nfcd treats a tag with it as a tag without usable data."
+        }
+        return
+            "No association file decides where the link goes. The desktop's app for \(scheme.rawValue): links opens it."
+    }
+}
+
+extension LinkRoute {
+    /// Where a link goes, for programs: an app's identifier, `browser`, or the scheme; nil for nowhere.
+    var target: String? {
+        switch self {
+        case .app(let app, _), .customScheme(let app): app.id
+        case .browser: "browser"
+        case .system(let scheme): scheme.rawValue
+        case .refused: nil
+        }
+    }
+}
+
+/// The app identifiers on the command line.
+enum AppIdentifier {
+    /// Refuses text that can't be an application identifier.
+    static func validate(_ app: String) throws {
+        guard !AppDescription.isIdentifier(app) else { return }
+        throw ValidationError(
+            "--app: '\(app)' can't be an application identifier, such as ABCDE12345.org.example.reader."
+        )
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
 import NFCReaders
 import NFCSessions
@@ -78,5 +79,92 @@ struct ReadersCommand: AsyncParsableCommand {
         case .nfcF: "nfc-f"
         case .nfcV: "nfc-v"
         }
+    }
+}
+
+/// Prints the report on a reader.
+struct ReaderReportPrinter {
+    private let report: ReaderReport
+    private let verbose: Bool
+
+    init(_ report: ReaderReport, verbose: Bool) {
+        self.report = report
+        self.verbose = verbose
+    }
+
+    /// What is on the reader, in a few words. For a reader that does not report it: its technologies.
+    var summary: String {
+        guard let presence = report.presence else { return Self.names(report.technologies).joined(separator: ", ") }
+        let what =
+            switch presence {
+            case .empty: "nothing on it"
+            case .tag: report.isContactless == false ? "a card in it" : "a tag on it"
+            case .mute: "something on it that does not answer"
+            case .unplugged: "unplugged"
+            }
+        var words = [report.title, what].compactMap(\.self).joined(separator: ", ")
+        if report.isContactless == false { words += ", probably not contactless" }
+        return report.isInUse == true ? words + ", used by another program" : words
+    }
+
+    /// The reader's features for --verbose, one per line.
+    var lines: [String] {
+        guard verbose else { return [] }
+        var lines: [String] = []
+        if let problem = report.problem { lines.append(problem) }
+        if let answer = report.answerToReset, !answer.isEmpty { lines.append("ATR \(HexText.text(answer))") }
+        if let identifier = report.usbIdentifier { lines.append("USB \(identifier)") }
+        if let firmware = report.firmware { lines.append("Firmware \(firmware)") }
+        if let chip = report.chip { lines.append("Chip \(chip), which takes frames") }
+        let sessions = Self.names(report.transparentTechnologies ?? [])
+        if !sessions.isEmpty { lines.append("Transparent sessions for \(sessions.joined(separator: ", "))") }
+        if let hasEscape = report.hasEscapeCommands {
+            lines.append(hasEscape ? "Escape commands are allowed" : "Escape commands are not offered")
+        }
+        return lines + report.capabilities + (report.calls ?? []).map(\.line)
+    }
+
+    private static func names(_ technologies: Set<Technology>) -> [String] {
+        Technology.allCases.filter(technologies.contains).map(ReadersCommand.name)
+    }
+
+    /// Writes the members after the reader's name and kind. Members that the reader does not report are `null`.
+    func write(to writer: inout JSONWriter) {
+        writer.member("presence", report.presence?.rawValue)
+        writer.member("in_use", report.isInUse)
+        writer.member("contactless", report.isContactless)
+        writer.member("atr", report.answerToReset.map { HexText.text($0) })
+        guard verbose else { return }
+        writer.member("problem", report.problem)
+        writer.member("usb", report.usbIdentifier)
+        writer.member("firmware", report.firmware)
+        writer.member("chip", report.chip)
+        writer.member("extended_apdus", report.takesExtendedAPDUs)
+        writer.member("escape_commands", report.hasEscapeCommands)
+        writer.key("transparent")
+        writer.values(report.transparentTechnologies.map(Self.names))
+        writer.member(calls: report.calls)
+    }
+}
+
+extension ServedCall {
+    /// The call as a line for people.
+    var line: String { "\(support.rawValue)  \(name): \(reason)" }
+}
+
+extension JSONWriter {
+    /// Writes the calls that a reader supports; `null` when they are not known.
+    mutating func member(calls: [ServedCall]?) {
+        guard let calls else { return member(null: "calls") }
+        key("calls")
+        beginArray()
+        for call in calls {
+            beginObject()
+            member("name", call.name)
+            member("support", call.support.rawValue)
+            member("reason", call.reason)
+            endObject()
+        }
+        endArray()
     }
 }

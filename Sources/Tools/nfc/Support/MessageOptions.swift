@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ArgumentParser
 import NDEF
 
@@ -54,5 +55,37 @@ struct MessageOptions: ParsableArguments {
         let scheme = text[..<colon]
         return scheme.first.map { $0.isASCII && $0.isLetter } ?? false
             && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    }
+}
+
+/// Bytes in hex on the command line.
+struct HexArgument: ExpressibleByArgument {
+    var bytes: [UInt8]
+
+    init?(argument: String) {
+        guard case .success(let bytes) = HexText.bytes(Array(argument.utf8)[...]) else { return nil }
+        self.bytes = bytes
+    }
+
+    static var defaultCompletionKind: CompletionKind { .default }
+
+    /// The bytes, if they are a valid message.
+    func checkedMessage() throws(CommandFailure) -> [UInt8] {
+        do throws(NDEFError) {
+            _ = try NDEFMessage(decoding: bytes)
+            return bytes
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+/// The language of a text, as a record can have it (NFC Forum Text RTD 1.0, 3.2).
+enum LanguageCode {
+    /// What a code has to be, for messages.
+    static let requirement = "a language code of 1 to 63 ASCII characters, such as en or de-CH"
+
+    static func isValid(_ code: String) -> Bool {
+        (try? TextRecord("", language: code).makeRecord(identifier: [])) != nil
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 import Glibc
 import LinkDelivery
@@ -151,5 +152,157 @@ final class DemoPlace {
         try? FileManager.default.removeItem(atPath: folder.path)
         lifeline.cut()
         close(lock)
+    }
+}
+
+/// The programs of the demonstration: the service, and the sample app with its files.
+struct DemoPrograms {
+    /// The path of nfcd.
+    let service: String
+    /// The path of TagReader.
+    let app: String
+    /// The folder of the files.
+    let installation: String
+
+    init() throws(CommandFailure) {
+        // A fresh clone has neither. One build makes both.
+        let build = "Build what the demonstration needs: swift build"
+        do throws(CommandFailure) {
+            service = try ServiceInstallation.program()
+        } catch {
+            throw CommandFailure(.refused, error.name, "There is no nfcd beside nfc or in PATH. \(build)")
+        }
+        let folders = [Self.folder(service), ProgramPath.ownFolder].compactMap { $0 }
+        let files = FileManager.default
+        let found = folders.map { "\($0)/TagReader" }.first(where: ProgramPath.isProgram)
+        guard let found else {
+            throw CommandFailure(
+                .refused,
+                "no-sample",
+                "There is no TagReader beside nfc. \(build)"
+            )
+        }
+        app = found
+        // The package manager puts resources beside a program: PACKAGE_TARGET.resources.
+        let folder = Self.folder(found)
+        let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+        let resources = names.filter { $0.hasSuffix("_TagReader.resources") }.sorted()
+        let paths = resources.map { "\(folder)/\($0)/Installation" }
+        guard let installation = paths.first(where: files.fileExists(atPath:)) else {
+            throw CommandFailure(
+                .refused,
+                "no-sample",
+                "The files of TagReader are not beside it. \(build)"
+            )
+        }
+        self.installation = installation
+    }
+
+    private static func folder(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
+}
+
+/// The programs of the demonstration and their children, found by a variable in their environment.
+enum DemoProcesses {
+    /// The variable. Its value is the demonstration's folder, whose name is unique.
+    static let mark = "NFC_DEMO"
+
+    /// How long a program may take to end by itself, in tenths of a second.
+    private static let patience = 30
+    /// A tenth of a second, in microseconds.
+    static let pause: UInt32 = 100_000
+
+    /// Ends the programs: first with SIGTERM, then with SIGKILL.
+    ///
+    /// - Parameter folder: the demonstration's folder.
+    static func endAll(of folder: String) {
+        for step in 0...patience {
+            reap()
+            let processes = all(of: folder)
+            if processes.isEmpty { return }
+            let number = step == patience ? SIGKILL : SIGTERM
+            if step % 10 == 0 { for process in processes { process.send(number) } }
+            usleep(pause)
+        }
+        reap()
+    }
+
+    /// Reaps children that have ended.
+    private static func reap() {
+        while waitpid(-1, nil, WNOHANG) > 0 {}
+    }
+
+    private static func all(of folder: String) -> [ProcessHandle] {
+        let entry = Array("\(mark)=\(folder)".utf8)
+        return (FolderNames.read("/proc") ?? []).compactMap { name in
+            // Open the handle first: what is read afterwards belongs to its process, or the process has ended.
+            guard let number = pid_t(name), number != getpid(), let process = ProcessHandle(number),
+                let file = try? InputFile("/proc/\(name)/environ", limit: 1 << 20), let bytes = try? file.readToEnd(),
+                bytes.split(separator: 0).contains(entry[...])
+            else {
+                return nil
+            }
+            return process
+        }
+    }
+}
+
+/// What a killed demonstration leaves: its programs and its folder.
+///
+/// Each demonstration has a locked file in its folder. The system releases the lock when the process ends, in any way.
+enum DemoLeftovers {
+    /// The prefix of the folders' names.
+    static let prefix = "nfc-demo"
+    private static let lockName = "lock"
+
+    /// Locks a folder for this process, which must end its demonstration.
+    ///
+    /// - Returns: the lock's descriptor, which the caller closes.
+    static func lock(_ folder: PrivateFolder) throws(StorageError) -> Int32 {
+        let file = try folder.makeFile(lockName)
+        // No other process knows the folder yet.
+        _ = flock(file, LOCK_EX | LOCK_NB)
+        return file
+    }
+
+    /// Makes sure that ``remove(_:within:)`` runs when this process is killed.
+    static func lifeline(of folder: PrivateFolder) -> Lifeline? {
+        guard let program = ProgramPath.own else { return nil }
+        return Lifeline(script: #"exec "$0" demo --take-away "$1""#, words: [program, folder.path])
+    }
+
+    /// Removes what earlier demonstrations have left in the folder for temporary files.
+    ///
+    /// - Returns: the folders that were removed.
+    static func removeAll() -> [String] {
+        let parent = PrivateFolder.parentOfRandom
+        return (FolderNames.read(parent) { $0.hasPrefix(prefix + ".") } ?? []).compactMap { name in
+            let path = "\(parent)/\(name)"
+            return remove(path, within: 0) ? path : nil
+        }
+    }
+
+    /// Ends the programs of a demonstration whose process is gone, and removes its folder.
+    ///
+    /// - Parameters:
+    ///   - path: the folder.
+    ///   - limit: how many tenths of a second to wait for the process to end.
+    /// - Returns: false when the folder is not a demonstration's, or its demonstration still runs.
+    @discardableResult
+    static func remove(_ path: String, within limit: Int) -> Bool {
+        guard (path as NSString).lastPathComponent.hasPrefix(prefix + "."),
+            let folder = try? PrivateFolder(path, creates: false),
+            let file = try? folder.open(lockName, O_RDWR)
+        else {
+            return false
+        }
+        defer { close(file) }
+        for step in 0...limit {
+            if flock(file, LOCK_EX | LOCK_NB) == 0 {
+                DemoProcesses.endAll(of: path)
+                return (try? FileManager.default.removeItem(atPath: path)) != nil
+            }
+            if step < limit { usleep(DemoProcesses.pause) }
+        }
+        return false
     }
 }
