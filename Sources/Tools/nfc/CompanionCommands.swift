@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import Foundation
 import LinuxSupport
@@ -83,27 +82,20 @@ struct CompanionProgram {
     var missing: String
 
     /// Becomes the program, which gets all options but `--version`: that is the one of `nfc`, as after every command.
-    ///
-    /// - Parameter options: the words after the command.
     func run(_ options: [String]) async throws -> Never {
         if options.filter({ $0 != "--json" }) == ["--version"] {
             throw CleanExit.message(NFCCommand.configuration.version)
         }
-        do throws(CommandFailure) {
-            throw CommandProcess.become(try path(), options)
-        } catch {
-            try error.report(json: options.contains("--json"))
-        }
+        throw CommandProcess.become(try path(), options)
     }
 
     /// The program's path: beside this program, where its package is built in the same clone, or in PATH.
-    private func path() throws(CommandFailure) -> String {
+    private func path() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { ["\($0)/\(name)"] } ?? []
         guard let found = (beside + inClone).first(where: ProgramPath.isProgram) ?? ProgramPath.find(name, in: path)
         else {
             throw CommandFailure(
-                .refused,
                 missing,
                 """
                 There is no \(name) beside nfc or in PATH. Build it in a clone: swift build -c release --package-path \

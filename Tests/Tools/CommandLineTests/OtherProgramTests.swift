@@ -23,7 +23,7 @@ import Testing
         let entry = "[Desktop Entry]\nType=Application\nName=Reader\nDBusActivatable=true\n"
         try folder.write(".local/share/applications/org.example.Reader.desktop", entry)
         try folder.makeFolder("site")
-        let script = repository.appending(path: "Tests/Background/LinkFetchingTests/site.py").path
+        let script = repository.appending(path: "Tests/Background/LinkDeliveryTests/site.py").path
         let site = Process()
         site.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         site.arguments = ["python3", script, folder.path("site")]

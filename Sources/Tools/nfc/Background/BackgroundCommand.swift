@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import Foundation
 import TextSafety
 import UserBus
 
-/// `nfc background`.
 struct BackgroundCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "background",
@@ -23,7 +21,6 @@ struct BackgroundCommand: AsyncParsableCommand {
     )
 }
 
-/// `nfc background run`.
 struct BackgroundRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -40,16 +37,9 @@ struct BackgroundRunCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfcd.")
     var options: [String] = []
 
-    func run() async throws {
-        do throws(CommandFailure) {
-            throw CommandProcess.become(try ServiceInstallation.program(), options)
-        } catch {
-            try error.report(json: options.contains("--json"))
-        }
-    }
+    func run() async throws { throw CommandProcess.become(try ServiceInstallation.program(), options) }
 }
 
-/// `nfc background status`.
 struct BackgroundStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -67,29 +57,20 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (text, status) = try await reportingFailure(json: json) { () throws(CommandFailure) in try ask() }
+        guard let (text, status) = try RunningService.status() else {
+            let message = "nfcd does not run. Start it with: nfc background enable, or: nfc background run"
+            throw CommandFailure("not-running", message)
+        }
         if json {
-            StandardOutput.write(JSONText.line(text) + "\n")
+            StandardOutput.write("\(JSONText.line(text))\n".utf8)
         } else {
             for line in status.lines { printLine(line) }
         }
         guard status.reading else { throw ExitCode(status.hasReader ? 1 : CommandFailure.Status.noReader.rawValue) }
     }
-
-    private func ask() throws(CommandFailure) -> (text: String, status: ServiceStatus) {
-        guard let answer = try RunningService.status() else {
-            throw CommandFailure(
-                .refused,
-                "not-running",
-                "nfcd does not run. Start it with: nfc background enable, or: nfc background run"
-            )
-        }
-        return answer
-    }
 }
 
 extension ServiceStatus {
-    /// The status for people.
     var lines: [String] {
         var lines = [reading ? "Tags are read." : "Tags are not read."]
         for condition in conditions {
@@ -112,26 +93,19 @@ extension ServiceStatus {
 enum RunningService {
     private static let name = "org.opencorenfc.Background"
 
-    /// Calls a method of the service. The call does not start the service.
+    /// Calls a method of the service. The call does not start the service. The service has `limit` seconds to answer.
     ///
-    /// - Parameters:
-    ///   - method: the method.
-    ///   - arguments: its arguments.
-    ///   - limit: how many seconds the service has to answer.
     /// - Returns: its answer; nil when it does not run.
     /// - Throws: ``CommandFailure``, `no-bus` when there is no bus, and `no-answer` when it runs and does not answer.
-    static func ask(
-        _ method: String,
-        _ arguments: [BusValue] = [],
-        within limit: UInt64 = 2
-    ) throws(CommandFailure) -> String? {
+    static func ask(_ method: String, _ arguments: [BusValue] = [], within limit: UInt64 = 2) throws -> String? {
         let object = BusCall.Object(name, "/org/opencorenfc/Background", name + "1")
         do throws(BusError) {
             let bus = try BusConnection(.user)
             guard try bus.isThere(name) else { return nil }
             return try bus.ask(BusCall(object, method, arguments), within: limit).first?.text ?? ""
         } catch {
-            throw failure(error)
+            guard ![.libraryMissing, .noBus, .silentBus].contains(error.code) else { throw error }
+            throw CommandFailure("no-answer", "\(error.reason) See: journalctl --user -u nfcd")
         }
     }
 
@@ -145,24 +119,18 @@ enum RunningService {
     ///
     /// - Returns: the answer as text and decoded; nil when the service does not run.
     /// - Throws: ``CommandFailure``, `bad-answer` when the answer can't be read, and the failures of ``ask(_:_:within:)``.
-    static func status() throws(CommandFailure) -> (text: String, status: ServiceStatus)? {
+    static func status() throws -> (text: String, status: ServiceStatus)? {
         guard let text = try ask("Status") else { return nil }
         guard let status = ServiceStatus(text) else {
             throw CommandFailure(
-                .refused,
                 "bad-answer",
-                "The program with nfcd's name on the bus sent a status that can't be read. It is another version of nfcd, or "
-                    + "another program. Start nfcd again: systemctl --user restart nfcd"
+                """
+                The program with nfcd's name on the bus sent a status that can't be read. It is another version of nfcd, \
+                or another program. Start nfcd again: systemctl --user restart nfcd
+                """
             )
         }
         return (text, status)
-    }
-
-    private static func failure(_ error: BusError) -> CommandFailure {
-        switch error.code {
-        case .libraryMissing, .noBus, .silentBus: CommandFailure(.refused, "no-bus", error.reason)
-        default: CommandFailure(.refused, "no-answer", "\(error.reason) See: journalctl --user -u nfcd")
-        }
     }
 }
 
@@ -208,7 +176,6 @@ struct ServiceStatus: Decodable {
     /// The programs, by name, that do not report whether the screen is locked.
     var silent: [String] { (silentLogin == true ? ["logind"] : []) + (silentSavers ?? []) }
 
-    /// The condition of the reader.
     var reader: Condition? { conditions.first { $0.condition == "reader" } }
 
     var hasReader: Bool { reader?.met ?? true }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import Foundation
 import LinkDelivery
@@ -7,8 +6,8 @@ import LinuxSupport
 import NFCReaders
 import NFCSessions
 import TextSafety
+import UserBus
 
-/// `nfc background enable`.
 struct BackgroundEnableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable",
@@ -39,83 +38,64 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (paths, notes) = try await reportingFailure(json: json) {
-            () throws(CommandFailure) -> ([String], [String]) in
-            let configuration = ReaderConfiguration(reader: reader)
-            if let problem = configuration.serviceProblem {
-                throw CommandFailure(.usage, "usage", problem)
-            }
-            let program = try ServiceInstallation.program()
-            try ServiceInstallation.systemctl("show-environment")
-            try refuseAnotherService()
-            let installation = ServiceInstallation()
-            try enable(installation, program)
-            return (installation.paths, remarks(program, configuration))
-        }
-        guard json else {
-            for path in paths { printLine("Wrote \(path)") }
-            for note in notes { StandardError.writeLine("Note: \(note)") }
-            return printLine("The service runs now, and in every session. See: nfc background status")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.key("files")
-        writer.values(paths)
-        writer.key("notes")
-        writer.values(notes)
-        writer.endObject()
-        writer.printLine()
+        let configuration = ReaderConfiguration(reader: reader)
+        if let problem = configuration.serviceProblem { throw CommandFailure(.usage, "usage", problem) }
+        let program = try ServiceInstallation.program()
+        try ServiceInstallation.systemctl("show-environment")
+        try refuseAnotherService()
+        let installation = ServiceInstallation()
+        try enable(installation, program)
+        let notes = remarks(program, configuration)
+        if !json { for note in notes { StandardError.writeLine("Note: \(note)") } }
+        printResult(
+            json: json,
+            ["ok": true, "files": installation.paths, "notes": notes],
+            installation.paths.map { "Wrote \($0)" }
+                + ["The service runs now, and in every session. See: nfc background status"]
+        )
     }
 
-    private func enable(_ installation: ServiceInstallation, _ program: String) throws(CommandFailure) {
+    private func enable(_ installation: ServiceInstallation, _ program: String) throws {
         var arguments = reader.map { ["--reader", $0] } ?? []
         if allowCustomSchemes { arguments.append("--allow-custom-schemes") }
         if logContent { arguments.append("--log-content") }
         let earlier = try installation.earlier()
-        do throws(CommandFailure) {
+        do {
             try installation.write(program: program, arguments: arguments)
             try ServiceInstallation.systemctl("daemon-reload")
             try ServiceInstallation.systemctl("enable", ServiceInstallation.unitName)
             try ServiceInstallation.systemctl("restart", ServiceInstallation.unitName)
             try confirm()
         } catch {
-            takeBack(installation, earlier)
+            undo(installation, earlier)
             throw error
         }
     }
 
     /// A service that was started by hand owns the bus name and the inbox, so systemd could not start another.
-    private func refuseAnotherService() throws(CommandFailure) {
+    private func refuseAnotherService() throws {
         guard RunningService.isRunning else { return }
-        do throws(CommandFailure) {
+        do {
             try ServiceInstallation.systemctl("is-active", "--quiet", ServiceInstallation.unitName)
         } catch {
-            throw CommandFailure(
-                .refused,
-                "still-running",
-                "An nfcd that systemd did not start already runs. Stop it, then enable the service."
-            )
+            let message = "An nfcd that systemd did not start already runs. Stop it, then enable the service."
+            throw CommandFailure("still-running", message)
         }
     }
 
     /// For systemd the service has started when it owns its bus name; it works only when it also answers.
-    private func confirm() throws(CommandFailure) {
-        do throws(CommandFailure) {
+    private func confirm() throws {
+        do {
             guard try RunningService.ask("Status", within: 20) == nil else { return }
-        } catch  where error.name == "no-bus" {
+        } catch is BusError {
             // systemctl has reported the failure.
             return
         }
-        throw CommandFailure(
-            .refused,
-            "ended",
-            "The service ended at once, and all changes were undone. See: journalctl --user -u nfcd"
-        )
+        let message = "The service ended at once, and all changes were undone. See: journalctl --user -u nfcd"
+        throw CommandFailure("ended", message)
     }
 
-    /// Restores the earlier files; an earlier service runs again.
-    private func takeBack(_ installation: ServiceInstallation, _ earlier: ServiceInstallation.Earlier) {
+    private func undo(_ installation: ServiceInstallation, _ earlier: ServiceInstallation.Earlier) {
         if !earlier.isEnabled { try? ServiceInstallation.systemctl("disable", "--now", ServiceInstallation.unitName) }
         installation.restore(earlier)
         try? ServiceInstallation.systemctl("daemon-reload")
@@ -123,10 +103,9 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         if earlier.isEnabled { try? ServiceInstallation.systemctl("restart", ServiceInstallation.unitName) }
     }
 
-    /// Warnings after a success.
     private func remarks(_ program: String, _ configuration: ReaderConfiguration) -> [String] {
         var notes: [String] = []
-        if ServiceInstallation.isPassing(program) {
+        if ServiceInstallation.isTemporary(program) {
             notes.append(
                 """
                 The service runs \(program), which is in a build folder. If that folder is cleaned, the service no longer \
@@ -141,7 +120,6 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
     }
 }
 
-/// `nfc background disable`.
 struct BackgroundDisableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
@@ -169,12 +147,17 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// The files that are removed.
     private struct Removal {
         var files: [String]
         var data: [ServiceData.Item] = []
 
         var isEmpty: Bool { files.isEmpty && data.isEmpty }
+
+        /// The files, each with a verb before its path.
+        func lines(_ verb: String) -> [String] {
+            files.map { "\(verb) \($0)" }
+                + data.map { "\(verb) \($0.path): \($0.content), \($0.count == 1 ? "1 file" : "\($0.count) files")" }
+        }
     }
 
     func run() async throws {
@@ -182,45 +165,36 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
         let data = ServiceData(UserEnvironment().folders)
         if dryRun {
             let files = installation.paths.filter(FileManager.default.fileExists(atPath:))
-            return show(Removal(files: files, data: purge ? data.items : []), isDone: false)
+            return show(Removal(files: files, data: purge ? data.items : []))
         }
         if purge, !json {
-            for item in data.items { StandardError.writeLine("Will remove \(Self.text(item))") }
+            for line in Removal(files: [], data: data.items).lines("Will remove") { StandardError.writeLine(line) }
         }
-        let removal = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            var removal = Removal(files: try disable(installation))
-            guard purge else { return removal }
+        var removal = Removal(files: try disable(installation))
+        if purge {
             // A service that was started by hand would go on writing files.
             if RunningService.isRunning {
-                throw CommandFailure(
-                    .refused,
-                    "still-running",
+                let message =
                     "An nfcd that systemd did not start still runs, so its files were not removed. Stop it first."
-                )
+                throw CommandFailure("still-running", message)
             }
-            do throws(StorageError) {
-                removal.data = try data.remove()
-            } catch {
-                throw CommandFailure(error)
-            }
-            return removal
+            removal.data = try data.remove()
         }
-        show(removal, isDone: true)
+        show(removal)
     }
 
-    /// Stops the service and removes its files.
-    private func disable(_ installation: ServiceInstallation) throws(CommandFailure) -> [String] {
-        do throws(CommandFailure) {
+    private func disable(_ installation: ServiceInstallation) throws -> [String] {
+        do {
             try ServiceInstallation.systemctl("show-environment")
-        } catch  where purge && error.name == "no-systemd" {
+        } catch let failure as CommandFailure where failure.name == "no-systemd" {
             // Without systemd nothing runs the service; its files are removed anyway.
-            return installation.remove()
-        } catch  where error.name == "no-systemd" {
+            if purge { return installation.remove() }
             throw CommandFailure(
-                .refused,
                 "no-systemd",
-                "systemd does not run for this user, so there is no service to disable. If you started nfcd yourself, stop it "
-                    + "with Ctrl-C. To remove what it has saved: nfc background disable --purge"
+                """
+                systemd does not run for this user, so there is no service to disable. If you started nfcd yourself, stop it \
+                with Ctrl-C. To remove what it has saved: nfc background disable --purge
+                """
             )
         }
         if FileManager.default.fileExists(atPath: installation.paths[0]) {
@@ -231,41 +205,16 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
         return files
     }
 
-    private func show(_ removal: Removal, isDone: Bool) {
-        guard !json else { return printJSON(removal) }
-        let verb = isDone ? "Removed" : "Would remove"
-        for file in removal.files { printLine("\(verb) \(file)") }
-        for item in removal.data { printLine("\(verb) \(Self.text(item))") }
-        guard isDone || removal.isEmpty else { return }
-        printLine(
-            removal.isEmpty
-                ? "The service was not enabled, and there was nothing to remove."
-                : "The service has stopped, and will not start again."
-        )
-    }
-
-    private static func text(_ item: ServiceData.Item) -> String {
-        "\(item.path): \(item.content), \(item.count == 1 ? "1 file" : "\(item.count) files")"
-    }
-
-    private func printJSON(_ removal: Removal) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("dry_run", dryRun)
-        writer.key("files")
-        writer.values(removal.files)
-        writer.key("removed")
-        writer.beginArray()
-        for item in removal.data {
-            writer.beginObject()
-            writer.member("path", item.path)
-            writer.member("content", item.content)
-            writer.member("count", item.count)
-            writer.endObject()
+    private func show(_ removal: Removal) {
+        let removed = removal.data.map { item -> JSONObject in
+            ["path": item.path, "content": item.content, "count": item.count]
         }
-        writer.endArray()
-        writer.endObject()
-        writer.printLine()
+        var lines = removal.lines(dryRun ? "Would remove" : "Removed")
+        if removal.isEmpty {
+            lines.append("The service was not enabled, and there was nothing to remove.")
+        } else if !dryRun {
+            lines.append("The service has stopped, and will not start again.")
+        }
+        printResult(json: json, ["ok": true, "dry_run": dryRun, "files": removal.files, "removed": removed], lines)
     }
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 import Glibc
 import LinuxSupport
 
 /// The files that register a user's service with systemd, the bus and the desktop.
 struct ServiceInstallation {
-    /// The unit's name.
     static let unitName = "nfcd.service"
     /// Larger existing files are not replaced, because they could not be restored.
     private static let maximumSize = 1 << 20
@@ -21,7 +19,6 @@ struct ServiceInstallation {
         dataFolder = folders.data
     }
 
-    /// The files, each with its path.
     var paths: [String] {
         [
             "\(unitFolder)/\(Self.unitName)", "\(dataFolder)/dbus-1/services/\(Self.busFileName)",
@@ -31,29 +28,26 @@ struct ServiceInstallation {
     }
 
     /// The service's program: beside this one, or in one of the folders of `PATH`.
-    static func program() throws(CommandFailure) -> String {
+    static func program() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { $0 + "/nfcd" }
         guard let found = beside.flatMap({ ProgramPath.isProgram($0) ? $0 : nil }) ?? ProgramPath.find("nfcd", in: path)
         else {
-            throw CommandFailure(
-                .refused,
-                "no-service",
-                "There is no nfcd beside nfc or in PATH. Build or install it: swift build --product nfcd"
-            )
+            let message = "There is no nfcd beside nfc or in PATH. Build or install it: swift build --product nfcd"
+            throw CommandFailure("no-service", message)
         }
         return found
     }
 
     /// Whether a program is in a folder that may be cleaned: a build folder, or one for temporary files.
-    static func isPassing(_ path: String) -> Bool {
+    static func isTemporary(_ path: String) -> Bool {
         path.split(separator: "/").contains(".build") || path.hasPrefix("/tmp/") || path.hasPrefix("/var/tmp/")
     }
 
     // MARK: The files
 
     /// Writes the files. If that fails, it restores the earlier ones.
-    func write(program: String, arguments: [String]) throws(CommandFailure) {
+    func write(program: String, arguments: [String]) throws {
         let texts = [
             ServiceFiles.unit(program: program, arguments: arguments), ServiceFiles.busFile(program: program),
             ServiceFiles.desktopEntry(program: program), ServiceFiles.icon,
@@ -63,12 +57,12 @@ struct ServiceInstallation {
                 let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             } catch {
-                throw CommandFailure(.refused, "not-written", "The folder of \(path) can't be created.")
+                throw CommandFailure("not-written", "The folder of \(path) can't be created.")
             }
             do throws(StorageError) {
                 try OutputFile.write(Array(text.utf8), to: path, readers: .everyone)
             } catch {
-                throw CommandFailure(.refused, "not-written", error.reason)
+                throw CommandFailure("not-written", error.reason)
             }
         }
     }
@@ -81,7 +75,6 @@ struct ServiceInstallation {
         paths.filter { path in (try? FileManager.default.removeItem(atPath: path)) != nil }
     }
 
-    /// The state before a change.
     struct Earlier {
         /// The content of each file that existed.
         fileprivate var files: [String: [UInt8]] = [:]
@@ -95,13 +88,13 @@ struct ServiceInstallation {
     /// The state now, for ``restore(_:)``.
     ///
     /// - Throws: ``CommandFailure`` when an existing file could not be restored later.
-    func earlier() throws(CommandFailure) -> Earlier {
+    func earlier() throws -> Earlier {
         var earlier = Earlier()
         for path in paths {
             do throws(StorageError) {
                 earlier.files[path] = try InputFile(path, limit: Self.maximumSize).readToEnd()
             } catch {
-                guard error.code == .missing else { throw CommandFailure(.refused, "not-written", error.reason) }
+                guard error.code == .missing else { throw CommandFailure("not-written", error.reason) }
             }
             var folder = (path as NSString).deletingLastPathComponent
             while folder.count > 1, !FileManager.default.fileExists(atPath: folder) {
@@ -115,7 +108,6 @@ struct ServiceInstallation {
         return earlier
     }
 
-    /// Restores the earlier state.
     func restore(_ earlier: Earlier) {
         remove()
         for (path, content) in earlier.files {
@@ -125,8 +117,7 @@ struct ServiceInstallation {
         for folder in earlier.missingFolders { unsafe rmdir(folder) }
     }
 
-    /// Runs systemctl for the user.
-    static func systemctl(_ arguments: String...) throws(CommandFailure) {
+    static func systemctl(_ arguments: String...) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["systemctl", "--user"] + arguments
@@ -144,12 +135,11 @@ struct ServiceInstallation {
         guard process.terminationStatus == 0 else {
             // The first question that is asked. It fails too where there is no systemctl.
             if arguments == ["show-environment"] { throw noSystemd }
-            throw CommandFailure(.refused, "systemd", "systemctl --user \(arguments.joined(separator: " ")): \(text)")
+            throw CommandFailure("systemd", "systemctl --user \(arguments.joined(separator: " ")): \(text)")
         }
     }
 
     private static let noSystemd = CommandFailure(
-        .refused,
         "no-systemd",
         "systemd does not run for this user, so it can't run the service. Start it yourself, or let your session start it: nfc background run"
     )
@@ -157,7 +147,6 @@ struct ServiceInstallation {
 
 /// The texts of the files that register the service with systemd, the bus and the desktop.
 enum ServiceFiles {
-    /// The systemd unit.
     static func unit(program: String, arguments: [String] = []) -> String {
         let command = ([program] + arguments).map(quoted).joined(separator: " ")
         return """
@@ -229,7 +218,6 @@ enum ServiceFiles {
         """
     }
 
-    /// The icon of the notifications.
     static let icon = """
         <?xml version="1.0" encoding="UTF-8"?>
         <svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64">
@@ -243,7 +231,6 @@ enum ServiceFiles {
 
         """
 
-    /// A word of a command, quoted for systemd.
     private static func quoted(_ word: String) -> String {
         guard !isPlain(word) else { return word }
         let text = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")

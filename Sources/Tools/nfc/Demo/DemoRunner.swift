@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 import Glibc
 import LinuxSupport
 import UserBus
 
 /// The demonstration itself, from the start of the service to the message in the app.
-struct DemoShow {
-    let place: DemoPlace
-    let words: DemoWords
+struct DemoRunner {
+    let sandbox: DemoSandbox
+    let output: DemoOutput
     let signals: DemoSignals
     /// Whether the notification is clicked without asking.
     let clicks: Bool
@@ -18,28 +17,23 @@ struct DemoShow {
     /// How long a notification stays on the desktop before it is clicked automatically.
     private static let view = Duration.seconds(2)
 
-    /// Runs it.
-    ///
-    /// - Parameters:
-    ///   - address: the address of the demonstration's own bus.
-    ///   - usesDesktop: whether notifications are shown on the desktop where there is one.
-    func run(address: String, usesDesktop: Bool) throws(CommandFailure) {
+    func run(address: String, usesDesktop: Bool) throws {
         let (stand, desktop) = try makeStand(address, usesDesktop)
         defer { stand.closeAll() }
         let service = try DemoProgram(
-            place.programs.service,
-            ["--json", "--tags", "\(place.folder.path)/tags"],
-            environment: place.environment
+            sandbox.programs.service,
+            ["--json", "--tags", "\(sandbox.folder.path)/tags"],
+            environment: sandbox.environment
         )
         let loop = DemoLoop(stand: stand, service: service, signals: signals)
         let reading = try loop.wait(Self.limit, "the service to read tags") { $0.message(of: "reading") }
-        words.say("service", "The service nfcd runs: \(reading)")
-        try place.bringTag()
-        words.say("tag", "A virtual NTAG215 comes near. Its link is \(DemoPlace.link)")
-        let notification = try loop.wait(Self.limit, "the notification") { happening in
-            if case .desk(.shown(let notification)) = happening { notification } else { nil }
+        output.show("service", "The service nfcd runs: \(reading)")
+        try sandbox.bringTag()
+        output.show("tag", "A virtual NTAG215 comes near. Its link is \(DemoSandbox.link)")
+        let notification = try loop.wait(Self.limit, "the notification") { event in
+            if case .desk(.shown(let notification)) = event { notification } else { nil }
         }
-        words.say(
+        output.show(
             "notification",
             desktop == nil
                 ? "The notification is on your desktop." : "The notification is shown here, \(desktop ?? ""):",
@@ -61,27 +55,20 @@ struct DemoShow {
     /// Takes the place of the program that shows notifications.
     ///
     /// - Returns: why notifications are shown here; nil when they are shown on the desktop.
-    private func makeStand(
-        _ address: String,
-        _ usesDesktop: Bool
-    ) throws(CommandFailure) -> (stand: NotificationStand, reason: String?) {
+    private func makeStand(_ address: String, _ usesDesktop: Bool) throws -> (NotificationStand, reason: String?) {
+        let bus = try BusConnection(.user, address: address)
+        guard usesDesktop else { return (try NotificationStand(on: bus), "as --terminal asks") }
         do throws(BusError) {
-            let bus = try BusConnection(.user, address: address)
-            guard usesDesktop else { return (try NotificationStand(on: bus), "as --terminal asks") }
-            do throws(BusError) {
-                let desktop = try BusConnection(.user)
-                return (try NotificationStand(on: bus, desktop: desktop), nil)
-            } catch {
-                words.say(
-                    "no-desktop",
-                    "No program shows notifications on a desktop here, so they appear in this terminal. On a desktop, a program "
-                        + "such as dunst shows them.",
-                    lines: [error.reason]
-                )
-                return (try NotificationStand(on: bus), "in the place of a desktop")
-            }
+            let desktop = try BusConnection(.user)
+            return (try NotificationStand(on: bus, desktop: desktop), nil)
         } catch {
-            throw CommandFailure(.refused, "no-bus", error.reason)
+            output.show(
+                "no-desktop",
+                "No program shows notifications on a desktop here, so they appear in this terminal. On a desktop, a program "
+                    + "such as dunst shows them.",
+                lines: [error.reason]
+            )
+            return (try NotificationStand(on: bus), "in the place of a desktop")
         }
     }
 
@@ -93,66 +80,39 @@ struct DemoShow {
         _ loop: DemoLoop,
         _ stand: NotificationStand,
         isOnDesktop: Bool
-    ) throws(CommandFailure) -> Bool {
+    ) throws -> Bool {
         loop.readsInput = !clicks
         if clicks {
             // Wait, so that a person can see the notification.
             loop.alarm = ContinuousClock.now + (isOnDesktop ? Self.view : .zero)
         } else {
-            words.prompt(isOnDesktop ? "Click it, or press Return here." : "Press Return to click it; Ctrl-C ends.")
+            output.prompt(isOnDesktop ? "Click it, or press Return here." : "Press Return to click it; Ctrl-C ends.")
         }
         while true {
-            let answer = try loop.wait(nil, "the click") { happening -> Answer? in
-                switch happening {
-                case .returnKey: .key
-                case .alarm: .time
-                case .inputEnded: isOnDesktop ? nil : .nobody
-                case .desk(.activated(notification.number)): .clicked
-                case .desk(.closed(notification.number, isDismissed: true)): .dismissed
-                default: nil
-                }
-            }
-            switch answer {
-            case .key: try click(notification, stand)
-            case .time:
-                words.say("click", "It is clicked, as --yes asks.")
-                try click(notification, stand)
-            case .clicked: return true
-            case .dismissed: return false
-            case .nobody:
+            switch try loop.wait(nil, "the click", find: { $0 }) {
+            case .returnKey: try stand.click(notification.number)
+            case .alarm:
+                output.show("click", "It is clicked, as --yes asks.")
+                try stand.click(notification.number)
+            case .inputEnded where !isOnDesktop:
                 throw CommandFailure(
-                    .refused,
                     "no-click",
                     "Standard input has ended, so you can't click. Run the demonstration in a terminal, or with --yes."
                 )
+            case .desk(.activated(notification.number)): return true
+            case .desk(.closed(notification.number, isDismissed: true)): return false
+            default: continue
             }
         }
     }
 
-    private enum Answer { case key, time, clicked, dismissed, nobody }
-
-    private func click(_ notification: NotificationStand.Notification, _ stand: NotificationStand)
-        throws(CommandFailure)
-    {
-        do throws(BusError) {
-            try stand.click(notification.number)
-        } catch {
-            throw CommandFailure(.refused, "no-bus", error.reason)
-        }
-    }
-
-    /// Prints what the app shows.
-    private func showApp(_ loop: DemoLoop) throws(CommandFailure) {
-        do throws(StorageError) {
-            try place.folder.write("script", Array("show 1\n".utf8))
-        } catch {
-            throw CommandFailure(error)
-        }
+    private func showApp(_ loop: DemoLoop) throws {
+        try sandbox.folder.write("script", Array("show 1\n".utf8))
         let app = try DemoProgram(
-            place.programs.app,
+            sandbox.programs.app,
             ["--plain"],
-            input: "\(place.folder.path)/script",
-            environment: place.environment.merging(["NFC_SHEET": "text"]) { $1 }
+            input: "\(sandbox.folder.path)/script",
+            environment: sandbox.environment.merging(["NFC_SHEET": "text"]) { $1 }
         )
         var lines: [String] = []
         let end = ContinuousClock.now + Self.limit
@@ -163,30 +123,42 @@ struct DemoShow {
             lines += app.lines()
         }
         guard !lines.isEmpty else {
-            throw CommandFailure(.refused, "no-message", "The app does not show the message. Run TagReader by itself.")
+            throw CommandFailure("no-message", "The app does not show the message. Run TagReader by itself.")
         }
-        guard let window = DemoWindow.process(of: place) else {
-            return words.say("app-opened", "The click has opened Tag Reader, which shows:", lines: lines)
+        guard let window else {
+            return output.show("app-opened", "The click has opened Tag Reader, which shows:", lines: lines)
         }
-        words.say("app-opened", "The click has opened Tag Reader, in a window of its own. It shows:", lines: lines)
+        output.show("app-opened", "The click has opened Tag Reader, in a window of its own. It shows:", lines: lines)
         if clicks {
             loop.alarm = ContinuousClock.now + Self.view
         } else {
-            words.prompt("Close the window, or press Return here, to remove everything.")
+            output.prompt("Close the window, or press Return here, to remove everything.")
         }
-        while kill(window, 0) == 0, DemoWindow.process(of: place) == window {
+        while kill(window, 0) == 0, self.window == window {
             switch try loop.next(within: .milliseconds(200)) {
             case .returnKey, .inputEnded, .alarm: return
             default: continue
             }
         }
     }
+
+    /// The process of the app that has a window; nil when the app runs without one, or does not run.
+    private var window: pid_t? {
+        let question = BusCall(.daemon, "GetConnectionUnixProcessID", [.string("org.opencorenfc.TagReader")])
+        guard let bus = try? BusConnection(.user, address: sandbox.busAddress),
+            let process = (try? bus.ask(question).first?.integer).flatMap(pid_t.init(exactly:)),
+            let words = try? InputFile("/proc/\(process)/cmdline", limit: 1 << 20).readToEnd(),
+            !words.split(separator: 0).contains(Array("--background".utf8)[...])
+        else {
+            return nil
+        }
+        return process
+    }
 }
 
 /// Waits for the events of the demonstration: notifications, the service's log, keys and signals.
 final class DemoLoop {
-    /// An event.
-    enum Happening {
+    enum Event {
         case desk(NotificationStand.Event)
         /// A line of the service's log.
         case service(event: String, message: String)
@@ -212,9 +184,9 @@ final class DemoLoop {
     private let signals: DemoSignals
     /// Whether keys are read. Keys that were typed earlier are then read too.
     var readsInput = false
-    /// When ``Happening/alarm`` is due; nil for never.
+    /// When ``Event/alarm`` is due; nil for never.
     var alarm: ContinuousClock.Instant?
-    private var waiting: [Happening] = []
+    private var waiting: [Event] = []
     /// The last message of the service, for the failure of a wait.
     private var lastMessage = ""
 
@@ -224,43 +196,25 @@ final class DemoLoop {
         self.signals = signals
     }
 
-    /// Waits for an event.
-    ///
-    /// - Parameters:
-    ///   - limit: how long to wait; nil for no limit.
-    ///   - what: the name of the event, for people.
-    ///   - find: returns the result of the right event, and nil for others.
-    func wait<Value>(
-        _ limit: Duration?,
-        _ what: String,
-        find: (Happening) -> Value?
-    ) throws(CommandFailure) -> Value {
+    /// Waits for an event. `find` returns the result of the right event, and nil for others. A nil limit is no limit.
+    func wait<Value>(_ limit: Duration?, _ what: String, find: (Event) -> Value?) throws -> Value {
         let end = limit.map { ContinuousClock.now + $0 }
         while end.map({ ContinuousClock.now < $0 }) ?? true {
-            guard let happening = try next(within: .milliseconds(200)) else { continue }
-            if let value = find(happening) { return value }
-            if case .service(let event, let message) = happening, ["not-delivered", "not-shown"].contains(event) {
-                throw CommandFailure(.refused, event, message)
+            guard let event = try next(within: .milliseconds(200)) else { continue }
+            if let value = find(event) { return value }
+            if case .service(let name, let message) = event, ["not-delivered", "not-shown"].contains(name) {
+                throw CommandFailure(name, message)
             }
         }
-        throw Self.tooLong(what, lastMessage)
-    }
-
-    /// The failure of a wait.
-    ///
-    /// - Parameters:
-    ///   - what: the name of the event, for people.
-    ///   - lastMessage: the last message of the service; empty when there was none.
-    static func tooLong(_ what: String, _ lastMessage: String) -> CommandFailure {
-        let said = lastMessage.isEmpty ? "" : " The service reports: \(lastMessage)"
-        return CommandFailure(.refused, "timeout", "Waiting for \(what) took too long.\(said)")
+        let reported = lastMessage.isEmpty ? "" : " The service reports: \(lastMessage)"
+        throw CommandFailure("timeout", "Waiting for \(what) took too long.\(reported)")
     }
 
     /// The next event.
     ///
     /// - Returns: nil when there is none in the time.
     /// - Throws: ``CommandFailure`` when the demonstration was ended, or the service or the bus is gone.
-    func next(within limit: Duration) throws(CommandFailure) -> Happening? {
+    func next(within limit: Duration) throws -> Event? {
         let end = ContinuousClock.now + limit
         while true {
             try take()
@@ -280,20 +234,16 @@ final class DemoLoop {
     }
 
     /// Takes what has happened. A signal counts before all else, because it may have ended the service too.
-    private func take() throws(CommandFailure) {
+    private func take() throws {
         try signals.check()
-        do throws(BusError) {
-            waiting += try stand.process().map(Happening.desk)
-        } catch {
-            throw CommandFailure(.refused, "no-bus", error.reason)
-        }
+        waiting += try stand.process().map(Event.desk)
         for line in service.lines() {
             guard let line = try? JSONDecoder().decode(LogLine.self, from: Data(line.utf8)) else { continue }
             lastMessage = line.message
             waiting.append(.service(event: line.event, message: line.message))
         }
         if service.isAtEnd, waiting.isEmpty {
-            throw CommandFailure(.refused, "service-ended", "The service has ended. \(lastMessage)")
+            throw CommandFailure("service-ended", "The service has ended. \(lastMessage)")
         }
     }
 
@@ -313,27 +263,17 @@ final class DemoLoop {
 final class DemoProgram {
     /// Its process. Ending the demonstration also ends and reaps it.
     let identifier: pid_t
-    private let output: Int32
+    /// Becomes readable when the program has printed something.
+    let descriptor: Int32
     private var pending: [UInt8] = []
     /// Whether the program has closed its output, because it ended.
     private(set) var isAtEnd = false
 
-    /// Starts a program.
-    ///
-    /// - Parameters:
-    ///   - path: its path.
-    ///   - arguments: its words, without its name.
-    ///   - input: a file that it reads; nil for nothing.
-    ///   - environment: its variables.
-    init(
-        _ path: String,
-        _ arguments: [String],
-        input: String? = nil,
-        environment: [String: String]
-    ) throws(CommandFailure) {
+    /// Starts a program. Without an input file it reads nothing.
+    init(_ path: String, _ arguments: [String], input: String? = nil, environment: [String: String]) throws {
         guard let pipe = DescriptorPipe() else { throw Self.failure(path, "no pipe can be created") }
         _ = fcntl(pipe.reader, F_SETFL, O_NONBLOCK)
-        output = pipe.reader
+        descriptor = pipe.reader
         var launch = ProgramLaunch(path, [path] + arguments)
         launch.environment = environment
         launch.descriptors[1] = pipe.writer
@@ -350,20 +290,17 @@ final class DemoProgram {
         }
     }
 
-    deinit { close(output) }
+    deinit { close(descriptor) }
 
     private static func failure(_ path: String, _ reason: String) -> CommandFailure {
-        CommandFailure(.refused, "not-started", "\(path) can't be started: \(reason). Build it again: swift build")
+        CommandFailure("not-started", "\(path) can't be started: \(reason). Build it again: swift build")
     }
-
-    /// The descriptor that becomes readable when the program has printed something.
-    var descriptor: Int32 { output }
 
     /// The complete lines that the program has printed.
     func lines() -> [String] {
         var block = [UInt8](repeating: 0, count: 16 << 10)
         while !isAtEnd {
-            let count = unsafe read(output, &block, block.count)
+            let count = unsafe read(descriptor, &block, block.count)
             if count > 0 {
                 pending += block.prefix(count)
             } else if count == 0 {
@@ -375,23 +312,5 @@ final class DemoProgram {
         var parts = pending.split(separator: 0x0A, omittingEmptySubsequences: false)
         pending = isAtEnd ? [] : Array(parts.removeLast())
         return parts.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
-    }
-}
-
-/// The window of the sample app.
-enum DemoWindow {
-    /// The app's process if it has a window; nil when the app runs without one, or does not run.
-    static func process(of place: DemoPlace) -> pid_t? {
-        guard let bus = try? BusConnection(.user, address: place.busAddress),
-            let number = try? bus.ask(
-                BusCall(.daemon, "GetConnectionUnixProcessID", [.string("org.opencorenfc.TagReader")])
-            ).first?.integer,
-            let process = pid_t(exactly: number),
-            let words = try? InputFile("/proc/\(process)/cmdline", limit: 1 << 20).readToEnd(),
-            !words.split(separator: 0).contains(Array("--background".utf8)[...])
-        else {
-            return nil
-        }
-        return process
     }
 }

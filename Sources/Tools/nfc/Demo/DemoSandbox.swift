@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 import Glibc
 import LinkDelivery
@@ -10,17 +9,14 @@ import TagImages
 import VirtualTags
 
 /// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
-final class DemoPlace {
-    /// The domain of the sample app.
+final class DemoSandbox {
     static let domain = "tagreader.example"
-    /// The link on the tag.
     static let link = "https://\(domain)/welcome"
 
     let folder: PrivateFolder
     let programs: DemoPrograms
     /// The environment of all programs that are started.
     private(set) var environment: [String: String]
-    /// The bus of those programs.
     var busAddress: String {
         get { environment["DBUS_SESSION_BUS_ADDRESS"] ?? "" }
         set { environment["DBUS_SESSION_BUS_ADDRESS"] = newValue }
@@ -31,26 +27,15 @@ final class DemoPlace {
     /// Removes everything when this process is killed.
     private let lifeline: Lifeline
 
-    /// - Parameters:
-    ///   - programs: the service and the sample app.
-    ///   - usesDesktop: whether the app may open a window.
-    init(programs: DemoPrograms, usesDesktop: Bool) async throws(CommandFailure) {
+    init(programs: DemoPrograms, usesDesktop: Bool) async throws {
         tag = try await Self.makeTag()
-        let folder: PrivateFolder
-        do throws(StorageError) {
-            folder = try PrivateFolder.random(DemoLeftovers.prefix)
-            lock = try DemoLeftovers.lock(folder)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let folder = try PrivateFolder.random(DemoLeftovers.prefix)
+        lock = try DemoLeftovers.lock(folder)
         guard let lifeline = DemoLeftovers.lifeline(of: folder) else {
             close(lock)
             try? FileManager.default.removeItem(atPath: folder.path)
-            throw CommandFailure(
-                .refused,
-                "not-started",
-                "/bin/sh can't be started. It is needed to clean up if the demonstration is killed."
-            )
+            let message = "/bin/sh can't be started. It is needed to clean up if the demonstration is killed."
+            throw CommandFailure("not-started", message)
         }
         self.lifeline = lifeline
         self.folder = folder
@@ -63,13 +48,7 @@ final class DemoPlace {
         )
     }
 
-    /// The variables of the demonstration's programs.
-    ///
-    /// - Parameters:
-    ///   - path: the demonstration's folder.
-    ///   - app: the path of the sample app. Other programs are looked for beside it first.
-    ///   - usesDesktop: whether the app may open a window.
-    ///   - own: the variables of this process.
+    /// The variables of the demonstration's programs. Programs are looked for beside the sample app first.
     static func environment(
         of path: String,
         app: String,
@@ -101,40 +80,30 @@ final class DemoPlace {
     }
 
     /// A tag with a link and a text, as a session would write it.
-    private static func makeTag() async throws(CommandFailure) -> TagImage {
+    private static func makeTag() async throws -> TagImage {
         guard let product = TagProduct(named: "NTAG215") else {
-            throw CommandFailure(.refused, "no-product", "There is no virtual NTAG215.")
+            throw CommandFailure("no-product", "There is no virtual NTAG215.")
         }
         let tag = product.blank(uid: nil, size: nil).makeTag()
-        let bench = try await TagBench(tag)
-        let message: [UInt8]
-        do {
-            message = try NDEFMessage([.uri(link), .text("Welcome to the demonstration.", language: "en")]).encoded()
-        } catch {
-            throw CommandFailure(.refused, "bad-message", "\(error)")
-        }
-        if let failure = await bench.tag.write(message, checks: false, locks: false).failure {
-            throw CommandFailure(failure)
-        }
+        let records: [NDEFRecord] = [try .uri(link), try .text("Welcome to the demonstration.", language: "en")]
+        let message = try NDEFMessage(records).encoded()
+        let outcome = try await ImageTagRunner(tag).tag.write(message, checks: false, locks: false)
+        if let failure = outcome.failure { throw CommandFailure(failure) }
         guard let contents = TagContents(of: tag) else {
-            throw CommandFailure(.refused, "no-product", "The virtual NTAG215 can't be saved to a file.")
+            throw CommandFailure("no-product", "The virtual NTAG215 can't be saved to a file.")
         }
         return TagImage(contents, format: .json)
     }
 
     /// Installs the sample app with its files, and its association file in developer mode.
-    func install() throws(CommandFailure) {
+    func install() throws {
         let name = "org.opencorenfc.TagReader"
-        do throws(StorageError) {
-            let data = try folder.folder("data")
-            try data.folder("applications").write("\(name).desktop", read("\(name).desktop"))
-            try data.folder("nfc").folder("apps").write("\(name).json", read("\(name).json"))
-            for name in ["run", "tags", "state", "cache", "config"] { _ = try folder.folder(name) }
-            let folders = UserFolders(environment: environment)
-            try LocalAssociations(making: folders).add(read("apple-app-site-association"), for: Self.domain)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let data = try folder.folder("data")
+        try data.folder("applications").write("\(name).desktop", read("\(name).desktop"))
+        try data.folder("nfc").folder("apps").write("\(name).json", read("\(name).json"))
+        for name in ["run", "tags", "state", "cache", "config"] { _ = try folder.folder(name) }
+        let folders = UserFolders(environment: environment)
+        try LocalAssociations(making: folders).add(read("apple-app-site-association"), for: Self.domain)
     }
 
     private func read(_ name: String) throws(StorageError) -> [UInt8] {
@@ -142,9 +111,7 @@ final class DemoPlace {
     }
 
     /// Brings the tag near the virtual reader.
-    func bringTag() throws(CommandFailure) {
-        try ImageFile.save(tag, to: "\(folder.path)/tags/card.json")
-    }
+    func bringTag() throws { try ImageFile.save(tag, to: "\(folder.path)/tags/card.json") }
 
     /// Ends every program that was started here, and removes the folder. Call it once.
     func remove() {
@@ -157,31 +124,23 @@ final class DemoPlace {
 
 /// The programs of the demonstration: the service, and the sample app with its files.
 struct DemoPrograms {
-    /// The path of nfcd.
     let service: String
-    /// The path of TagReader.
     let app: String
     /// The folder of the files.
     let installation: String
 
-    init() throws(CommandFailure) {
+    init() throws {
         // A fresh clone has neither. One build makes both.
         let build = "Build what the demonstration needs: swift build"
-        do throws(CommandFailure) {
+        do {
             service = try ServiceInstallation.program()
-        } catch {
-            throw CommandFailure(.refused, error.name, "There is no nfcd beside nfc or in PATH. \(build)")
+        } catch let failure as CommandFailure {
+            throw CommandFailure(failure.name, "There is no nfcd beside nfc or in PATH. \(build)")
         }
         let folders = [Self.folder(service), ProgramPath.ownFolder].compactMap { $0 }
         let files = FileManager.default
         let found = folders.map { "\($0)/TagReader" }.first(where: ProgramPath.isProgram)
-        guard let found else {
-            throw CommandFailure(
-                .refused,
-                "no-sample",
-                "There is no TagReader beside nfc. \(build)"
-            )
-        }
+        guard let found else { throw CommandFailure("no-sample", "There is no TagReader beside nfc. \(build)") }
         app = found
         // The package manager puts resources beside a program: PACKAGE_TARGET.resources.
         let folder = Self.folder(found)
@@ -189,11 +148,7 @@ struct DemoPrograms {
         let resources = names.filter { $0.hasSuffix("_TagReader.resources") }.sorted()
         let paths = resources.map { "\(folder)/\($0)/Installation" }
         guard let installation = paths.first(where: files.fileExists(atPath:)) else {
-            throw CommandFailure(
-                .refused,
-                "no-sample",
-                "The files of TagReader are not beside it. \(build)"
-            )
+            throw CommandFailure("no-sample", "The files of TagReader are not beside it. \(build)")
         }
         self.installation = installation
     }
@@ -212,8 +167,6 @@ enum DemoProcesses {
     static let pause: UInt32 = 100_000
 
     /// Ends the programs: first with SIGTERM, then with SIGKILL.
-    ///
-    /// - Parameter folder: the demonstration's folder.
     static func endAll(of folder: String) {
         for step in 0...patience {
             reap()
@@ -226,7 +179,6 @@ enum DemoProcesses {
         reap()
     }
 
-    /// Reaps children that have ended.
     private static func reap() {
         while waitpid(-1, nil, WNOHANG) > 0 {}
     }
@@ -283,9 +235,6 @@ enum DemoLeftovers {
 
     /// Ends the programs of a demonstration whose process is gone, and removes its folder.
     ///
-    /// - Parameters:
-    ///   - path: the folder.
-    ///   - limit: how many tenths of a second to wait for the process to end.
     /// - Returns: false when the folder is not a demonstration's, or its demonstration still runs.
     @discardableResult
     static func remove(_ path: String, within limit: Int) -> Bool {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import Foundation
 import Glibc
@@ -8,7 +7,6 @@ import ReaderEmulation
 import TagLink
 import TextSafety
 
-/// `nfc emulate`.
 struct EmulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "emulate",
@@ -45,18 +43,20 @@ struct ReaderInstallationOptions: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// The reader.
-    func reader() throws(CommandFailure) -> SystemReader {
+    func reader() throws -> SystemReader {
         let path = root.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        return try failing("no-user") { () throws(EmulationError) in SystemReader(try ReaderOwner(user), root: path) }
+    }
+
+    func failing<Value>(_ name: String, _ work: () throws(EmulationError) -> Value) throws -> Value {
         do throws(EmulationError) {
-            return SystemReader(try ReaderOwner(user), root: path)
+            return try work()
         } catch {
-            throw CommandFailure(.refused, "no-user", error.reason)
+            throw CommandFailure(name, error.reason)
         }
     }
 }
 
-/// `nfc emulate install`.
 struct EmulateInstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
@@ -90,45 +90,26 @@ struct EmulateInstallCommand: AsyncParsableCommand {
     var readerName: String?
 
     func run() async throws {
-        try await reportingFailure(json: options.json) { () throws(CommandFailure) in
-            let reader = try options.reader()
-            let written: [String]
-            do throws(EmulationError) {
-                let path = if let driver { URL(fileURLWithPath: driver).path } else { try SystemReader.findDriver() }
-                let plain = try PlainDriver(path: path, builder: Self.builder, checksPath: options.root == nil)
-                written = try reader.install(plain, readerName: readerName ?? ReaderProfile.showing(.nfcA).name)
-            } catch {
-                throw CommandFailure(.refused, "not-installed", error.reason)
-            }
-            report(reader, written)
+        let reader = try options.reader()
+        // The user who ran `sudo` and may have built the driver.
+        let builder = EnvironmentVariable.value("SUDO_UID").flatMap { UInt32($0) }
+        let written = try options.failing("not-installed") { () throws(EmulationError) in
+            let path = if let driver { URL(fileURLWithPath: driver).path } else { try SystemReader.findDriver() }
+            let plain = try PlainDriver(path: path, builder: builder, checksPath: options.root == nil)
+            return try reader.install(plain, readerName: readerName ?? ReaderProfile.showing(.nfcA).name)
         }
-    }
-
-    /// The user who ran `sudo` and may have built the driver.
-    private static var builder: UInt32? { EnvironmentVariable.value("SUDO_UID").flatMap { UInt32($0) } }
-
-    private func report(_ reader: SystemReader, _ written: [String]) {
-        guard options.json else {
-            for path in written { printLine("Wrote \(path)") }
-            guard options.root == nil else { return }
-            printLine("pcscd has the reader after its next start: systemctl restart pcscd")
-            return printLine("Then, as \(reader.owner.name): nfc emulate --image FILE --pcsc")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("user", reader.owner.name)
-        writer.member("socket", reader.socketPath)
-        writer.key("files")
-        writer.beginArray()
-        for path in written { writer.value(path) }
-        writer.endArray()
-        writer.endObject()
-        writer.printLine()
+        let steps = [
+            "pcscd has the reader after its next start: systemctl restart pcscd",
+            "Then, as \(reader.owner.name): nfc emulate --image FILE --pcsc",
+        ]
+        printResult(
+            json: options.json,
+            ["ok": true, "user": reader.owner.name, "socket": reader.socketPath, "files": written],
+            written.map { "Wrote \($0)" } + (options.root == nil ? steps : [])
+        )
     }
 }
 
-/// `nfc emulate uninstall`.
 struct EmulateUninstallCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "uninstall",
@@ -146,33 +127,10 @@ struct EmulateUninstallCommand: AsyncParsableCommand {
     @OptionGroup var options: ReaderInstallationOptions
 
     func run() async throws {
-        try await reportingFailure(json: options.json) { () throws(CommandFailure) in
-            let reader = try options.reader()
-            let removed: [String]
-            do throws(EmulationError) {
-                removed = try reader.uninstall()
-            } catch {
-                throw CommandFailure(.refused, "not-removed", error.reason)
-            }
-            report(removed)
-        }
-    }
-
-    private func report(_ removed: [String]) {
-        guard options.json else {
-            for path in removed { printLine("Removed \(path)") }
-            return printLine(
-                removed.isEmpty ? "Nothing was installed." : "pcscd drops it at its next start: systemctl restart pcscd"
-            )
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.key("files")
-        writer.beginArray()
-        for path in removed { writer.value(path) }
-        writer.endArray()
-        writer.endObject()
-        writer.printLine()
+        let reader = try options.reader()
+        let removed = try options.failing("not-removed") { () throws(EmulationError) in try reader.uninstall() }
+        let step =
+            removed.isEmpty ? "Nothing was installed." : "pcscd drops it at its next start: systemctl restart pcscd"
+        printResult(json: options.json, ["ok": true, "files": removed], removed.map { "Removed \($0)" } + [step])
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import Dispatch
 import Foundation
 import Glibc
@@ -11,7 +10,6 @@ import VirtualTags
 final class EmulationSignals: @unchecked Sendable {
     // Sendable because its state changes only during init, and dispatch sources may be used from any thread.
 
-    /// The reason for the end.
     enum End: String, Sendable {
         case interrupt, termination, timeout
         /// Standard output can't be written any more.
@@ -34,8 +32,7 @@ final class EmulationSignals: @unchecked Sendable {
     private let failure = Locked<String?>(nil)
 
     /// Starts to listen for Ctrl-C, the signals that end a process, and the end of child processes.
-    ///
-    /// - Parameter seconds: when to stop; nil for never.
+    /// Nil seconds are no limit.
     init(seconds: Double?) {
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         self.events = events
@@ -57,14 +54,10 @@ final class EmulationSignals: @unchecked Sendable {
     }
 
     /// Notes that a pcscd has the reader.
-    func readerIsTaken() {
-        continuation.yield(.taken)
-    }
+    func readerIsTaken() { continuation.yield(.taken) }
 
     /// Notes that standard output can't be written any more.
-    func outputIsBroken() {
-        continuation.yield(.end(.outputBroken))
-    }
+    func outputIsBroken() { continuation.yield(.end(.outputBroken)) }
 
     /// Waits until the private pcscd has the reader.
     ///
@@ -87,9 +80,7 @@ final class EmulationSignals: @unchecked Sendable {
     /// Why the private pcscd ended by itself.
     var daemonFailure: String? { failure.withLock { $0 } }
 
-    /// Waits for what ends the emulation.
-    ///
-    /// - Parameter daemon: the private pcscd, whose end also ends the emulation.
+    /// Waits for what ends the emulation. The end of the private pcscd also ends the emulation.
     func wait(watching daemon: PrivatePCSCD? = nil) async -> End {
         await next(daemon, untilTaken: false) ?? .termination
     }
@@ -111,7 +102,6 @@ final class EmulationSignals: @unchecked Sendable {
 
 /// Reads commands for an emulation from standard input, one per line. Tests use them in place of a person at the reader.
 struct EmulationCommands: Sendable {
-    /// The help text about the lines.
     static let help = """
         With --commands it reads lines from standard input: remove and insert the
         tag; unplug and plug the reader of --pcsc; remove-at-write N and
@@ -125,7 +115,6 @@ struct EmulationCommands: Sendable {
     /// The reader, if it can be unplugged.
     var server: ReaderServer?
 
-    /// Reads lines, on its own thread, until standard input ends.
     func start() {
         Thread { [self] in
             var lines = LineReader(maximumLength: Self.maximumLength)
@@ -138,12 +127,12 @@ struct EmulationCommands: Sendable {
     /// The longest line that is read; all commands are shorter.
     private static let maximumLength = 4096
 
-    /// Performs a command, and tells whether there is such a one.
+    /// Performs a command, and reports whether it is known.
     func take(_ line: String) {
         let words = line.split(separator: " ").map(String.init)
         let isKnown = perform(words.first ?? "", words.dropFirst().map { Int($0) })
-        let tell = { @Sendable in output.command(line, isKnown: isKnown) }
-        if let server { server.whenSettled(tell) } else { tell() }
+        let report = { @Sendable in output.command(line, isKnown: isKnown) }
+        if let server { server.whenSettled(report) } else { report() }
     }
 
     private func perform(_ command: String, _ numbers: [Int?]) -> Bool {
@@ -175,13 +164,6 @@ final class EmulationSaver: Sendable {
     private let changes: AsyncStream<Void>.Continuation
 
     /// Starts to save what changes, until the process ends.
-    ///
-    /// - Parameters:
-    ///   - file: the image.
-    ///   - tag: the tag that was made from it.
-    ///   - out: the file to save to; nil for the image's own file.
-    ///   - pause: waits between a change and its save.
-    ///   - onSaved: called with the path of the file when it was saved.
     init(
         file: ImageFile,
         tag: any VirtualTag,
@@ -196,55 +178,26 @@ final class EmulationSaver: Sendable {
         saved = Locked(TagContents(of: tag))
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         changes = continuation
-        let save = { [file, tag, out, onSaved, saved] in
-            _ = Self.save(file: file, tag: tag, out: out, onSaved: onSaved, saved: saved)
-        }
-        Task {
+        Task { [weak self] in
             for await _ in stream {
                 // A program writes page after page. Wait, to save the file once for many pages.
                 await pause()
-                save()
+                // A failure is reported at the end.
+                try? self?.finish()
             }
         }
     }
 
-    /// Notes that the tag may have been written.
-    func mayHaveChanged() {
-        changes.yield()
-    }
+    func mayHaveChanged() { changes.yield() }
 
-    /// Saves the last changes.
-    func finish() throws(CommandFailure) {
-        let failure = Self.save(file: file, tag: tag, out: out, onSaved: onSaved, saved: saved)
-        if let failure { throw failure }
-    }
-
-    /// Saves the tag if its content has changed.
-    ///
-    /// - Returns: why it could not be saved.
-    private static func save(
-        file: ImageFile,
-        tag: any VirtualTag,
-        out: String?,
-        onSaved: (String) -> Void,
-        saved: Locked<TagContents?>
-    ) -> CommandFailure? {
-        let result = saved.withLock { saved -> Result<Bool, CommandFailure> in
+    func finish() throws {
+        let isNew = try saved.withLock { saved in
             let now = TagContents(of: tag)
-            guard now != saved else { return .success(false) }
-            do throws(CommandFailure) {
-                try file.save(tag, to: out)
-                saved = now
-                return .success(true)
-            } catch {
-                return .failure(error)
-            }
+            guard now != saved else { return false }
+            try file.save(tag, to: out)
+            saved = now
+            return true
         }
-        switch result {
-        case .success(let isNew):
-            if isNew { onSaved(file.path(out)) }
-            return nil
-        case .failure(let failure): return failure
-        }
+        if isNew { onSaved(file.path(out)) }
     }
 }

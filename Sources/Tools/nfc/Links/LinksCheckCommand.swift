@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import BackgroundTagReading
 import LinkDelivery
 import TextSafety
 import UniversalLinks
 
-/// `nfc links check`.
 struct LinksCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -51,43 +49,50 @@ struct LinksCheckCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let app { try AppIdentifier.validate(app) }
+        if let app { try checkAppIdentifier(app) }
+        _ = try link
+        _ = try places
     }
 
     func run() async throws {
-        let link = try url.map(Self.link)
-        let places = try self.places()
-        let loaded = try await reportingFailure(json: json) { () throws(CommandFailure) in try self.file.load() }
+        let (link, places) = (try link, try places)
+        let loaded = try file.load()
         switch loaded.parse() {
         case .success(let parsed):
             let file = LinkMatcher(parsed).file
             let findings = places + loaded.findings + file.check() + check(file, link)
             let isFine = findings.allSatisfy { $0.severity == .information }
-            let what = findings.count == 1 ? "There is 1 finding." : "There are \(findings.count) findings."
-            let problem = isFine ? nil : AssociationFileOptions.Problem("findings", what)
-            if json { printJSON(file, loaded, findings, problem) } else { show(file, loaded, findings) }
+            let count = findings.count == 1 ? "There is 1 finding." : "There are \(findings.count) findings."
+            let problem = isFine ? nil : AssociationFileOptions.Problem("findings", count)
+            printResult(json: json, object(file, loaded, findings, problem), lines(file, loaded, findings))
             guard isFine else { throw ExitCode(1) }
         case .failure(let problem):
-            guard json else { try problem.failure.report(json: false) }
-            printJSON(nil, loaded, places + problem.findings, problem)
+            guard json else { throw problem.failure }
+            object(nil, loaded, places + problem.findings, problem).print()
             throw ExitCode(1)
         }
     }
 
-    private static func link(_ text: String) throws -> LinkURL {
-        do throws(CommandFailure) {
-            return try WebLink(text).url
-        } catch {
-            throw ValidationError("--url: \(error.message)")
+    private var link: LinkURL? {
+        get throws {
+            do {
+                return try url.map { try WebLink($0).url }
+            } catch let failure as CommandFailure {
+                throw ValidationError("--url: \(failure.message)")
+            }
         }
     }
 
-    private func places() throws -> [LinkFinding] {
-        do throws(LinkURL.Problem) {
-            return LinkFinding.ofName(file.file) + (try servedAt.map(LinkFinding.ofPlace) ?? [])
-        } catch {
-            let place = "https://example.org/.well-known/apple-app-site-association"
-            throw ValidationError("--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place).")
+    private var places: [LinkFinding] {
+        get throws {
+            do throws(LinkURL.Problem) {
+                return LinkFinding.ofName(file.file) + (try servedAt.map(LinkFinding.ofPlace) ?? [])
+            } catch {
+                let place = "https://example.org/.well-known/apple-app-site-association"
+                throw ValidationError(
+                    "--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place)."
+                )
+            }
         }
     }
 
@@ -100,58 +105,39 @@ struct LinksCheckCommand: AsyncParsableCommand {
         return findings + AssociatedDomainCheck(entries: entries, url: link, isRelease: release).findings
     }
 
-    private func show(_ file: AssociationFile, _ loaded: AssociationFileOptions.Loaded, _ findings: [LinkFinding]) {
-        if let note = loaded.note { printLine(note) }
-        for details in file.details {
+    private func lines(
+        _ file: AssociationFile,
+        _ loaded: AssociationFileOptions.Loaded,
+        _ findings: [LinkFinding]
+    ) -> [String] {
+        let apps = file.details.map { details in
             let names = details.apps.joined(separator: ", ")
             let apps = names.isEmpty ? "\(details.place), which names no app" : names
-            let count = details.rules.count
-            printLine("\(apps): \(count) \(count == 1 ? "rule" : "rules")")
+            return "\(apps): \(RecordText.count(details.rules.count, "rule"))"
         }
-        for finding in findings {
-            printLine("\(finding.id) \(finding.severity.rawValue): \(finding.message)")
-        }
+        return (loaded.note.map { [$0] } ?? []) + apps
+            + findings.map { "\($0.id) \($0.severity.rawValue): \($0.message)" }
     }
 
-    private func printJSON(
+    private func object(
         _ file: AssociationFile?,
         _ loaded: AssociationFileOptions.Loaded,
         _ findings: [LinkFinding],
         _ problem: AssociationFileOptions.Problem?
-    ) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", problem == nil)
-        writer.member("error", problem?.name)
-        writer.member("message", problem?.message)
-        writer.member("source", loaded.source.rawValue)
-        writer.member("domain", loaded.domain)
-        writer.key("details")
-        writer.beginArray()
-        for details in file?.details ?? [] {
-            writer.beginObject()
-            writer.key("apps")
-            writer.values(details.apps)
-            writer.member("rules", details.rules.count)
-            writer.endObject()
+    ) -> JSONObject {
+        let details = (file?.details ?? []).map { details -> JSONObject in
+            ["apps": details.apps, "rules": details.rules.count]
         }
-        writer.endArray()
-        writer.key("findings")
-        writer.beginArray()
-        for finding in findings {
-            writer.beginObject()
-            writer.member("id", finding.id)
-            writer.member("severity", finding.severity.rawValue)
-            writer.member("message", finding.message)
-            writer.endObject()
+        let found = findings.map { finding -> JSONObject in
+            ["id": finding.id, "severity": finding.severity.rawValue, "message": finding.message]
         }
-        writer.endArray()
-        writer.endObject()
-        writer.printLine()
+        return [
+            "ok": problem == nil, "error": problem?.name, "message": problem?.message,
+            "source": loaded.source.rawValue, "domain": loaded.domain, "details": details, "findings": found,
+        ]
     }
 }
 
-/// `nfc links explain`.
 struct LinksExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
@@ -181,7 +167,6 @@ struct LinksExplainCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// The result to print.
     private struct Answer {
         var matcher: LinkMatcher
         var loaded: AssociationFileOptions.Loaded
@@ -192,16 +177,16 @@ struct LinksExplainCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        for app in apps { try AppIdentifier.validate(app) }
+        for app in apps { try checkAppIdentifier(app) }
     }
 
     func run() async throws {
-        let answer = try await reportingFailure(json: json) { () throws(CommandFailure) in try self.answer() }
-        if json { printJSON(answer) } else { show(answer) }
+        let answer = try answer()
+        printResult(json: json, object(answer), lines(answer))
         guard answer.explanation.answer.app != nil else { throw ExitCode(1) }
     }
 
-    private func answer() throws(CommandFailure) -> Answer {
+    private func answer() throws -> Answer {
         let (file, loaded) = try self.file.parse()
         let link = try WebLink(url)
         let matcher = LinkMatcher(file)
@@ -222,55 +207,42 @@ struct LinksExplainCommand: AsyncParsableCommand {
         return Answer(matcher: matcher, loaded: loaded, link: link, explanation: explanation, here: here)
     }
 
-    private func show(_ answer: Answer) {
-        if let note = answer.loaded.note { printLine(note) }
-        if answer.link.uri.text != url { printLine("Read as \(answer.link.uri.text)") }
+    private func lines(_ answer: Answer) -> [String] {
+        var lines = answer.loaded.note.map { [$0] } ?? []
+        if answer.link.uri.text != url { lines.append("Read as \(answer.link.uri.text)") }
         for (index, entry) in answer.explanation.entries.enumerated() {
             let names = entry.apps.map { entry.installed.contains($0) ? $0 : "\($0) (not installed)" }
             let place = answer.matcher.file.details[index].place
-            printLine(names.isEmpty ? "\(place)" : "\(place)  \(names.joined(separator: ", "))")
+            lines.append(names.isEmpty ? "\(place)" : "\(place)  \(names.joined(separator: ", "))")
             for (number, verdict) in entry.verdicts.enumerated() {
                 let name = answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number))
-                printLine("  \(name)  \(verdict.text)")
+                lines.append("  \(name)  \(verdict.text)")
             }
         }
         let result = answer.explanation.answer
-        printLine("\(result.app ?? "No app"): \(result.why)")
-        if let here = answer.here { printLine("On this machine: \(here.text)") }
+        lines.append("\(result.app ?? "No app"): \(result.why)")
+        return lines + (answer.here.map { ["On this machine: \($0.text)"] } ?? [])
     }
 
-    private func printJSON(_ answer: Answer) {
+    private func object(_ answer: Answer) -> JSONObject {
         let result = answer.explanation.answer
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", result.app != nil)
-        writer.member("error", result.app == nil ? "no-app" : nil)
-        writer.member("message", result.app == nil ? result.why : nil)
-        result.writeMembers(to: &writer)
-        writer.member("url", answer.link.uri.text)
-        writer.member("host", answer.link.url.host)
-        writer.member("source", answer.loaded.source.rawValue)
-        writer.member("domain", answer.loaded.domain)
-        writer.key("rules")
-        writer.beginArray()
-        for (index, entry) in answer.explanation.entries.enumerated() {
-            for (number, verdict) in entry.verdicts.enumerated() {
-                writer.beginObject()
-                writer.member("rule", answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number)))
-                writer.key("apps")
-                writer.values(entry.apps)
-                writer.member("verdict", verdict.name)
-                writer.member("reached", ![.notReached, .notAsked].contains(verdict))
-                writer.key("differs_in")
-                writer.values(verdict.differences.map(\.rawValue))
-                writer.endObject()
+        let rules = answer.explanation.entries.enumerated().flatMap { index, entry in
+            entry.verdicts.enumerated().map { number, verdict -> JSONObject in
+                [
+                    "rule": answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number)),
+                    "apps": entry.apps, "verdict": verdict.name,
+                    "reached": ![.notReached, .notAsked].contains(verdict),
+                    "differs_in": verdict.differences.map(\.rawValue),
+                ]
             }
         }
-        writer.endArray()
-        writer.member("opens_here", answer.here?.route.target)
-        writer.member("here", answer.here?.text)
-        writer.endObject()
-        writer.printLine()
+        let isOpened = result.app != nil
+        return ["ok": isOpened, "error": isOpened ? nil : "no-app", "message": isOpened ? nil : result.why]
+            + result.object + [
+                "url": answer.link.uri.text, "host": answer.link.url.host, "source": answer.loaded.source.rawValue,
+                "domain": answer.loaded.domain, "rules": rules, "opens_here": answer.here?.route.target,
+                "here": answer.here?.text,
+            ]
     }
 }
 
@@ -278,7 +250,6 @@ extension LinkExplanation.Verdict {
     /// The components that keep the rule from matching.
     fileprivate var differences: [RuleComponent] { if case .differs(let missing) = self { missing } else { [] } }
 
-    /// The verdict for people.
     fileprivate var text: String {
         switch self {
         case .matches: "matches"
@@ -301,7 +272,7 @@ struct WebLink {
     /// Parses a link.
     ///
     /// - Throws: ``CommandFailure`` that says what is wrong, and what nfcd does with such a link.
-    init(_ text: String) throws(CommandFailure) {
+    init(_ text: String) throws {
         guard let uri = TagURI(text) else { throw Self.failure(Self.fault(of: text)) }
         guard uri.host != nil else { throw Self.failure(Self.way(of: uri)) }
         do throws(LinkURL.Problem) {
@@ -327,7 +298,7 @@ struct WebLink {
         }
     }
 
-    private static func failure(_ reason: String) -> CommandFailure { CommandFailure(.refused, "no-link", reason) }
+    private static func failure(_ reason: String) -> CommandFailure { CommandFailure("no-link", reason) }
 
     private static let noScheme = "The link has no scheme. Write https:// before it."
 
@@ -371,13 +342,8 @@ extension LinkRoute {
     }
 }
 
-/// The app identifiers on the command line.
-enum AppIdentifier {
-    /// Refuses text that can't be an application identifier.
-    static func validate(_ app: String) throws {
-        guard !AppDescription.isIdentifier(app) else { return }
-        throw ValidationError(
-            "--app: '\(app)' can't be an application identifier, such as ABCDE12345.org.example.reader."
-        )
-    }
+/// Refuses text that can't be an application identifier.
+private func checkAppIdentifier(_ app: String) throws {
+    guard !AppDescription.isIdentifier(app) else { return }
+    throw ValidationError("--app: '\(app)' can't be an application identifier, such as ABCDE12345.org.example.reader.")
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import BackgroundTagReading
 import Foundation
@@ -8,7 +7,17 @@ import LinuxSupport
 import TextSafety
 import UniversalLinks
 
-/// `nfc links list`.
+struct LinksCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "links",
+        abstract: "Show which app a link opens, and why.",
+        subcommands: [
+            LinksListCommand.self, LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self,
+            LinksFetchCommand.self, LinksAddCommand.self, LinksRemoveCommand.self,
+        ]
+    )
+}
+
 struct LinksListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -27,37 +36,24 @@ struct LinksListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let user = UserEnvironment()
-        let cache = try await reportingFailure(json: json) { () throws(CommandFailure) in try user.cache() }
+        let cache = try user.cache()
         let apps = user.apps().apps
         let local = LocalAssociations(of: user.folders)?.domains ?? []
         let domains = Set(apps.flatMap(\.linkedDomains) + local).sorted()
         for domain in domains {
-            let status = LinkStatus(domain, cache.association(of: domain), now: UserEnvironment.now)
+            let status = LinkStatus(domain: domain, known: cache.association(of: domain), now: UserEnvironment.now)
             let apps = apps.filter { $0.linkedDomains.contains(domain) }
-            if json { printJSON(status, apps) } else { show(status, apps) }
+            let rows = apps.map { "  \($0.name)  \($0.id)" }
+            printResult(
+                json: json,
+                ["ok": true] + status.object + ["apps": apps.map(\.id)],
+                [status.text] + (rows.isEmpty ? ["  no installed app lists it"] : rows)
+            )
         }
         if domains.isEmpty, !json { printLine("No installed app lists a domain. See: nfc apps --help") }
     }
-
-    private func show(_ status: LinkStatus, _ apps: [InstalledApp]) {
-        printLine(status.text)
-        for app in apps { printLine("  \(app.name)  \(app.id)") }
-        if apps.isEmpty { printLine("  no installed app lists it") }
-    }
-
-    private func printJSON(_ status: LinkStatus, _ apps: [InstalledApp]) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        status.write(to: &writer)
-        writer.key("apps")
-        writer.values(apps.map(\.id))
-        writer.endObject()
-        writer.printLine()
-    }
 }
 
-/// `nfc links fetch`.
 struct LinksFetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
@@ -102,7 +98,6 @@ struct LinksFetchCommand: AsyncParsableCommand {
         guard (1...120).contains(timeout) else { throw ValidationError("--timeout takes 1 to 120 seconds.") }
     }
 
-    /// How the sites are asked.
     var options: AssociationFetcher.Options {
         var options = AssociationFetcher.Options()
         options.timeout = .seconds(timeout)
@@ -115,62 +110,43 @@ struct LinksFetchCommand: AsyncParsableCommand {
     func run() async throws {
         let user = UserEnvironment()
         let now = UserEnvironment.now
+        let (all, wanted) = try choose(user)
+        let fetcher = AssociationFetcher(options)
         var asked: Set<String> = []
-        let results = try await reportingFailure(json: json) { () async throws(CommandFailure) in
-            let (all, wanted) = try choose(user)
-            let fetcher = AssociationFetcher(options)
-            let cache = try user.cache()
-            do throws(StorageError) {
-                return try await cache.refresh(
-                    all,
-                    asking: wanted,
-                    now: now,
-                    isForced: force
-                ) { domain async throws(FetchError) -> [UInt8] in
-                    asked.insert(domain)
-                    return try await fetcher.fetch(domain)
-                }
-            } catch {
-                throw CommandFailure(error)
-            }
+        let results = try await user.cache().refresh(
+            all,
+            asking: wanted,
+            now: now,
+            isForced: force
+        ) { domain async throws(FetchError) -> [UInt8] in
+            asked.insert(domain)
+            return try await fetcher.fetch(domain)
         }
-        for result in results { show(result, now, wasAsked: asked.contains(result.domain)) }
+        for result in results {
+            let wasAsked = asked.contains(result.domain)
+            let status = LinkStatus(domain: result.domain, known: result, now: now, wasAsked: wasAsked)
+            printResult(json: json, ["ok": result.failure == nil, "tried": wasAsked] + status.object, [status.text])
+        }
         if results.isEmpty, !json { printLine("No installed app lists a domain. See: nfc apps --help") }
         guard results.allSatisfy({ $0.failure == nil }) else { throw ExitCode(1) }
     }
 
     /// All domains that apps list, and those of them that the command asks.
-    private func choose(_ user: UserEnvironment) throws(CommandFailure) -> (all: [String], asked: [String]) {
+    private func choose(_ user: UserEnvironment) throws -> (all: [String], asked: [String]) {
         var all: [String] = []
         for domain in user.apps().apps.flatMap(\.linkedDomains) where !all.contains(domain) { all.append(domain) }
         var asked: [String] = []
         for domain in domains {
             guard let name = HostName.ascii(domain), all.contains(name) else {
-                throw CommandFailure(
-                    .refused,
-                    "not-listed",
-                    "No installed app lists \(domain), so its file is not fetched. See: nfc apps"
-                )
+                let message = "No installed app lists \(domain), so its file is not fetched. See: nfc apps"
+                throw CommandFailure("not-listed", message)
             }
             if !asked.contains(name) { asked.append(name) }
         }
         return (all, asked.isEmpty ? all : asked)
     }
-
-    private func show(_ result: CachedAssociation, _ now: Int64, wasAsked: Bool) {
-        let status = LinkStatus(result.domain, result, now: now, wasAsked: wasAsked)
-        guard json else { return printLine(status.text) }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", result.failure == nil)
-        writer.member("tried", wasAsked)
-        status.write(to: &writer)
-        writer.endObject()
-        writer.printLine()
-    }
 }
 
-/// `nfc links add`.
 struct LinksAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
@@ -200,39 +176,24 @@ struct LinksAddCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (name, size, apps) = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            let name = try LocalLinks.name(domain)
-            var options = AssociationFileOptions()
-            options.file = file
-            let (_, loaded) = try options.parse()
-            let user = UserEnvironment()
-            do throws(StorageError) {
-                try LocalAssociations(making: user.folders).add(loaded.bytes, for: name)
-            } catch {
-                throw CommandFailure(error)
-            }
-            let apps = user.apps().apps.filter { $0.linkedDomains.contains(name) }
-            return (name, loaded.bytes.count, apps.map(\.id))
-        }
-        guard json else {
-            printLine("Developer mode: links of \(name) follow the local file, and its site is not asked.")
-            if apps.isEmpty { printLine("No installed app lists \(name) yet. See: nfc apps --help") }
-            return printLine("To use the site's own file again: nfc links remove \(name)")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("domain", name)
-        writer.member("source", AssociationFileOptions.Source.local.rawValue)
-        writer.member("size", size)
-        writer.key("apps")
-        writer.values(apps)
-        writer.endObject()
-        writer.printLine()
+        let name = try asciiDomain(domain)
+        var options = AssociationFileOptions()
+        options.file = file
+        let (_, loaded) = try options.parse()
+        let user = UserEnvironment()
+        try LocalAssociations(making: user.folders).add(loaded.bytes, for: name)
+        let apps = user.apps().apps.filter { $0.linkedDomains.contains(name) }.map(\.id)
+        let source = AssociationFileOptions.Source.local.rawValue
+        printResult(
+            json: json,
+            ["ok": true, "domain": name, "source": source, "size": loaded.bytes.count, "apps": apps],
+            ["Developer mode: links of \(name) follow the local file, and its site is not asked."]
+                + (apps.isEmpty ? ["No installed app lists \(name) yet. See: nfc apps --help"] : [])
+                + ["To use the site's own file again: nfc links remove \(name)"]
+        )
     }
 }
 
-/// `nfc links remove`.
 struct LinksRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
@@ -252,40 +213,25 @@ struct LinksRemoveCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let name = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            let name = try LocalLinks.name(domain)
-            do throws(StorageError) {
-                if try LocalAssociations(of: UserEnvironment().folders)?.remove(name) == true { return name }
-            } catch {
-                throw CommandFailure(error)
-            }
-            throw CommandFailure(.refused, "not-added", "\(name) has no local file. See: nfc links list")
+        let name = try asciiDomain(domain)
+        let user = UserEnvironment()
+        guard try LocalAssociations(of: user.folders)?.remove(name) == true else {
+            throw CommandFailure("not-added", "\(name) has no local file. See: nfc links list")
         }
-        guard json else {
-            // A site that no app lists is not asked.
-            let isListed = UserEnvironment().apps().apps.contains { $0.linkedDomains.contains(name) }
-            let step =
-                isListed ? "To get the site's own file: nfc links fetch \(name)" : "No installed app lists the domain."
-            return printLine("The local file of \(name) is removed. \(step)")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("domain", name)
-        writer.endObject()
-        writer.printLine()
+        // A site that no app lists is not asked.
+        let isListed = user.apps().apps.contains { $0.linkedDomains.contains(name) }
+        let step =
+            isListed ? "To get the site's own file: nfc links fetch \(name)" : "No installed app lists the domain."
+        printResult(json: json, ["ok": true, "domain": name], ["The local file of \(name) is removed. \(step)"])
     }
 }
 
-/// Code that the commands about local association files share.
-enum LocalLinks {
-    /// The domain in ASCII.
-    static func name(_ domain: String) throws(CommandFailure) -> String {
-        do throws(HostName.DomainProblem) {
-            return try HostName.domain(domain)
-        } catch {
-            throw CommandFailure(.refused, "bad-domain", "'\(domain)' \(error.description)")
-        }
+/// The name of a domain in ASCII.
+private func asciiDomain(_ domain: String) throws -> String {
+    do throws(HostName.DomainProblem) {
+        return try HostName.domain(domain)
+    } catch {
+        throw CommandFailure("bad-domain", "'\(domain)' \(error.description)")
     }
 }
 
@@ -294,21 +240,10 @@ struct LinkStatus {
     let domain: String
     /// The saved answer; nil when the site was never asked.
     let known: CachedAssociation?
-    private let now: Int64
+    /// The seconds since 1970.
+    let now: Int64
     /// Whether the site was asked just now, by this command.
-    private let wasAsked: Bool
-
-    /// - Parameters:
-    ///   - domain: the domain.
-    ///   - known: the saved answer; nil when the site was never asked.
-    ///   - now: the seconds since 1970.
-    ///   - wasAsked: whether the site was asked just now, by this command.
-    init(_ domain: String, _ known: CachedAssociation?, now: Int64, wasAsked: Bool = false) {
-        self.domain = domain
-        self.known = known
-        self.now = now
-        self.wasAsked = wasAsked
-    }
+    var wasAsked = false
 
     /// Where the file came from; nil when there is none.
     var source: AssociationFileOptions.Source? {
@@ -316,7 +251,6 @@ struct LinkStatus {
         return known.isLocal ? .local : .site
     }
 
-    /// A line for people.
     var text: String {
         guard let known else { return "\(domain)  no file; to get it: nfc links fetch" }
         let size = known.file.map { "\($0.count) bytes" } ?? "no file"
@@ -337,15 +271,13 @@ struct LinkStatus {
         return "The next try is due \(when). To try at once: nfc links fetch \(domain) --force"
     }
 
-    /// Writes the members of an object.
-    func write(to writer: inout JSONWriter) {
-        writer.member("domain", domain)
-        writer.member("source", source?.rawValue)
-        writer.member("size", known?.file?.count)
-        writer.member("age_s", known?.answered.map { Int(now - $0) })
-        writer.member("next_try_s", known?.nextTry(at: now).map { Int(max(0, $0 - now)) })
-        let parts = known?.failureParts
-        writer.member("error", parts?.code)
-        writer.member("message", parts?.reason)
+    var object: JSONObject {
+        let problem = known?.failureParts
+        return [
+            "domain": domain, "source": source?.rawValue, "size": known?.file?.count,
+            "age_s": known?.answered.map { Int(now - $0) },
+            "next_try_s": known?.nextTry(at: now).map { Int(max(0, $0 - now)) },
+            "error": problem?.code, "message": problem?.reason,
+        ]
     }
 }

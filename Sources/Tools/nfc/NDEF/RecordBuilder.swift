@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import NDEF
 import TextSafety
 
-/// Makes a record from a `decoded` object.
 struct RecordBuilder {
     let members: JSONMembers
     /// The payload of kinds whose `decoded` object does not contain it, such as media.
     let payload: [UInt8]
     let identifier: [UInt8]
-
-    init(_ members: JSONMembers, payload: [UInt8], identifier: [UInt8]) {
-        self.members = members
-        self.payload = payload
-        self.identifier = identifier
-    }
 
     func record(_ kind: RecordKind) throws -> NDEFRecord {
         switch kind {
@@ -59,10 +51,7 @@ struct RecordBuilder {
             return try signature().makeRecord(identifier: identifier)
         case .deviceInformation:
             let elements = try members.objects("elements", of: ["type", "value_hex"]).map {
-                DeviceInformationRecord.Element(
-                    type: try $0.number("type", UInt8.self),
-                    value: try $0.hex("value_hex")
-                )
+                DeviceInformationRecord.Element(type: try $0.number("type", UInt8.self), value: try $0.hex("value_hex"))
             }
             return try DeviceInformationRecord(elements: elements).makeRecord(identifier: identifier)
         case .wellKnown:
@@ -74,9 +63,7 @@ struct RecordBuilder {
     }
 
     /// A URI. `prefix` is ignored: the longest one that fits is written.
-    private func uri() throws(InputError) -> URIRecord {
-        URIRecord(try members.string("uri"))
-    }
+    private func uri() throws(InputError) -> URIRecord { URIRecord(try members.string("uri")) }
 
     private func text() throws(InputError) -> TextRecord {
         let encoding: TextRecord.Encoding
@@ -294,10 +281,7 @@ struct JSONMembers {
         return number
     }
 
-    func optionalNumber<Number: FixedWidthInteger>(
-        _ key: String,
-        _ type: Number.Type
-    ) throws(InputError) -> Number? {
+    func optionalNumber<Number: FixedWidthInteger>(_ key: String, _ type: Number.Type) throws(InputError) -> Number? {
         switch members[key] {
         case nil, .null: return nil
         case .number(let text):
@@ -353,11 +337,7 @@ struct JSONMembers {
         return strings
     }
 
-    /// The objects of an array.
-    ///
-    /// - Parameters:
-    ///   - key: the array's key.
-    ///   - known: the keys that the objects can have.
+    /// The objects of an array. They can have the `known` keys.
     func objects(_ key: String, of known: [String]) throws(InputError) -> [JSONMembers] {
         var objects: [JSONMembers] = []
         for value in try array(key) {
@@ -370,8 +350,6 @@ struct JSONMembers {
     }
 
     /// Refuses a member that nothing reads, because its content would be lost.
-    ///
-    /// - Parameter known: the keys that the object can have.
     func check(_ known: [String]) throws(InputError) {
         guard let key = members.keys.filter({ has($0) && !known.contains($0) }).min() else { return }
         throw error(key, "is unknown here; known are \(known.joined(separator: ", "))")

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import NFCReaders
 import NFCSessions
 import TagLink
 import TextSafety
 
-/// `nfc readers`.
 struct ReadersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "readers",
@@ -35,16 +33,11 @@ struct ReadersCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let environment = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            try reader.environment(recording: "")
-        }
-        guard let driver = environment.driver else { return }
-        try await reportingFailure(json: json) { () throws(CommandFailure) in
-            do throws(LinkError) {
-                try await driver.prepare()
-            } catch {
-                throw .unusable(driver, error.reason)
-            }
+        guard let driver = try reader.environment(recording: "").driver else { return }
+        do throws(LinkError) {
+            try await driver.prepare()
+        } catch {
+            throw CommandFailure.unusable(driver, error.reason)
         }
         // If a reader was named, only that one is shown.
         let isNamed = reader.isNamed(beside: .ofProcess)
@@ -55,21 +48,15 @@ struct ReadersCommand: AsyncParsableCommand {
 
     private func print(_ report: ReaderReport, isUsed: Bool) {
         let printer = ReaderReportPrinter(report, verbose: verbose)
-        guard json else {
-            printLine("\(report.name)  \(printer.summary)\(isUsed ? "" : "  (not used)")")
-            for line in printer.lines { printLine("  " + line) }
-            return
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("name", report.name)
-        writer.key("technologies")
-        writer.values(Technology.allCases.filter(report.technologies.contains).map(Self.name))
-        writer.member("kind", report.kind)
-        printer.write(to: &writer)
-        writer.member("used", isUsed)
-        writer.endObject()
-        writer.printLine()
+        printResult(
+            json: json,
+            [
+                "name": report.name,
+                "technologies": Technology.allCases.filter(report.technologies.contains).map(Self.name),
+                "kind": report.kind,
+            ] + printer.object + ["used": isUsed],
+            ["\(report.name)  \(printer.summary)\(isUsed ? "" : "  (not used)")"] + printer.lines.map { "  \($0)" }
+        )
     }
 
     static func name(_ technology: Technology) -> String {
@@ -112,7 +99,7 @@ struct ReaderReportPrinter {
         guard verbose else { return [] }
         var lines: [String] = []
         if let problem = report.problem { lines.append(problem) }
-        if let answer = report.answerToReset, !answer.isEmpty { lines.append("ATR \(HexText.text(answer))") }
+        if let answer = report.answerToReset, !answer.isEmpty { lines.append("ATR \(answer.hexText())") }
         if let identifier = report.usbIdentifier { lines.append("USB \(identifier)") }
         if let firmware = report.firmware { lines.append("Firmware \(firmware)") }
         if let chip = report.chip { lines.append("Chip \(chip), which takes frames") }
@@ -128,43 +115,24 @@ struct ReaderReportPrinter {
         Technology.allCases.filter(technologies.contains).map(ReadersCommand.name)
     }
 
-    /// Writes the members after the reader's name and kind. Members that the reader does not report are `null`.
-    func write(to writer: inout JSONWriter) {
-        writer.member("presence", report.presence?.rawValue)
-        writer.member("in_use", report.isInUse)
-        writer.member("contactless", report.isContactless)
-        writer.member("atr", report.answerToReset.map { HexText.text($0) })
-        guard verbose else { return }
-        writer.member("problem", report.problem)
-        writer.member("usb", report.usbIdentifier)
-        writer.member("firmware", report.firmware)
-        writer.member("chip", report.chip)
-        writer.member("extended_apdus", report.takesExtendedAPDUs)
-        writer.member("escape_commands", report.hasEscapeCommands)
-        writer.key("transparent")
-        writer.values(report.transparentTechnologies.map(Self.names))
-        writer.member(calls: report.calls)
+    /// The members after the reader's name and kind. Members that the reader does not report are `null`.
+    var object: JSONObject {
+        let object: JSONObject = [
+            "presence": report.presence?.rawValue, "in_use": report.isInUse, "contactless": report.isContactless,
+            "atr": report.answerToReset?.hexText(),
+        ]
+        guard verbose else { return object }
+        let calls = report.calls?.map { call -> JSONObject in
+            ["name": call.name, "support": call.support.rawValue, "reason": call.reason]
+        }
+        return object + [
+            "problem": report.problem, "usb": report.usbIdentifier, "firmware": report.firmware, "chip": report.chip,
+            "extended_apdus": report.takesExtendedAPDUs, "escape_commands": report.hasEscapeCommands,
+            "transparent": report.transparentTechnologies.map(Self.names), "calls": calls,
+        ]
     }
 }
 
 extension ServedCall {
-    /// The call as a line for people.
-    var line: String { "\(support.rawValue)  \(name): \(reason)" }
-}
-
-extension JSONWriter {
-    /// Writes the calls that a reader supports; `null` when they are not known.
-    mutating func member(calls: [ServedCall]?) {
-        guard let calls else { return member(null: "calls") }
-        key("calls")
-        beginArray()
-        for call in calls {
-            beginObject()
-            member("name", call.name)
-            member("support", call.support.rawValue)
-            member("reason", call.reason)
-            endObject()
-        }
-        endArray()
-    }
+    fileprivate var line: String { "\(support.rawValue)  \(name): \(reason)" }
 }

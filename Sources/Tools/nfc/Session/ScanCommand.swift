@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import NDEF
 import NFCReaders
@@ -7,7 +6,6 @@ import NFCSessions
 import TagProtocols
 import TagTrace
 
-/// `nfc scan`.
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
@@ -31,39 +29,17 @@ struct ScanCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var reader: ReaderOptions
+    @OptionGroup var options: SessionOptions
 
     @Flag(help: "Continue after the first tag.")
     var many = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Record the session in this file, in place of an older recording; see nfc trace.",
-            valueName: "file"
-        )
-    )
-    var record: String?
-
-    @Option(help: "Give up after this many seconds, up to 60.")
-    var timeout: SecondsArgument?
-
     @Flag(help: "Print one JSON object per tag.")
     var json = false
 
-    func validate() throws {
-        if let timeout { try checkTimeout(timeout) }
-        try checkRecord(record)
-    }
-
     func run() async throws {
-        try await reportingFailure(json: json, scan)
-    }
-
-    private func scan() async throws(CommandFailure) {
-        let scan = try TagSession(
-            environment: try reader.environment(recording: record, seconds: timeout?.value, imageOption: "--tags"),
-            prompt: many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader.",
-            seconds: timeout?.value
+        let scan = try options.begin(
+            many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader."
         )
         var visit = TagVisit.none
         var hasTimedOut = false
@@ -127,7 +103,6 @@ struct ScanCommand: AsyncParsableCommand {
     }
 }
 
-/// `nfc write`.
 struct WriteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
@@ -151,71 +126,23 @@ struct WriteCommand: AsyncParsableCommand {
 
     @OptionGroup var content: MessageOptions
 
-    @OptionGroup var reader: ReaderOptions
-
-    @Flag(help: "Then make the tag read-only. This can't be undone.")
-    var lock = false
-
-    @Flag(help: "Then read the message back and compare it.")
-    var check = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Record the session in this file, in place of an older recording; see nfc trace.",
-            valueName: "file"
-        )
-    )
-    var record: String?
-
-    @Option(help: "Give up after this many seconds, up to 60.")
-    var timeout: SecondsArgument?
+    @OptionGroup var options: SessionOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    func validate() throws {
-        if let timeout { try checkTimeout(timeout) }
-        try checkRecord(record)
-    }
-
     func run() async throws {
-        let report = try await reportingFailure(json: json, write)
-        report.print(json: json)
-    }
-
-    private func write() async throws(CommandFailure) -> TagReport {
         let bytes = try content.bytes()
-        let work = try TagSession(
-            environment: try reader.environment(
-                savesTags: true,
-                recording: record,
-                seconds: timeout?.value,
-                imageOption: "--tags"
-            ),
-            prompt: "Hold the tag to write near the reader.",
-            seconds: timeout?.value
-        )
-        return try await work.withOneTag(
-            doneMessage: lock ? "The message is written, and the tag locked." : "The message is written."
-        ) {
-            work,
-            tag throws(CommandFailure) in
-            try await write(bytes, to: tag, in: work)
-        }
-    }
-
-    private func write(
-        _ bytes: [UInt8],
-        to tag: ConnectableTag,
-        in work: TagSession
-    ) async throws(CommandFailure) -> TagReport {
-        let (checks, locks) = (check, lock)
-        let outcome = try await work.work(with: tag) { tag throws(TagError) in
+        let (checks, locks) = (content.check, content.lock)
+        let outcome = try await options.begin(MessageOptions.prompt, savesTags: true).withOneTag(
+            doneMessage: content.doneMessage,
+            failure: { $0.failure?.sheetMessage }
+        ) { tag throws(TagError) in
             await tag.writeAndDescribe(bytes, checks: checks, locks: locks, asksProduct: false)
         }
         var report = TagReport(outcome.findings)
         report.showsCost = false
         if let failure = outcome.failure { throw CommandFailure(failure).of(report) }
-        return report
+        report.print(json: json)
     }
 }

@@ -1,7 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import LinuxSupport
 import TagLink
+import TextSafety
+
+/// Why input is invalid.
+struct InputError: Error {
+    var name: String
+    /// The index of the wrong character of the line, or of the wrong record.
+    var offset: Int
+    var message: String
+
+    /// Prints the error in the place of a result: an object with `--json`, otherwise a sentence on standard error.
+    func print(json: Bool, line: Int) {
+        guard json else { return StandardError.writeLine("Line \(line): \(message) (\(name))") }
+        var writer = JSONWriter()
+        writer.failure(name, offset: offset, message: message)
+        writer.newLine()
+        StandardOutput.write(writer.text)
+    }
+}
+
+extension InputError {
+    /// Standard input that can't be read.
+    fileprivate init(_ error: StorageError, offset: Int) {
+        let name = error.code == .tooLarge ? "input-too-large" : "unreadable-input"
+        self.init(name: name, offset: offset, message: error.reason)
+    }
+}
+
+extension InputFile {
+    /// Opens the input that the person named: a file, a pipe or a device; `-` is standard input.
+    static func named(_ path: String, limit: Int) throws(StorageError) -> InputFile {
+        path == "-" ? .standardInput(limit: limit) : try InputFile(path, limit: limit, takesPipes: true)
+    }
+}
+
+enum StandardInput {
+    /// The maximum size of a message, and of all other input that is read whole from standard input, in bytes.
+    static let maximumSize = 8 << 20
+
+    static func all() throws(InputError) -> [UInt8] {
+        do throws(StorageError) {
+            return try InputFile.standardInput(limit: maximumSize).readToEnd()
+        } catch {
+            throw InputError(error, offset: error.code == .tooLarge ? maximumSize : 0)
+        }
+    }
+
+    /// The message of a line, if it is not larger than one that is read whole.
+    static func limited(_ message: [UInt8]) -> Result<[UInt8], InputError> {
+        guard message.count > maximumSize else { return .success(message) }
+        let text = "The message has more than \(maximumSize >> 20) MiB."
+        return .failure(InputError(name: "input-too-large", offset: maximumSize, message: text))
+    }
+}
 
 /// Reads standard input in blocks of the lines that have arrived. Buffers at most a block and a line.
 struct LineReader {
@@ -10,13 +62,8 @@ struct LineReader {
     private var pending: [UInt8] = []
     private var isAtEnd = false
 
-    /// Starts to read.
-    ///
-    /// - Parameter maximumLength: the maximum length of a line in bytes. The default is four times the maximum size of a
-    ///   message, enough for hex with separators.
-    init(maximumLength: Int = 4 * StandardInput.maximumSize) {
-        self.maximumLength = maximumLength
-    }
+    /// By default a line has at most four times the maximum size of a message, enough for hex with separators.
+    init(maximumLength: Int = 4 * StandardInput.maximumSize) { self.maximumLength = maximumLength }
 
     /// Waits for input.
     ///
@@ -26,7 +73,7 @@ struct LineReader {
         guard !isAtEnd else { return nil }
         var searched = 0
         while true {
-            guard try isMore() else {
+            guard try readMore() else {
                 isAtEnd = true
                 return pending.isEmpty ? nil : split(pending[...])
             }
@@ -38,16 +85,13 @@ struct LineReader {
             searched = pending.count
             guard searched <= maximumLength else {
                 isAtEnd = true
-                throw InputError(
-                    name: "line-too-long",
-                    offset: searched,
-                    message: "The line has more than \(maximumLength) characters. Reading stopped there."
-                )
+                let message = "The line has more than \(maximumLength) characters. Reading stopped there."
+                throw InputError(name: "line-too-long", offset: searched, message: message)
             }
         }
     }
 
-    private mutating func isMore() throws(InputError) -> Bool {
+    private mutating func readMore() throws(InputError) -> Bool {
         do throws(StorageError) {
             return try input.read(into: &pending)
         } catch {
@@ -61,59 +105,8 @@ struct LineReader {
     }
 }
 
-/// Standard input.
-enum StandardInput {
-    /// The maximum size of a message, and of all other input that is read whole from standard input, in bytes.
-    static let maximumSize = 8 << 20
-
-    /// Reads everything to the end.
-    static func all() throws(InputError) -> [UInt8] {
-        do throws(StorageError) {
-            return try InputFile.standardInput(limit: maximumSize).readToEnd()
-        } catch {
-            throw InputError(error, offset: error.code == .tooLarge ? maximumSize : 0)
-        }
-    }
-
-    /// The message that a line has, if it is not larger than one that is read whole.
-    static func limited(_ message: [UInt8]) -> Result<[UInt8], InputError> {
-        guard message.count > maximumSize else { return .success(message) }
-        let text = "The message has more than \(maximumSize >> 20) MiB."
-        return .failure(InputError(name: "input-too-large", offset: maximumSize, message: text))
-    }
-}
-
-extension InputFile {
-    /// Opens the input that the person named: a file, a pipe or a device; `-` is standard input.
-    static func named(_ path: String, limit: Int) throws(StorageError) -> InputFile {
-        path == "-" ? .standardInput(limit: limit) : try InputFile(path, limit: limit, takesPipes: true)
-    }
-}
-
-/// Why input is invalid.
-struct InputError: Error {
-    /// The error's name.
-    var name: String
-    /// The index of the wrong character of the line, or of the wrong record.
-    var offset: Int
-    /// What is wrong, as a sentence.
-    var message: String
-}
-
-extension InputError {
-    /// Standard input that can't be read.
-    init(_ error: StorageError, offset: Int) {
-        let name = error.code == .tooLarge ? "input-too-large" : "unreadable-input"
-        self.init(name: name, offset: offset, message: error.reason)
-    }
-}
-
 /// Bytes as hex. Written in lower case without separators; spaces, tabs and colons are skipped when read.
 enum HexText {
-    /// The digits by value.
-    static let digits: [UInt8] = Array("0123456789abcdef".utf8)
-
-    /// Reads a line.
     static func bytes(_ line: ArraySlice<UInt8>) -> Result<[UInt8], InputError> {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(line.count / 2)
@@ -140,14 +133,4 @@ enum HexText {
         return .success(bytes)
     }
 
-    /// Appends bytes.
-    static func append(_ bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 0x0F)])
-        }
-    }
-
-    /// Bytes as a string.
-    static func text(_ bytes: some Sequence<UInt8>) -> String { bytes.hexText() }
 }

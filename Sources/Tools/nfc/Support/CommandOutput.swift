@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import Glibc
 import LinuxSupport
@@ -20,12 +19,10 @@ struct StandardOutput {
     /// The errno of the write that failed; nil when none has.
     static var failure: Int32? { brokenBy.withLock { $0 } }
 
-    /// Whether nothing more can be written.
     static var isBroken: Bool { failure != nil }
 
-    /// Writes the buffer.
     mutating func flush() {
-        if !Self.isBroken, let number = FileDescriptorOutput.write(buffer, to: STDOUT_FILENO) {
+        if !Self.isBroken, let number = writeAll(buffer, to: STDOUT_FILENO) {
             Self.brokenBy.withLock { $0 = $0 ?? number }
         }
         buffer.removeAll(keepingCapacity: true)
@@ -38,67 +35,58 @@ struct StandardOutput {
         buffer.append(0x0A)
     }
 
-    /// Adds the text of a writer as a line, and clears it. Writes the buffer if it is large.
-    mutating func appendLine(_ writer: inout JSONWriter) {
-        writer.newLine()
-        buffer += writer.text
-        writer.text.removeAll(keepingCapacity: true)
-        flushIfLarge()
-    }
-
-    /// Writes the buffer if it is large.
     mutating func flushIfLarge() {
         if buffer.count >= 1 << 16 { flush() }
     }
 
-    /// Writes a text at once.
-    static func write(_ text: String) {
-        write(Array(text.utf8))
-    }
-
-    /// Writes bytes at once.
-    static func write(_ bytes: [UInt8]) {
+    static func write(_ bytes: some Sequence<UInt8>) {
         var output = StandardOutput()
-        output.buffer = bytes
+        output.buffer = Array(bytes)
         output.flush()
     }
 }
 
-/// Standard error.
+/// Prints a line for people to standard output. Invisible characters are escaped.
+func printLine(_ text: String) {
+    var output = StandardOutput()
+    output.appendLine(text)
+    output.flush()
+}
+
+/// Prints a line for people: to standard output, or to standard error when standard output takes an image.
+func printLine(_ text: String, beside out: String?) {
+    if OutputTarget.isStandardOutput(out) { StandardError.writeLine(text) } else { printLine(text) }
+}
+
 enum StandardError {
     /// Writes a line for people. Invisible characters are escaped.
-    ///
-    /// - Parameters:
-    ///   - text: the line.
-    ///   - keepsLineBreaks: whether line breaks are kept, because the program itself made them.
+    /// Line breaks can be kept if the program itself made them.
     static func writeLine(_ text: String, keepsLineBreaks: Bool = false) {
         let text = VisibleText.escaped(text, keepsLineBreaks: keepsLineBreaks) + "\n"
         // If standard error can't be written either, there is nowhere to report it.
-        _ = FileDescriptorOutput.write(Array(text.utf8), to: STDERR_FILENO)
+        _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 
-enum FileDescriptorOutput {
-    /// Writes all bytes; waits when the other end is slow.
-    ///
-    /// - Returns: the errno of the failure; nil when all is written.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
-        unsafe bytes.withUnsafeBytes { memory in
-            var offset = 0
-            while offset < memory.count {
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
-                let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-                if count >= 0 {
-                    offset += count
-                } else if errno == EAGAIN {
-                    var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = unsafe poll(&poller, 1, -1)
-                } else if errno != EINTR {
-                    return errno
-                }
+/// Writes all bytes; waits when the other end is slow.
+///
+/// - Returns: the errno of the failure; nil when all is written.
+private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    unsafe bytes.withUnsafeBytes { memory in
+        var offset = 0
+        while offset < memory.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
+            let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if count >= 0 {
+                offset += count
+            } else if errno == EAGAIN {
+                var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&poller, 1, -1)
+            } else if errno != EINTR {
+                return errno
             }
-            return nil
         }
+        return nil
     }
 }
 
@@ -107,7 +95,6 @@ enum OutputTarget {
     case file(String)
     case standardOutput
 
-    /// Parses the argument: a path, or `-`.
     init(_ path: String) {
         self = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path) ? .standardOutput : .file(path)
     }
@@ -117,36 +104,24 @@ enum OutputTarget {
         if case .standardOutput? = out.map(OutputTarget.init) { true } else { false }
     }
 
-    /// Writes an image.
-    ///
-    /// - Parameters:
-    ///   - bytes: the image.
-    ///   - readers: who may read the file if it is new.
-    func write(_ bytes: [UInt8], readers: OutputFile.Readers) throws(CommandFailure) {
+    func write(_ bytes: [UInt8], readers: OutputFile.Readers) throws {
         switch self {
         case .file(let path):
             do throws(StorageError) {
                 try OutputFile.write(bytes, to: path, readers: readers)
             } catch {
                 let step = [.denied, .missing].contains(error.code) ? " Check the folder and its owner." : ""
-                throw CommandFailure(.refused, "unwritable-file", error.reason + step)
+                throw CommandFailure("unwritable-file", error.reason + step)
             }
         case .standardOutput: StandardOutput.write(bytes)
         }
     }
 
     /// Refuses `-` when standard input or output is needed for something else.
-    ///
-    /// - Parameters:
-    ///   - image: the image to read; nil for none.
-    ///   - out: the image to write; nil for none, and for the file that was read.
-    ///   - savesImage: whether an image is also written without `out`.
-    ///   - json: whether the command prints JSON.
-    ///   - content: what is written, and the option for its place.
     static func check(
-        image: String?,
+        image: String? = nil,
         out: String?,
-        savesImage: Bool,
+        savesImage: Bool = false,
         json: Bool,
         content: (name: String, option: String) = ("image", "--out")
     ) throws {
@@ -161,13 +136,4 @@ enum OutputTarget {
             )
         }
     }
-}
-
-/// Prints a line for people: to standard output, or to standard error when standard output takes an image.
-///
-/// - Parameters:
-///   - text: the line.
-///   - out: where the command writes an image; nil for nowhere.
-func printLine(_ text: String, beside out: String?) {
-    if OutputTarget.isStandardOutput(out) { StandardError.writeLine(text) } else { printLine(text) }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import Dispatch
 import Glibc
 import LinuxSupport
@@ -25,9 +24,6 @@ enum CommandProcess {
     /// Whether the arguments ask for JSON; known before they are parsed.
     static var wantsJSON: Bool { wantsJSON(CommandLine.arguments) }
 
-    /// Whether arguments ask for JSON.
-    ///
-    /// - Parameter arguments: the program's name and its arguments.
     static func wantsJSON(_ arguments: [String]) -> Bool {
         let words = arguments.dropFirst().prefix { $0 != "--" }
         // `--json=1` is an error, but the caller expects JSON.
@@ -51,20 +47,15 @@ enum CommandProcess {
 
     /// Becomes another program, which gets this one's standard streams.
     ///
-    /// - Parameters:
-    ///   - program: its path.
-    ///   - options: its arguments.
     /// - Returns: the failure, when the system can't run the program.
     static func become(_ program: String, _ options: [String]) -> CommandFailure {
         var words = unsafe ([program] + options).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(program, &words)
         let reason = unsafe String(cString: strerror(errno))
-        return CommandFailure(.refused, "not-started", "\(program) can't be started: \(reason).")
+        return CommandFailure("not-started", "\(program) can't be started: \(reason).")
     }
 
-    /// Ends the process.
-    ///
-    /// - Parameter status: the exit status. It becomes a failure if the output could not be written.
+    /// Ends the process. The status becomes a failure if the output could not be written.
     static func end(_ status: Int32) -> Never {
         guard let number = StandardOutput.failure else { exit(status) }
         if number == EPIPE {
@@ -91,10 +82,7 @@ final class ProcessSignals: @unchecked Sendable {
     private static let outlet = Atomic<Int32>(-1)
 
     /// Starts to listen, until the process ends. Only one listener at a time is possible.
-    ///
-    /// - Parameters:
-    ///   - numbers: the signals.
-    ///   - handler: called with the number of each signal, one after the other, on any thread.
+    /// The handler gets one signal after the other, on any thread.
     init(_ numbers: [Int32], handler: @escaping @Sendable (Int32) -> Void) {
         guard let pipe = DescriptorPipe(blocks: false) else { preconditionFailure("no pipe could be made") }
         let (inlet, outlet) = (pipe.reader, pipe.writer)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import NDEF
 
@@ -17,6 +16,15 @@ struct MessageOptions: ParsableArguments {
     @Option(help: "The bytes of a message to write, in hex.")
     var message: HexArgument?
 
+    @Flag(help: "Then make the tag read-only. This can't be undone.")
+    var lock = false
+
+    @Flag(help: "Then read the message back and compare it.")
+    var check = false
+
+    static let prompt = "Hold the tag to write near the reader."
+    var doneMessage: String { lock ? "The message is written, and the tag locked." : "The message is written." }
+
     func validate() throws {
         let count = [link != nil, text != nil, message != nil].filter { $0 }.count
         guard count == 1 else {
@@ -33,20 +41,11 @@ struct MessageOptions: ParsableArguments {
         }
     }
 
-    /// The message's bytes.
-    func bytes() throws(CommandFailure) -> [UInt8] {
+    func bytes() throws -> [UInt8] {
         if let message { return try message.checkedMessage() }
-        let record: NDEFRecord
-        do throws(RecordError) {
-            record = if let link { try .uri(link) } else { try .text(text ?? "", language: language ?? "en") }
-        } catch {
-            throw CommandFailure(.refused, error.code.description, error.reason)
-        }
-        do throws(NDEFError) {
-            return try NDEFMessage([record]).encoded()
-        } catch {
-            throw CommandFailure(error)
-        }
+        let record: NDEFRecord =
+            if let link { try .uri(link) } else { try .text(text ?? "", language: language ?? "en") }
+        return try NDEFMessage([record]).encoded()
     }
 
     /// Whether a text begins with a scheme (RFC 3986, 3.1) and has no space.
@@ -58,7 +57,6 @@ struct MessageOptions: ParsableArguments {
     }
 }
 
-/// Bytes in hex on the command line.
 struct HexArgument: ExpressibleByArgument {
     var bytes: [UInt8]
 
@@ -67,22 +65,14 @@ struct HexArgument: ExpressibleByArgument {
         self.bytes = bytes
     }
 
-    static var defaultCompletionKind: CompletionKind { .default }
-
-    /// The bytes, if they are a valid message.
-    func checkedMessage() throws(CommandFailure) -> [UInt8] {
-        do throws(NDEFError) {
-            _ = try NDEFMessage(decoding: bytes)
-            return bytes
-        } catch {
-            throw CommandFailure(error)
-        }
+    func checkedMessage() throws -> [UInt8] {
+        _ = try NDEFMessage(decoding: bytes)
+        return bytes
     }
 }
 
 /// The language of a text, as a record can have it (NFC Forum Text RTD 1.0, 3.2).
 enum LanguageCode {
-    /// What a code has to be, for messages.
     static let requirement = "a language code of 1 to 63 ASCII characters, such as en or de-CH"
 
     static func isValid(_ code: String) -> Bool {

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import NFCSessions
 import TagLink
 import TagProtocols
 import VirtualTags
 
-/// A virtual field with one tag, activated as in a session.
-struct TagBench {
+/// Runs procedures on the virtual tag of an image, activated as in a session.
+struct ImageTagRunner {
     private let field = VirtualField()
     private let uid: [UInt8]
     /// The tag, seen from the reader.
     let tag: ActivatedTag
 
-    /// Brings a tag near and activates it.
-    init(_ virtualTag: any VirtualTag) async throws(CommandFailure) {
-        do throws(TagError) {
-            try await self.init(activating: virtualTag)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    private init(activating virtualTag: any VirtualTag) async throws(TagError) {
+    init(_ virtualTag: any VirtualTag) async throws(TagError) {
         field.bring(virtualTag)
         guard let link = field.link(for: virtualTag.technology) else {
             throw TagError(.unsupported, "The virtual field doesn't support the tag's technology yet.")
@@ -34,29 +24,26 @@ struct TagBench {
 
     /// Activates a tag and reads it as a session would, even if tags of its kind can't hold NDEF.
     ///
-    /// - Parameters:
-    ///   - virtualTag: the tag.
-    ///   - contents: the content of its image.
     /// - Returns: the report, and the reason when the tag holds no NDEF or does not answer.
-    static func survey(
+    static func read(
         _ virtualTag: any VirtualTag,
         _ contents: TagContents
-    ) async throws(CommandFailure) -> (TagReport, TagError?) {
-        let bench: TagBench
+    ) async throws(TagError) -> (TagReport, TagError?) {
+        let runner: ImageTagRunner
         do throws(TagError) {
             if case .nfcA = contents {
                 throw TagError(.unsupported, "The image has only the tag's activation data, and no memory.")
             }
-            bench = try await TagBench(activating: virtualTag)
+            runner = try await ImageTagRunner(virtualTag)
         } catch {
             // A tag that hides, or was destroyed, is silent.
             let isSilent = error.code == .tagLost
-            guard isSilent || error.meansNotNDEF || error.code == .unsupported else { throw CommandFailure(error) }
+            guard isSilent || error.meansNotNDEF || error.code == .unsupported else { throw error }
             let type = contents.tagType.flatMap { ForumTagType(rawValue: $0) }
             let status = isSilent ? nil : TagReport.Status.notNDEF
             return (TagReport(type: type, product: contents.product, uid: contents.uid, status: status), error)
         }
-        return try await bench.read(product: contents.product)
+        return try await runner.read(product: contents.product)
     }
 
     /// Finds the tag and creates the procedures for its type.
@@ -88,22 +75,15 @@ struct TagBench {
         }
     }
 
-    /// Sets the faults that happen from now on.
-    func arm(_ plan: FaultPlan) {
-        field.arm(plan)
-    }
+    func arm(_ plan: FaultPlan) { field.arm(plan) }
 
     /// Reads the tag as a session would: its status, then its message.
     ///
     /// - Returns: the report, and the reason when the tag holds no NDEF.
-    func read(product: String?) async throws(CommandFailure) -> (TagReport, TagError?) {
-        do throws(TagError) {
-            var findings = try await tag.read()
-            findings.identifier = uid
-            findings.product = product
-            return (TagReport(findings), findings.survey.error)
-        } catch {
-            throw CommandFailure(error)
-        }
+    func read(product: String?) async throws(TagError) -> (TagReport, TagError?) {
+        var findings = try await tag.read()
+        findings.identifier = uid
+        findings.product = product
+        return (TagReport(findings), findings.survey.error)
     }
 }

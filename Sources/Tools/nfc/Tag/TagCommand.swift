@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import NFCSessions
 import TagProtocols
@@ -34,7 +33,6 @@ struct TagCommand: ParsableCommand {
     )
 }
 
-/// `nfc tag read`.
 struct TagReadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
@@ -64,7 +62,7 @@ struct TagReadCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @Option(help: ArgumentHelp("Save the image afterwards. Some tags count their readings.", valueName: "file"))
     var out: String?
@@ -73,43 +71,35 @@ struct TagReadCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        try place.checkImageOption("--out", isGiven: out != nil)
-        try OutputTarget.check(image: place.image, out: out, savesImage: false, json: json)
+        try source.checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: source.image, out: out, json: json)
     }
 
     func run() async throws {
-        let (report, error) = try await reportingFailure(json: json, read)
-        guard let failure = report.failure(error) else { return report.print(json: json, beside: out) }
-        failure.print(json: json, beside: out)
-        throw ExitCode(failure.status.rawValue)
+        var (report, error) = try await read()
+        report.out = out
+        if let failure = report.failure(error) { throw failure }
+        report.print(json: json)
     }
 
-    private func read() async throws(CommandFailure) -> (TagReport, TagError?) {
-        switch try place.open() {
+    private func read() async throws -> (TagReport, TagError?) {
+        switch try source.open() {
         case .image(let file):
             let tag = file.makeTag()
-            let result = try await TagBench.survey(tag, file.contents)
+            let result = try await ImageTagRunner.read(tag, file.contents)
             if let out { try file.save(tag, to: out) }
             return result
-        case .reader(let environment):
-            let findings = try await TagSession(
-                environment: environment,
-                prompt: "Hold a tag near the reader.",
-                seconds: place.timeout?.value,
-                plan: .everyTag
-            ).withOneTag(doneMessage: "The tag was read.") { session, tag throws(CommandFailure) in
-                try await session.work(with: tag) { tag throws(TagError) in
-                    var findings = try await tag.read()
-                    findings.product = await tag.productName()
-                    return findings
-                }
+        case .reader(let session):
+            let findings = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
+                var findings = try await tag.read()
+                findings.product = await tag.productName()
+                return findings
             }
-            return (TagReport(findings, on: environment), findings.survey.error)
+            return (TagReport(findings, on: session.environment), findings.survey.error)
         }
     }
 }
 
-/// `nfc tag write`.
 struct TagWriteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
@@ -149,18 +139,12 @@ struct TagWriteCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @OptionGroup var content: MessageOptions
 
     @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
     var out: String?
-
-    @Flag(help: "Then make the tag read-only. This can't be undone.")
-    var lock = false
-
-    @Flag(help: "Then read the message back and compare it.")
-    var check = false
 
     @Option(help: ArgumentHelp("Cut the field after this many writes; 0 cuts it before the first.", valueName: "k"))
     var tearAfter: Int?
@@ -170,76 +154,56 @@ struct TagWriteCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after takes 0 or a higher number.") }
-        try place.checkImageOption("--out", isGiven: out != nil)
-        try place.checkImageOption("--tear-after", isGiven: tearAfter != nil)
-        try OutputTarget.check(image: place.image, out: out, savesImage: true, json: json)
+        try source.checkImageOption("--out", isGiven: out != nil)
+        try source.checkImageOption("--tear-after", isGiven: tearAfter != nil)
+        try OutputTarget.check(image: source.image, out: out, savesImage: true, json: json)
     }
 
     func run() async throws {
-        let (report, failure) = try await reportingFailure(json: json, write)
-        guard let failure = failure.map({ CommandFailure($0).of(report) }) else {
-            return report.print(json: json, beside: out)
-        }
-        failure.print(json: json, beside: out)
-        throw ExitCode(failure.status.rawValue)
-    }
-
-    /// Writes the message. The report describes the tag after the write.
-    private func write() async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
         let bytes = try content.bytes()
-        switch try place.open() {
-        case .image(let file): return try await write(bytes, to: file)
-        case .reader(let environment): return try await write(bytes, on: environment)
-        }
+        var (report, failure) =
+            switch try source.open(MessageOptions.prompt) {
+            case .image(let file): try await write(bytes, to: file)
+            case .reader(let session): try await write(bytes, in: session)
+            }
+        report.out = out
+        if let failure { throw CommandFailure(failure).of(report) }
+        report.print(json: json)
     }
 
-    /// Writes an image and saves it.
-    private func write(
-        _ bytes: [UInt8],
-        to file: ImageFile
-    ) async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
+    /// Writes an image and saves it. The report describes the tag after the write.
+    private func write(_ bytes: [UInt8], to file: ImageFile) async throws -> (TagReport, TagWriteFailure?) {
         try file.checkTarget(out)
-        let virtualTag = file.makeTag()
-        let bench = try await TagBench(virtualTag)
-        if let tearAfter { bench.arm(.tear(afterWrite: tearAfter)) }
-        let outcome = await bench.tag.write(bytes, checks: check, locks: lock)
-        try file.save(virtualTag, to: out)
+        let tag = file.makeTag()
+        let runner = try await ImageTagRunner(tag)
+        if let tearAfter { runner.arm(.tear(afterWrite: tearAfter)) }
+        let outcome = await runner.tag.write(bytes, checks: content.check, locks: content.lock)
+        try file.save(tag, to: out)
         if let tearAfter, outcome.failure == nil {
             StandardError.writeLine("Note: The field was not cut: there were fewer than \(tearAfter) writes.")
         }
         // Read the tag in another field, so that the read does not count in the airtime of the write.
-        var (report, _) = try await TagBench(virtualTag).read(product: file.product)
+        var (report, _) = try await ImageTagRunner(tag).read(product: file.product)
         report.cost = outcome.findings.cost
         report.activation = outcome.findings.activation
         return (report, outcome.failure)
     }
 
-    /// Writes to the next tag on a reader.
-    private func write(
-        _ bytes: [UInt8],
-        on environment: NFCEnvironment
-    ) async throws(CommandFailure) -> (TagReport, TagWriteFailure?) {
-        let (checks, locks) = (check, lock)
-        let outcome = try await TagSession(
-            environment: environment,
-            prompt: "Hold the tag to write near the reader.",
-            seconds: place.timeout?.value,
-            plan: .everyTag
-        ).withOneTag(
-            doneMessage: lock ? "The message is written, and the tag locked." : "The message is written.",
+    private func write(_ bytes: [UInt8], in session: TagSession) async throws -> (TagReport, TagWriteFailure?) {
+        let (checks, locks) = (content.check, content.lock)
+        let outcome = try await session.withOneTag(
+            doneMessage: content.doneMessage,
             failure: { $0.failure?.sheetMessage }
-        ) { session, tag throws(CommandFailure) in
-            try await session.work(with: tag) { hand throws(TagError) in
-                await hand.writeAndDescribe(bytes, checks: checks, locks: locks)
-            }
+        ) { tag throws(TagError) in
+            await tag.writeAndDescribe(bytes, checks: checks, locks: locks)
         }
-        return (TagReport(outcome.findings, on: environment), outcome.failure)
+        return (TagReport(outcome.findings, on: session.environment), outcome.failure)
     }
 }
 
 extension TagWriteFailure {
     /// The sheet's text. It is too short to explain what may be on the tag.
-    fileprivate var sheetMessage: String {
+    var sheetMessage: String {
         leavesDoubt ? "The tag left too early. Hold it near the reader again." : error.reason
     }
 }

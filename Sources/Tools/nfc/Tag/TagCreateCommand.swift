@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import NFCSessions
 import TagImages
+import TagLink
 import TagProtocols
 import TextSafety
 import VirtualTags
 
-/// `nfc tag create`.
 struct TagCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -26,8 +25,7 @@ struct TagCreateCommand: AsyncParsableCommand {
               nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
             Only the owner can read an image with keys or passwords other than the
-            factory ones. A file that is there is replaced only if it is empty or an
-            image. With --out - the image goes to standard output.
+            factory ones. An existing file is replaced only if it is empty or an image. With --out - the image goes to standard output.
 
             Exit status: 0 when the image was made, 1 when --message is not a valid
             message or does not fit, or the file can't be written, 2 for wrong usage.
@@ -75,7 +73,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         }
         guard let out else { throw ValidationError("Give --out FILE.") }
         try TagImage.Format.check(format, out: out, option: "--format")
-        try OutputTarget.check(image: nil, out: out, savesImage: false, json: json)
+        try OutputTarget.check(out: out, json: json)
     }
 
     private func validateDocument() throws {
@@ -124,70 +122,52 @@ struct TagCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard !list else { return printList() }
-        let report = try await reportingFailure(json: json, create)
-        report.print(json: json, beside: out)
+        guard !list else { return TagProduct.all.forEach(show) }
+        var report = try await create()
+        report.showsCost = false
+        report.out = out
+        report.print(json: json)
     }
 
-    private func printList() {
-        for product in TagProduct.all {
-            let lengths = product.identifierLengths
-            if json {
-                var writer = JSONWriter()
-                writer.beginObject()
-                writer.member("product", product.name)
-                writer.member("tag_type", product.tagType)
-                writer.member(TagFact("uid_sizes", .numbers(lengths)))
-                writer.member("smallest_size", product.sizes?.lowerBound)
-                writer.member("largest_size", product.sizes?.upperBound)
-                writer.endObject()
-                writer.printLine()
-            } else {
-                let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
-                let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
-                let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) bytes" } ?? ""
-                printLine(
-                    "\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) bytes\(sizes)"
-                )
-            }
-        }
+    private func show(_ product: TagProduct) {
+        let lengths = product.identifierLengths
+        let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
+        let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
+        let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) bytes" } ?? ""
+        printResult(
+            json: json,
+            [
+                "product": product.name, "tag_type": product.tagType, "uid_sizes": lengths,
+                "smallest_size": product.sizes?.lowerBound, "largest_size": product.sizes?.upperBound,
+            ],
+            ["\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) bytes\(sizes)"]
+        )
     }
 
-    private func create() async throws(CommandFailure) -> TagReport {
+    private func create() async throws -> TagReport {
         guard let out else { throw CommandFailure(.usage, "no-file", "Give --out FILE.") }
         try ImageFile.checkPlace(out)
         var contents = try blank()
         let tag = contents.makeTag()
         if let message {
-            let bench = try await TagBench(tag)
             let bytes = try message.checkedMessage()
-            let outcome = await bench.tag.write(
-                bytes,
-                checks: false,
-                locks: false
-            )
+            let outcome = try await ImageTagRunner(tag).tag.write(bytes, checks: false, locks: false)
             if let failure = outcome.failure { throw CommandFailure(failure) }
             contents = TagContents(of: tag) ?? contents
         }
         try ImageFile.save(TagImage(contents, format: format ?? TagImage.Format(path: out) ?? .json), to: out)
-        var (report, _) = try await TagBench.survey(tag, contents)
-        report.showsCost = false
-        return report
+        return try await ImageTagRunner.read(tag, contents).0
     }
 
-    /// The tag before the message is written to it.
-    private func blank() throws(CommandFailure) -> TagContents {
+    private func blank() throws -> TagContents {
         if let mrz {
             do throws(EMRTDError) {
                 let document = try EMRTDContents(MachineReadableZone(mrz), signer: .test)
                 let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.bytes) } ?? .randomEMRTD
                 return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))
             } catch {
-                throw CommandFailure(
-                    .refused,
-                    error.code == .cryptography ? "no-cryptography" : "bad-zone",
-                    error.reason
-                )
+                let name = error.code == .cryptography ? "no-cryptography" : "bad-zone"
+                throw CommandFailure(name, error.reason)
             }
         }
         guard let product, let found = try? Self.product(product) else {
@@ -197,7 +177,6 @@ struct TagCreateCommand: AsyncParsableCommand {
     }
 }
 
-/// `nfc tag convert`.
 struct TagConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
@@ -251,38 +230,26 @@ struct TagConvertCommand: ParsableCommand {
 
     func validate() throws {
         try TagImage.Format.check(to, out: out, option: "--to")
-        try OutputTarget.check(image: file, out: out, savesImage: false, json: json)
+        try OutputTarget.check(image: file, out: out, json: json)
     }
 
     func run() throws {
-        do throws(CommandFailure) {
-            let image = try ImageFile(path: file, id: id)
-            let format = to ?? TagImage.Format(path: out) ?? .json
-            try image.convert(to: format, out: out)
-            report(image, format)
-        } catch {
-            try error.report(json: json)
-        }
-    }
-
-    private func report(_ image: ImageFile, _ format: TagImage.Format) {
+        let image = try ImageFile(path: file, id: id)
+        let format = to ?? TagImage.Format(path: out) ?? .json
+        try image.convert(to: format, out: out)
         let contents = image.contents
-        guard json else {
-            let formats = "\(image.format.rawValue) to \(format.rawValue)"
-            return printLine("\(contents.product), UID \(HexText.text(contents.uid)): \(formats)", beside: out)
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("tag_type", contents.tagType)
-        writer.member("product", contents.product)
-        writer.member("uid", hex: contents.uid)
-        writer.member("from", image.format.rawValue)
-        writer.member("to", format.rawValue)
-        writer.member("out", out)
         let isCopy = format == image.format
-        writer.member(remarks: image.remarks.filter { !(isCopy && $0.kind == .leftOut) })
-        writer.endObject()
-        writer.printLine()
+        let remarks = image.remarks.filter { !(isCopy && $0.kind == .leftOut) }
+        let formats = "\(image.format.rawValue) to \(format.rawValue)"
+        printResult(
+            json: json,
+            beside: out,
+            [
+                "ok": true, "tag_type": contents.tagType, "product": contents.product,
+                "uid": contents.uid.hexText(), "from": image.format.rawValue, "to": format.rawValue, "out": out,
+                "remarks": remarks.map(\.object),
+            ],
+            ["\(contents.product), UID \(contents.uid.hexText()): \(formats)"]
+        )
     }
 }

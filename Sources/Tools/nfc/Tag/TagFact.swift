@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import NFCReaders
 import NFCSessions
 import TagLink
@@ -9,74 +8,37 @@ import VirtualTags
 
 /// A fact about a tag: a line for people, a JSON member for programs, or both.
 struct TagFact {
-    /// A value for programs.
-    enum Value {
-        case number(Int)
-        case flag(Bool)
-        case text(String)
-        case bytes([UInt8])
-        case numbers([Int])
-        case objects([[Member]])
-    }
-
-    /// A member of a JSON object.
-    struct Member {
-        var key: String
-        var value: Value
-
-        init(_ key: String, _ value: Value) {
-            self.key = key
-            self.value = value
-        }
-    }
-
     /// The label and the text of the line; nil for a fact for programs alone.
-    var line: (label: String, text: String)?
-    /// The member; nil for a fact for people alone.
-    var member: Member?
+    private(set) var line: (label: String, text: String)?
+    /// The member of the object; empty for a fact for people alone.
+    private(set) var member: JSONObject = [:]
 
-    /// A fact for both.
-    init(_ label: String, _ text: String, _ key: String, _ value: Value) {
+    init(_ label: String, _ text: String, _ key: String, _ value: any JSONValue) {
         line = (label, text)
-        member = Member(key, value)
+        member.append(key, value)
     }
 
-    /// A fact for people.
-    init(_ label: String, _ text: String) {
-        line = (label, text)
-    }
+    init(_ label: String, _ text: String) { line = (label, text) }
 
-    /// A fact for programs.
-    init(_ key: String, _ value: Value) {
-        member = Member(key, value)
-    }
+    init(_ key: String, value: any JSONValue) { member.append(key, value) }
 
-    /// Bytes in hex, for both.
     init(_ label: String, _ key: String, hex bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes)
-        self.init(label, HexText.text(bytes), key, .bytes(bytes))
+        let text = bytes.hexText()
+        self.init(label, text, key, text)
     }
 }
 
 extension TagFact {
-    /// The parts of a memory, from the first unit to the last.
-    ///
-    /// - Parameters:
-    ///   - unit: the unit of the numbers, such as `page`.
-    ///   - regions: the first and last unit of each part, and its content.
     static func map(_ unit: String, _ regions: [(ClosedRange<Int>, String)]) -> TagFact {
         let lines = regions.map { range, name in
             let place =
                 range.count == 1 ? "\(unit) \(range.lowerBound)" : "\(unit)s \(range.lowerBound)-\(range.upperBound)"
             return "\(place) \(name)"
         }
-        let objects = regions.map { range, name in
-            [
-                Member("unit", .text(unit)), Member("first", .number(range.lowerBound)),
-                Member("last", .number(range.upperBound)), Member("what", .text(name)),
-            ]
+        let objects = regions.map { range, name -> JSONObject in
+            ["unit": unit, "first": range.lowerBound, "last": range.upperBound, "what": name]
         }
-        return TagFact("Map", lines.joined(separator: "; "), "map", .objects(objects))
+        return TagFact("Map", lines.joined(separator: "; "), "map", objects)
     }
 
     /// Numbers for people: `4-15, 20`.
@@ -101,39 +63,6 @@ extension TagFact {
     /// What is read-only of numbered things: `none`, `block 3 is read-only`, or `blocks 3-5, 8 are read-only`.
     static func readOnly(_ numbers: [Int], _ thing: String) -> String {
         numbers.isEmpty ? "none" : "\(numbered(numbers, thing)) \(numbers.count == 1 ? "is" : "are") read-only"
-    }
-}
-
-extension JSONWriter {
-    /// Writes the member of a fact.
-    mutating func member(_ fact: TagFact) {
-        guard let member = fact.member else { return }
-        key(member.key)
-        value(member.value)
-    }
-
-    private mutating func value(_ value: TagFact.Value) {
-        switch value {
-        case .number(let number): self.value(number)
-        case .flag(let flag): self.value(flag)
-        case .text(let text): self.value(text)
-        case .bytes(let bytes): hex(bytes)
-        case .numbers(let numbers):
-            beginArray()
-            for number in numbers { self.value(number) }
-            endArray()
-        case .objects(let objects):
-            beginArray()
-            for object in objects {
-                beginObject()
-                for member in object {
-                    key(member.key)
-                    self.value(member.value)
-                }
-                endObject()
-            }
-            endArray()
-        }
     }
 }
 
@@ -162,7 +91,7 @@ extension TagInspection {
             return [TagFact("PMm", "pmm", hex: target.pmm)]
                 + (system.map { [TagFact("System", "system", hex: $0)] } ?? [])
         case .nfcV(let target):
-            return target.manufacturerName.map { [TagFact("Maker", $0, "manufacturer", .text($0))] } ?? []
+            return target.manufacturerName.map { [TagFact("Maker", $0, "manufacturer", $0)] } ?? []
         }
     }
 }
@@ -184,7 +113,7 @@ extension TagInspection.Card {
         switch byte {
         case 0x00: "free"
         case 0xFF: "closed"
-        default: "by rule \(HexText.text([byte]))"
+        default: "by rule \([byte].hexText())"
         }
     }
 }
@@ -195,13 +124,13 @@ extension TagInspection.Vicinity {
         if let count = system?.blockCount, let size = system?.blockSize ?? blockSize {
             facts += TagFact.vicinityMemory(blockCount: count, blockSize: size)
         } else if let blockSize {
-            facts.append(TagFact("Memory", "blocks of \(blockSize) bytes", "block_size", .number(blockSize)))
+            facts.append(TagFact("Memory", "blocks of \(blockSize) bytes", "block_size", blockSize))
         }
         if let lockedBlocks { facts.append(.lockedBlocks(lockedBlocks)) }
         if let afi = system?.afi { facts.append(TagFact("AFI", "afi", hex: [afi])) }
         if let dsfid = system?.dsfid { facts.append(TagFact("DSFID", "dsfid", hex: [dsfid])) }
         if let reference = system?.icReference { facts.append(.icReference(reference)) }
-        if let counter { facts.append(TagFact("Counter", String(counter), "counter", .number(Int(counter)))) }
+        if let counter { facts.append(TagFact("Counter", String(counter), "counter", Int(counter))) }
         if let signature { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }
         if let capabilityContainer { facts.append(TagFact("CC", "cc_hex", hex: capabilityContainer)) }
         return facts

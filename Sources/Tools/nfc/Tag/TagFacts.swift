@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import NFCReaders
 import NFCSessions
 import TagLink
 import VirtualTags
 
 extension Type1Contents {
-    /// The facts about a Type 1 tag.
     var facts: [TagFact] {
         let isStatic = product == .topaz96
         let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
@@ -21,15 +19,15 @@ extension Type1Contents {
         if !isStatic { regions += [(15...15, "reserved and locks"), (16...63, "data")] }
         return [
             TagFact("Header", "header_hex", hex: header),
-            TagFact("Memory", "\(memory.count) bytes in blocks of 8", "memory_size", .number(memory.count)),
+            TagFact("Memory", "\(memory.count) bytes in blocks of 8", "memory_size", memory.count),
             .map("block", regions),
             TagFact(
                 "Locks",
                 isFree
-                    ? "none on data (\(HexText.text(locks)))"
-                    : "blocks \(TagFact.ranges(locked)) (\(HexText.text(locks)))",
+                    ? "none on data (\(locks.hexText()))"
+                    : "blocks \(TagFact.ranges(locked)) (\(locks.hexText()))",
                 "lock_hex",
-                .bytes(locks)
+                locks.hexText()
             ),
             TagFact("CC", "cc_hex", hex: memory[8..<12]),
         ]
@@ -37,9 +35,7 @@ extension Type1Contents {
 }
 
 extension Type2Contents {
-    /// The facts about a Type 2 tag.
-    ///
-    /// - Parameter unknown: what the tag did not report. There are no facts about it.
+    /// The facts about a Type 2 tag. There are no facts about what the tag did not report.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         let bytes = product.userPages.count * 4
         let hasSignature = signature.contains { $0 != 0 }
@@ -51,13 +47,8 @@ extension Type2Contents {
             )
         }
         facts += [
-            TagFact(
-                "Memory",
-                "\(product.pageCount) pages, \(bytes) bytes for data",
-                "pages",
-                .number(product.pageCount)
-            ),
-            TagFact("memory_size", .number(product.pageCount * 4)), TagFact("user_size", .number(bytes)),
+            TagFact("Memory", "\(product.pageCount) pages, \(bytes) bytes for data", "pages", product.pageCount),
+            TagFact("memory_size", value: product.pageCount * 4), TagFact("user_size", value: bytes),
             .map("page", regions),
         ]
         let hasMemory = !unknown.contains(.memory)
@@ -85,20 +76,21 @@ extension Type2Contents {
         let staticLock = Array(memory.dropFirst(10).prefix(2))
         // Products with more than 20 pages have three lock bytes right after the data.
         let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
-        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \(HexText.text($0))" }
-        let bytes = "static \(HexText.text(staticLock))" + (dynamicText ?? "")
+        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \($0.hexText())" }
+        let bytes = "static \(staticLock.hexText())" + (dynamicText ?? "")
         let locked = lockedPages
         let text = "\(TagFact.readOnly(locked, "page")) (\(bytes))"
         var facts = [
-            TagFact("Locks", text, "static_lock_hex", .bytes(staticLock)),
-            TagFact("locked_pages", .numbers(locked)),
+            TagFact("Locks", text, "static_lock_hex", staticLock.hexText()),
+            TagFact("locked_pages", value: locked),
         ]
-        if let dynamicLock, !dynamicLock.isEmpty { facts.append(TagFact("dynamic_lock_hex", .bytes(dynamicLock))) }
+        if let dynamicLock, !dynamicLock.isEmpty {
+            facts.append(TagFact("dynamic_lock_hex", value: dynamicLock.hexText()))
+        }
         if let page = firstProtectedPage {
-            let failures =
-                unknown.contains(.failedAuthentications) ? "" : "; \(failedAuthentications) failed in a row"
+            let failures = unknown.contains(.failedAuthentications) ? "" : "; \(failedAuthentications) failed in a row"
             let text = "pages from \(page) on need a password" + failures
-            facts.append(TagFact("Password", text, "protected_from_page", .number(page)))
+            facts.append(TagFact("Password", text, "protected_from_page", page))
         }
         return facts
     }
@@ -111,14 +103,12 @@ extension Type2Contents {
             return "\(number) at \(counters[number])" + (isWhole ? "" : " (torn)")
         }
         let values = numbers.map { Int(counters[$0]) }
-        return [TagFact("Counters", texts.joined(separator: ", "), "counters", .numbers(values))]
+        return [TagFact("Counters", texts.joined(separator: ", "), "counters", values)]
     }
 }
 
 extension VirtualType3Tag.Contents {
-    /// The facts about a Type 3 tag.
-    ///
-    /// - Parameter unknown: what the tag did not report. There are no facts about it.
+    /// The facts about a Type 3 tag. There are no facts about what the tag did not report.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         switch self {
         case .liteS(let contents): contents.facts(without: unknown)
@@ -135,7 +125,7 @@ extension FeliCaLiteSContents {
         let text = locked.isEmpty ? "no block" : TagFact.numbered(locked, "block")
         let facts: [TagFact] = [
             TagFact("PMm", "pmm", hex: pmm),
-            TagFact("Memory", "14 blocks of 16 bytes for data", "blocks", .number(14)),
+            TagFact("Memory", "14 blocks of 16 bytes for data", "blocks", 14),
             .map(
                 "block",
                 [
@@ -148,49 +138,45 @@ extension FeliCaLiteSContents {
                 "Locks",
                 "\(text) read-only, system blocks \(isFrozen ? "frozen" : "open")",
                 "locked_blocks",
-                .numbers(locked)
+                locked
             ),
-            TagFact("system_blocks_frozen", .flag(isFrozen)),
+            TagFact("system_blocks_frozen", value: isFrozen),
             TagFact(
                 "NDEF system",
                 supportsNDEF ? "answers polling for 12FC" : "switched off",
                 "ndef_system",
-                .flag(supportsNDEF)
+                supportsNDEF
             ),
         ]
         if unknown.contains(.counters) { return facts }
-        return facts + [TagFact("Counter", "\(writeCounter) writes", "write_counter", .number(Int(writeCounter)))]
+        return facts + [TagFact("Counter", "\(writeCounter) writes", "write_counter", Int(writeCounter))]
     }
 }
 
 extension FeliCaStandardContents {
     fileprivate var facts: [TagFact] {
         var facts = [TagFact("PMm", "pmm", hex: pmm)]
-        var objects: [[TagFact.Member]] = []
+        var objects: [JSONObject] = []
         for system in systems {
             let code = system.code.bigEndianBytes
             let files = system.files.map { file in
-                let codes = file.serviceCodes.map { HexText.text($0.bigEndianBytes) }
+                let codes = file.serviceCodes.map { $0.bigEndianBytes.hexText() }
                 let isOpen = file.serviceCodes.contains { $0 & 0x01 == 1 }
                 objects.append([
-                    TagFact.Member("system", .bytes(code)),
-                    TagFact.Member("services", .text(codes.joined(separator: ","))),
-                    TagFact.Member("blocks", .number(file.blockCount)), TagFact.Member("needs_key", .flag(!isOpen)),
+                    "system": code.hexText(), "services": codes.joined(separator: ","), "blocks": file.blockCount,
+                    "needs_key": !isOpen,
                 ])
                 let size = isOpen ? RecordText.count(file.blockCount, "block") : "needs a key"
                 return "service \(codes.joined(separator: " and ")), \(size)"
             }
-            facts.append(TagFact("System", "\(HexText.text(code)): " + files.joined(separator: "; ")))
+            facts.append(TagFact("System", "\(code.hexText()): " + files.joined(separator: "; ")))
         }
-        return facts + [TagFact("services", .objects(objects))]
+        return facts + [TagFact("services", value: objects)]
     }
 }
 
 extension Type4Contents {
-    /// The facts about a Type 4 tag.
-    var facts: [TagFact] {
-        frontEndFacts + cardFacts
-    }
+    var facts: [TagFact] { frontEndFacts + cardFacts }
 
     private var frontEndFacts: [TagFact] {
         switch frontEnd {
@@ -206,12 +192,7 @@ extension Type4Contents {
             return [TagFact("Card", "only its activation is known")]
         case .version(let contents):
             return [
-                TagFact(
-                    "Card",
-                    "\(contents.chip), of which only the version is known",
-                    "chip",
-                    .text(contents.chip)
-                ),
+                TagFact("Card", "\(contents.chip), of which only the version is known", "chip", contents.chip),
                 TagFact("Version", "version_hex", hex: contents.version),
             ]
         case .emv(let contents): return contents.facts
@@ -220,7 +201,7 @@ extension Type4Contents {
             let files = contents.files.sorted { $0.key < $1.key }.map {
                 (Self.text($0.key), $0.value.count, nil as String?)
             }
-            return [TagFact("Zone", zone, "mrz", .text(contents.zone.lines.joined()))] + Self.fileFacts(files)
+            return [TagFact("Zone", zone, "mrz", contents.zone.lines.joined())] + Self.fileFacts(files)
         case .ndef(let files):
             let sorted = files.sorted { $0.key < $1.key }
             return Self.fileFacts(
@@ -231,12 +212,7 @@ extension Type4Contents {
         case .ntag424(let contents):
             var facts = [
                 TagFact("Version", "version_hex", hex: contents.version),
-                TagFact(
-                    "Counter",
-                    "\(contents.readCounter) readings",
-                    "read_counter",
-                    .number(Int(contents.readCounter))
-                ),
+                TagFact("Counter", "\(contents.readCounter) readings", "read_counter", Int(contents.readCounter)),
             ]
             facts += Self.fileFacts(
                 contents.files.map { file in
@@ -252,16 +228,16 @@ extension Type4Contents {
     private static func facts(of contents: DESFireContents) -> [TagFact] {
         var facts = [
             TagFact("Version", "version_hex", hex: contents.version),
-            TagFact("Memory", "\(contents.freeMemory) bytes free", "free_memory", .number(contents.freeMemory)),
+            TagFact("Memory", "\(contents.freeMemory) bytes free", "free_memory", contents.freeMemory),
         ]
         let configuration = contents.configuration
         if configuration.usesRandomUID {
-            facts.append(TagFact("Random", "another UID in each field", "random_uid", .flag(true)))
+            facts.append(TagFact("Random", "another UID in each field", "random_uid", true))
         }
         if configuration.isFormatDisabled {
-            facts.append(TagFact("Format", "refused for good", "format_disabled", .flag(true)))
+            facts.append(TagFact("Format", "refused for good", "format_disabled", true))
         }
-        var objects: [[TagFact.Member]] = []
+        var objects: [JSONObject] = []
         for application in contents.applications {
             let identifier = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
             let files = application.files.map { file in
@@ -275,33 +251,27 @@ extension Type4Contents {
                     size = "\(records.count / max(1, length)) of \(maximum) records of \(length) bytes"
                 }
                 objects.append([
-                    TagFact.Member("application", .bytes(identifier)),
-                    TagFact.Member("file", .number(Int(file.number))),
-                    TagFact.Member("content", .text(size)), TagFact.Member("rights", .text(rights(file.accessRights))),
+                    "application": identifier.hexText(), "file": Int(file.number), "content": size,
+                    "rights": rights(file.accessRights),
                 ])
                 return "file \(file.number): \(size), \(rights(file.accessRights))"
             }
             let keys = application.keyCount & 0x0F
             let text = files.isEmpty ? "no files" : files.joined(separator: "; ")
-            facts.append(TagFact("App", "\(HexText.text(identifier)), \(RecordText.count(Int(keys), "key")): \(text)"))
+            facts.append(TagFact("App", "\(identifier.hexText()), \(RecordText.count(Int(keys), "key")): \(text)"))
         }
-        return facts + [TagFact("files", .objects(objects))]
+        return facts + [TagFact("files", value: objects)]
     }
 
-    /// The files of a card.
     static func fileFacts(_ files: [(name: String, size: Int, note: String?)]) -> [TagFact] {
         let texts = files.map { "\($0.name) with \($0.size) bytes" + ($0.note.map { " (\($0))" } ?? "") }
-        let objects = files.map { file in
-            var members: [TagFact.Member] = [
-                TagFact.Member("file", .text(file.name)), TagFact.Member("size", .number(file.size)),
-            ]
-            if let note = file.note { members.append(TagFact.Member("note", .text(note))) }
-            return members
+        let objects = files.map { file -> JSONObject in
+            let object: JSONObject = ["file": file.name, "size": file.size]
+            return file.note.map { object + ["note": $0] } ?? object
         }
-        return [TagFact("Files", texts.joined(separator: "; "), "files", .objects(objects))]
+        return [TagFact("Files", texts.joined(separator: "; "), "files", objects)]
     }
 
-    /// Who may read and write.
     private static func rights(_ rights: FileAccessRights) -> String {
         func who(_ right: FileAccessRights.Right) -> String {
             let holders = [right, .readWrite].map(rights.holder)
@@ -313,25 +283,23 @@ extension Type4Contents {
         return "reading \(who(.read)), writing \(who(.write))"
     }
 
-    /// A file's identifier.
-    static func text(_ number: UInt16) -> String { HexText.text(number.bigEndianBytes) }
+    static func text(_ number: UInt16) -> String { number.bigEndianBytes.hexText() }
 }
 
 extension EMVContents {
     /// The facts about a payment card. Only the last digits of the card's number are shown.
     fileprivate var facts: [TagFact] {
-        let digits = HexText.text(accountNumber).filter(\.isNumber)
+        let digits = accountNumber.hexText().filter(\.isNumber)
         let label = [label, name].first { !$0.isEmpty } ?? "no label"
         return [
-            TagFact("Application", "\(HexText.text(applicationIdentifier)), \(label)"),
-            TagFact("aid", .bytes(applicationIdentifier)), TagFact("label", .text(label)),
-            TagFact("Number", "ends in \(digits.suffix(4))", "last_digits", .text(String(digits.suffix(4)))),
+            TagFact("Application", "\(applicationIdentifier.hexText()), \(label)"),
+            TagFact("aid", value: applicationIdentifier.hexText()), TagFact("label", value: label),
+            TagFact("Number", "ends in \(digits.suffix(4))", "last_digits", String(digits.suffix(4))),
         ]
     }
 }
 
 extension Type5Contents {
-    /// The facts about a Type 5 tag.
     var facts: [TagFact] {
         let locked = lockedBlocks.sorted()
         let data = product.dataBlockCount
@@ -341,19 +309,19 @@ extension Type5Contents {
         var facts = TagFact.vicinityMemory(blockCount: product.blockCount, blockSize: product.blockSize)
         facts += [
             .map("block", regions), .lockedBlocks(locked),
-            TagFact("AFI", HexText.text([afi]) + (isAFILocked ? ", locked" : ""), "afi", .bytes([afi])),
-            TagFact("DSFID", HexText.text([dsfid]) + (isDSFIDLocked ? ", locked" : ""), "dsfid", .bytes([dsfid])),
-            TagFact("afi_locked", .flag(isAFILocked)), TagFact("dsfid_locked", .flag(isDSFIDLocked)),
+            TagFact("AFI", [afi].hexText() + (isAFILocked ? ", locked" : ""), "afi", [afi].hexText()),
+            TagFact("DSFID", [dsfid].hexText() + (isDSFIDLocked ? ", locked" : ""), "dsfid", [dsfid].hexText()),
+            TagFact("afi_locked", value: isAFILocked), TagFact("dsfid_locked", value: isDSFIDLocked),
             .icReference(product.icReference),
         ]
         if product.features.contains(.surveillance) {
             let text = (isSurveillanceSet ? "set" : "not set") + (isSurveillanceLocked ? ", locked" : "")
-            facts.append(TagFact("EAS", text, "eas", .flag(isSurveillanceSet)))
+            facts.append(TagFact("EAS", text, "eas", isSurveillanceSet))
         }
         if product.features.contains(.counter) {
-            facts.append(TagFact("Counter", String(counter), "counter", .number(Int(counter))))
+            facts.append(TagFact("Counter", String(counter), "counter", Int(counter)))
         }
-        if let guards = guardText { facts.append(TagFact("Guards", guards, "guards", .text(guards))) }
+        if let guards = guardText { facts.append(TagFact("Guards", guards, "guards", guards)) }
         if product.features.contains(.signature), signature.contains(where: { $0 != 0 }) {
             facts.append(TagFact("Signature", "signature_hex", hex: signature))
         }
@@ -362,27 +330,24 @@ extension Type5Contents {
 }
 
 extension TagFact {
-    /// The size of a Type 5 tag's memory.
     static func vicinityMemory(blockCount: Int, blockSize: Int) -> [TagFact] {
         [
             TagFact(
                 "Memory",
                 "\(RecordText.count(blockCount, "block")) of \(RecordText.count(blockSize, "byte"))",
                 "blocks",
-                .number(blockCount)
+                blockCount
             ),
-            TagFact("block_size", .number(blockSize)), TagFact("memory_size", .number(blockCount * blockSize)),
+            TagFact("block_size", value: blockSize), TagFact("memory_size", value: blockCount * blockSize),
         ]
     }
 
-    /// The locked blocks.
     static func lockedBlocks(_ blocks: [Int]) -> TagFact {
-        TagFact("Locks", readOnly(blocks, "block"), "locked_blocks", .numbers(blocks))
+        TagFact("Locks", readOnly(blocks, "block"), "locked_blocks", blocks)
     }
 
-    /// The IC reference.
     static func icReference(_ byte: UInt8) -> TagFact {
-        TagFact("IC", "reference \(HexText.text([byte]))", "ic_reference", .bytes([byte]))
+        TagFact("IC", "reference \([byte].hexText())", "ic_reference", [byte].hexText())
     }
 }
 
@@ -406,18 +371,12 @@ extension Type5Contents {
 }
 
 extension ClassicContents {
-    /// The facts about a MIFARE Classic.
     var facts: [TagFact] {
         let blocks = product.blockCount
         var facts: [TagFact] = .answers(atqa, sak)
         facts += [
-            TagFact(
-                "Memory",
-                "\(blocks) blocks of 16 bytes in \(product.sectorCount) sectors",
-                "blocks",
-                .number(blocks)
-            ),
-            TagFact("sectors", .number(product.sectorCount)), TagFact("memory_size", .number(memory.count)),
+            TagFact("Memory", "\(blocks) blocks of 16 bytes in \(product.sectorCount) sectors", "blocks", blocks),
+            TagFact("sectors", value: product.sectorCount), TagFact("memory_size", value: memory.count),
             .map(
                 "block",
                 [
@@ -428,7 +387,7 @@ extension ClassicContents {
         ]
         if !unknownBytes.isEmpty {
             let count = unknownBytes.count
-            facts.append(TagFact("Unknown", "\(count) bytes could not be read", "unknown_octets", .number(count)))
+            facts.append(TagFact("Unknown", "\(count) bytes could not be read", "unknown_octets", count))
         }
         if !signature.isEmpty { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }
         return facts

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 import NFCReaders
 import NFCSessions
@@ -9,7 +8,6 @@ import TagProtocols
 import TextSafety
 import VirtualTags
 
-/// `nfc tag info`.
 struct TagInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
@@ -34,37 +32,25 @@ struct TagInfoCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() async throws {
-        let description = try await reportingFailure(json: json, describe)
-        if json {
-            description.printJSON()
-        } else {
-            for line in description.lines { printLine(line) }
-        }
-    }
-
-    private func describe() async throws(CommandFailure) -> TagDescription {
-        switch try place.open() {
+        let description: TagDescription
+        switch try source.open() {
         case .image(let file):
-            let (report, error) = try await TagBench.survey(file.makeTag(), file.contents)
+            let (report, error) = try await ImageTagRunner.read(file.makeTag(), file.contents)
             let remarks = file.remarks.filter { $0.kind != .leftOut }
-            return TagDescription(contents: file.contents, report: report, error: error, remarks: remarks)
-        case .reader(let environment):
-            let inspection = try await TagSession(
-                environment: environment,
-                prompt: "Hold a tag near the reader.",
-                seconds: place.timeout?.value,
-                plan: .everyTag
-            ).withOneTag(doneMessage: "The tag was read.") { session, tag throws(CommandFailure) in
-                try await session.work(with: tag) { tag throws(TagError) in try await tag.inspect() }
+            description = TagDescription(contents: file.contents, report: report, error: error, remarks: remarks)
+        case .reader(let session):
+            let inspection = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
+                try await tag.inspect()
             }
-            return TagDescription(inspection)
+            description = TagDescription(inspection)
         }
+        printResult(json: json, description.object, description.lines)
     }
 }
 
@@ -72,13 +58,11 @@ struct TagInfoCommand: AsyncParsableCommand {
 struct TagDescription {
     private let report: TagReport
     private let error: TagError?
-    /// The number of the tag type, from the reader or the image.
     private let type: Int?
     private let facts: [TagFact]
     /// Remarks on parts of an image that the tag does not show; empty for a tag on a reader.
     private let remarks: [TagImageRemark]
 
-    /// Describes an image.
     init(contents: TagContents, report: TagReport, error: TagError?, remarks: [TagImageRemark]) {
         self.remarks = remarks
         self.report = report
@@ -87,7 +71,6 @@ struct TagDescription {
         facts = contents.facts()
     }
 
-    /// Describes a tag on a reader.
     init(_ inspection: TagInspection) {
         remarks = []
         report = TagReport(inspection.findings)
@@ -96,31 +79,20 @@ struct TagDescription {
         facts = inspection.facts
     }
 
-    func printJSON() {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("tag_type", type)
-        writer.member("product", report.product)
-        if report.uid.isEmpty { writer.member(null: "uid") } else { writer.member("uid", hex: report.uid) }
-        for fact in facts { writer.member(fact) }
-        writer.member("status", report.status?.rawValue)
-        writer.member("capacity", report.capacity)
-        if let message = report.message {
-            writer.member("message_hex", hex: message)
-        } else {
-            writer.member(null: "message_hex")
-        }
+    var object: JSONObject {
         let failure = report.failure(error)
-        writer.member("ndef_error", failure?.name)
-        writer.member("offset", failure?.offset)
-        writer.member("message", failure == nil ? nil : error?.reason ?? failure?.message)
-        writer.member(remarks: remarks)
-        writer.endObject()
-        writer.printLine()
+        let start: JSONObject = [
+            "ok": true, "tag_type": type, "product": report.product,
+            "uid": report.uid.isEmpty ? nil : report.uid.hexText(),
+        ]
+        return facts.reduce(start) { $0 + $1.member } + [
+            "status": report.status?.rawValue, "capacity": report.capacity,
+            "message_hex": report.message?.hexText(), "ndef_error": failure?.name, "offset": failure?.offset,
+            "message": failure == nil ? nil : error?.reason ?? failure?.message,
+            "remarks": remarks.map(\.object),
+        ]
     }
 
-    /// The description for people.
     var lines: [String] {
         var plain = report
         plain.showsCost = false
@@ -137,9 +109,7 @@ struct TagDescription {
 }
 
 extension TagContents {
-    /// The facts about a tag with this content.
-    ///
-    /// - Parameter unknown: what the tag did not report. There are no facts about it.
+    /// The facts about a tag with this content. There are no facts about what the tag did not report.
     func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
         switch self {
         case .type1(let contents): contents.facts
@@ -154,21 +124,21 @@ extension TagContents {
 }
 
 extension [TagFact] {
-    /// ATQA and SAK.
     static func answers(_ atqa: UInt16, _ sak: UInt8) -> [TagFact] {
         let bytes = atqa.bigEndianBytes
         return [
-            TagFact("Answers", "ATQA \(HexText.text(bytes)), SAK \(HexText.text([sak]))"),
-            TagFact("atqa", .bytes(bytes)), TagFact("sak", .bytes([sak])),
+            TagFact("Answers", "ATQA \(bytes.hexText()), SAK \([sak].hexText())"),
+            TagFact("atqa", value: bytes.hexText()), TagFact("sak", value: [sak].hexText()),
         ]
     }
 
     /// The data that a Type B card sends during activation.
     static func answers(applicationData: [UInt8], protocolInfo: [UInt8]) -> [TagFact] {
-        let (data, info) = (HexText.text(applicationData), HexText.text(protocolInfo))
+        let (data, info) = (applicationData.hexText(), protocolInfo.hexText())
         return [
             TagFact("ATQB", "application data \(data), protocol \(info)"),
-            TagFact("application_data", .bytes(applicationData)), TagFact("protocol_info", .bytes(protocolInfo)),
+            TagFact("application_data", value: applicationData.hexText()),
+            TagFact("protocol_info", value: protocolInfo.hexText()),
         ]
     }
 }
