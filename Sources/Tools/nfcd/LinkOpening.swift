@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import BackgroundTagReading
 import Dispatch
 import Foundation
@@ -27,10 +26,7 @@ final class LinkOpening {
     // MARK: Routing
 
     /// Runs work on the main queue, after all that was given here before.
-    ///
-    /// - Parameters:
-    ///   - compilesFirst: whether new association files are compiled first.
-    ///   - work: what to do then.
+    /// New association files are compiled before, unless that is not needed.
     nonisolated func inOrder(compilesFirst: Bool = true, _ work: @escaping @MainActor @Sendable () -> Void) {
         queue.async { [opener] in
             if compilesFirst { opener.warmUp() }
@@ -52,21 +48,11 @@ final class LinkOpening {
         if let input = router() { loop.handle(input) }
     }
 
-    /// Starts to fetch association files when they are due.
-    func beginToRefresh() {
-        refresh = LinkRefresh(opener.folders, log) { [weak self] in
-            self?.inOrder {}
-        }
-    }
+    func beginToRefresh() { refresh = LinkRefresh(opener.folders, log) { [weak self] in self?.inOrder {} } }
 
     // MARK: Delivery
 
-    /// Opens an entry.
-    ///
-    /// - Parameters:
-    ///   - id: the entry.
-    ///   - delivery: its link, and what opens it.
-    ///   - token: the desktop's permission to come to the front; nil for none.
+    /// Opens an entry. `token` is the desktop's permission to come to the front.
     func deliver(_ id: InboxEntry.ID, _ delivery: Delivery, token: String?) {
         Step.reached("delivering")
         let opener = opener
@@ -122,15 +108,12 @@ nonisolated struct Opener: Sendable {
         self.allowsCustomSchemes = allowsCustomSchemes
     }
 
-    /// The current routing of links.
     func router() throws(StorageError) -> LinkRouter {
         try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
     }
 
     /// Compiles new association files, so that ``router()`` is fast. This may take some time.
-    func warmUp() {
-        _ = try? router()
-    }
+    func warmUp() { _ = try? router() }
 
     /// Opens a tag's link. It waits until that is done.
     ///
@@ -161,20 +144,14 @@ final class LinkRefresh {
     private let folders: UserFolders
     private let log: Log
     private let timer = DispatchSource.makeTimerSource(queue: .main)
-    private var network: NetworkWatch?
-    private var appFolders: [AppFolderWatch] = []
+    private var sources: [any DispatchSourceRead] = []
     /// The changes since the last check. After one, sites that failed are asked even if they are not due.
     private var settling = ChangeSettling()
     private let began = ContinuousClock.now
 
     private let onAnswers: () -> Void
 
-    /// Starts the checks.
-    ///
-    /// - Parameters:
-    ///   - folders: the user's folders.
-    ///   - log: the log for the results.
-    ///   - onAnswers: called after sites were asked, because their files may have changed.
+    /// Starts the checks. `onAnswers` is called after sites were asked, because their files may have changed.
     init(_ folders: UserFolders, _ log: Log, onAnswers: @escaping () -> Void) {
         self.folders = folders
         self.onAnswers = onAnswers
@@ -184,10 +161,11 @@ final class LinkRefresh {
         timer.setEventHandler { checks.yield() }
         schedule(after: .seconds(Self.delay))
         timer.activate()
-        network = NetworkWatch { [weak self] in self?.change() }
-        appFolders = folders.allData.compactMap { folder in
-            AppFolderWatch(folder + "/nfc/apps") { [weak self] in self?.change() }
+        let network = DispatchSource.watchingNetwork { [weak self] in self?.change() }
+        let apps = folders.allData.map { folder in
+            DispatchSource.watchingApps(in: folder + "/nfc/apps") { [weak self] in self?.change() }
         }
+        sources = ([network] + apps).compactMap(\.self)
         Task { [weak self] in
             for await _ in due { await self?.check() }
         }
@@ -214,11 +192,6 @@ final class LinkRefresh {
         schedule(after: Self.pause(settling, until: next))
     }
 
-    /// Returns the time until the next check.
-    ///
-    /// - Parameters:
-    ///   - settling: the changes since the last check began.
-    ///   - next: the number of seconds until a site is due.
     static func pause(_ settling: ChangeSettling, until next: Int64) -> Duration {
         settling.hasChanged ? ChangeSettling.pause : .seconds(next)
     }
@@ -233,9 +206,7 @@ final class LinkRefresh {
         for domain in InstalledApps(folders).apps.flatMap(\.linkedDomains) where !domains.contains(domain) {
             domains.append(domain)
         }
-        let due = domains.filter {
-            Self.isDue(cache.association(of: $0), at: now, retriesFailures: retriesFailures)
-        }
+        let due = domains.filter { Self.isDue(cache.association(of: $0), at: now, retriesFailures: retriesFailures) }
         if !due.isEmpty {
             let fetcher = AssociationFetcher()
             let results = try await cache.refresh(
@@ -253,21 +224,13 @@ final class LinkRefresh {
     }
 
     /// Whether to ask a site now.
-    ///
-    /// - Parameters:
-    ///   - known: what is known of the site; nil if it was never asked.
-    ///   - now: the seconds since 1970.
-    ///   - retriesFailures: whether to ask it if it has failed, even if it is not due.
+    /// A site that was never asked is due. One that failed is asked early if `retriesFailures`.
     static func isDue(_ known: CachedAssociation?, at now: Int64, retriesFailures: Bool) -> Bool {
         guard let known else { return true }
         return known.isDue(at: now) || (retriesFailures && known.failure != nil)
     }
 
     /// Returns the number of seconds until the next check.
-    ///
-    /// - Parameters:
-    ///   - times: when the sites are due, in seconds since 1970.
-    ///   - now: the seconds since 1970.
     static func pause(until times: [Int64], at now: Int64) -> Int64 {
         guard let next = times.min() else { return longestInterval }
         return min(max(next - now, shortestInterval), longestInterval)

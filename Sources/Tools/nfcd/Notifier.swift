@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import BackgroundTagReading
 import LinuxSupport
 import UserBus
@@ -58,20 +57,14 @@ final class Notifier {
     private var withdrawn: Set<NotificationSubject> = []
 
     /// Restores the notifications that an earlier run has shown.
-    ///
-    /// - Parameters:
-    ///   - bus: the user's bus.
-    ///   - store: stores the visible notifications until the end of the session.
-    ///   - startingTime: the maximum time for the start of the program that shows notifications.
+    /// `store` keeps the visible notifications until the end of the session.
     init(_ bus: BusConnection, _ store: DirectoryStore?, startingTime: Duration = .seconds(25)) throws(BusError) {
         self.bus = bus
         self.startingTime = startingTime
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
         memory = store.flatMap { store in busName.map { NotificationMemory(store, bus: $0) } }
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
-        try bus.listen(
-            to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"
-        )
+        try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'")
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
         // If the program does not run yet, the first notification starts it.
         guard let owner = owner?.first?.text else { return }
@@ -79,12 +72,10 @@ final class Notifier {
         askCapabilities()
     }
 
-    /// The entries that have a visible notification of their own.
     var shownEntries: Set<InboxEntry.ID> {
         Set(notifications.values.filter { $0.subject != .summary }.flatMap(\.entries))
     }
 
-    /// The entries that the summary counts.
     var summarizedEntries: Set<InboxEntry.ID> {
         Set(notifications.values.filter { $0.subject == .summary }.flatMap(\.entries))
     }
@@ -97,7 +88,6 @@ final class Notifier {
         sendWaiting()
     }
 
-    /// Removes a notification.
     func withdraw(_ subject: NotificationSubject) {
         waiting.removeAll { $0.topic.subject == subject }
         if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
@@ -267,7 +257,6 @@ final class Notifier {
 }
 
 extension NotificationRequest {
-    /// The arguments of `Notify`.
     fileprivate var arguments: [BusValue] {
         var hints: [String: BusValue] = [
             "desktop-entry": .string(Self.desktopEntry), "urgency": .byte(1), "category": .string("device.added"),
@@ -288,9 +277,7 @@ struct NotificationMemory {
     private let store: DirectoryStore
     private let bus: String
 
-    /// - Parameters:
-    ///   - store: a folder that is removed at the end of the session.
-    ///   - bus: the identifier of the bus.
+    /// The folder is removed at the end of the session.
     init(_ store: DirectoryStore, bus: String) {
         self.store = store
         self.bus = bus

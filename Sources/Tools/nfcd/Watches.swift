@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import BackgroundTagReading
 import Dispatch
 import Foundation
@@ -55,11 +54,9 @@ final class DeviceWatch {
         let descriptor = unsafe open(SystemFiles.path("/dev/rfkill"), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         radios = RadioSwitches()
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.readRadios(descriptor) } }
-        source.setCancelHandler { close(descriptor) }
-        source.activate()
-        radioSource = source
+        radioSource = DispatchSource.reading(descriptor, closesAtEnd: true) { [weak self] in
+            self?.readRadios(descriptor)
+        }
         readRadios(descriptor, isFirst: true)
     }
 
@@ -93,21 +90,14 @@ final class FileWatch {
     init(_ onChange: @escaping () -> Void) {
         let descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
         self.descriptor = descriptor
-        guard descriptor >= 0 else {
-            source = nil
-            return
-        }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler {
-            MainActor.assumeIsolated {
+        source =
+            descriptor < 0
+            ? nil
+            : DispatchSource.reading(descriptor, closesAtEnd: true) {
                 var buffer = [UInt8](repeating: 0, count: 16 << 10)
                 while unsafe read(descriptor, &buffer, buffer.count) > 0 {}
                 onChange()
             }
-        }
-        source.setCancelHandler { close(descriptor) }
-        source.activate()
-        self.source = source
     }
 
     isolated deinit { source?.cancel() }
@@ -116,67 +106,52 @@ final class FileWatch {
     func add(_ path: String, _ events: Int32) { _ = unsafe inotify_add_watch(descriptor, path, UInt32(events)) }
 }
 
-/// Reports changes in a folder of installed apps, as long as the service runs. The folder may be created and removed
-/// meanwhile.
-final class AppFolderWatch {
-    private let source: any DispatchSourceRead
-
-    /// Starts to watch.
-    ///
-    /// - Parameters:
-    ///   - path: the folder's path.
-    ///   - onChange: called when a file was written, added or removed.
-    /// - Returns: nil if the system can't watch folders.
-    init?(_ path: String, onChange: @escaping () -> Void) {
-        guard let watch = FolderWatch(path) else { return nil }
-        source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: .main)
-        source.setEventHandler {
-            MainActor.assumeIsolated {
-                // Events also come from the folders above it.
-                if watch.changes().isAny { onChange() }
-            }
-        }
+extension DispatchSource {
+    /// Calls a handler on the main queue whenever a descriptor has something to read.
+    static func reading(
+        _ descriptor: CInt,
+        closesAtEnd: Bool = false,
+        _ handler: @escaping @MainActor () -> Void
+    ) -> any DispatchSourceRead {
+        let source = makeReadSource(fileDescriptor: descriptor, queue: .main)
+        source.setEventHandler { MainActor.assumeIsolated { handler() } }
+        if closesAtEnd { source.setCancelHandler { close(descriptor) } }
         source.activate()
+        return source
     }
-}
 
-/// Reports that the addresses or the routes of this machine have changed, from the kernel's messages (rtnetlink(7)), as
-/// long as the service runs.
-final class NetworkWatch {
-    /// `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE`.
-    private static let groups: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
-    /// `NETLINK_ROUTE`, and the size of `sockaddr_nl`: family, padding, number, groups.
-    private static let route: CInt = 0
+    /// Reports changes in a folder of installed apps. The folder may be created and removed meanwhile.
+    ///
+    /// - Returns: nil if the system can't watch folders.
+    static func watchingApps(in path: String, onChange: @escaping () -> Void) -> (any DispatchSourceRead)? {
+        guard let watch = FolderWatch(path) else { return nil }
+        // Events also come from the folders above it.
+        return reading(watch.descriptor) { if watch.changes().isAny { onChange() } }
+    }
 
-    private let source: any DispatchSourceRead
-
-    /// Starts to watch.
+    /// Reports that the addresses or the routes of this machine have changed, from the kernel's messages (rtnetlink(7)).
     ///
     /// - Returns: nil if the process can open no more.
-    init?(onChange: @escaping () -> Void) {
-        let type = CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let descriptor = socket(AF_NETLINK, type, Self.route)
+    static func watchingNetwork(onChange: @escaping () -> Void) -> (any DispatchSourceRead)? {
+        // The last number is `NETLINK_ROUTE`.
+        let descriptor = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor != -1 else { return nil }
+        // `sockaddr_nl`, with `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR` and `RTMGRP_IPV6_ROUTE`.
+        let groups: UInt32 = 0x10 | 0x40 | 0x100 | 0x400
         var address: (family: UInt16, padding: UInt16, number: UInt32, groups: UInt32) = (
-            UInt16(AF_NETLINK),
-            0,
-            0, Self.groups
+            UInt16(AF_NETLINK), 0, 0, groups
         )
         // A socket that can't be bound reports nothing.
         _ = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, 12) }
         }
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler {
-            MainActor.assumeIsolated {
-                // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each
-                // further message is an event of its own.
-                var buffer = [UInt8](repeating: 0, count: 8 << 10)
-                _ = unsafe recv(descriptor, &buffer, buffer.count, 0)
-                onChange()
-            }
+        return reading(descriptor) {
+            // It does not matter what changed, or whether messages were lost: the sites are asked in any case. Each further
+            // message is an event of its own.
+            var buffer = [UInt8](repeating: 0, count: 8 << 10)
+            _ = unsafe recv(descriptor, &buffer, buffer.count, 0)
+            onChange()
         }
-        source.activate()
     }
 }
 
@@ -188,7 +163,6 @@ enum SystemFiles {
 
     static func path(_ path: String) -> String { root + path }
 
-    /// The identifier of the current boot; nil if the system does not have one.
     static var boot: String? { line("/proc/sys/kernel/random/boot_id") }
 
     /// Whether a connected display is on, as the graphics driver reports; nil if it reports no display.
@@ -202,7 +176,6 @@ enum SystemFiles {
         return states.isEmpty ? nil : states.contains(true)
     }
 
-    /// The device files of cameras.
     static var cameras: Set<String> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path("/dev"))) ?? []
         return Set(names.filter { isCamera($0) }.map { path("/dev/" + $0) })
