@@ -26,7 +26,7 @@ final class MessageWriter: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     ///   - message: the message.
     ///   - prompt: the sheet's text.
     ///   - begun: called with the session, which it may end.
-    /// - Returns: how the write ended, or the result on the card.
+    @MainActor
     static func write(
         _ message: NFCNDEFMessage,
         prompt: String,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Glibc
 
 /// The app line by line: it reads commands from standard input, one per line, and does not control the terminal. It is for
 /// scripts, simple terminals and screen readers.
@@ -12,19 +11,21 @@ final class CommandInterface {
     private let input = LineInput()
     /// Whether a person types. Then there is a prompt, and Enter cancels a scan.
     private let hasPerson: Bool
-    private var links: LinkReceiver?
+    private lazy var links = LinkReceiver(reader, isVisible: hasPerson) { [self] number in
+        if hasPerson { say("\n\(Wording.arrived)") }
+        show(number)
+        if !isBusy { prompt() }
+    }
     private var isBusy = false
     private var lastScanned: Int?
-    private var signals: (any DispatchSourceSignal)?
 
-    /// Why a command failed, as a sentence.
+    /// Why a command failed, as a sentence, with the exit status of a script.
     private struct Failure: Error {
         var text: String
-        /// The exit status of a script.
         var status: Int32 = 1
     }
 
-    init(reader: MessageReader, hasPerson: Bool) {
+    init(_ reader: MessageReader, hasPerson: Bool) {
         self.reader = reader
         self.hasPerson = hasPerson
     }
@@ -34,15 +35,15 @@ final class CommandInterface {
     /// - Returns: the exit status: 1 when a command of a script failed, 3 when one had no reader.
     func run() async -> Int32 {
         var status: Int32 = 0
-        await begin()
-        while !StandardOutput.isBroken {
+        begin()
+        while true {
             prompt()
             guard let line = await input.next() else { break }
             _ = reader.reload()
             let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
             guard let command = words.first, !command.hasPrefix("#") else { continue }
-            if ["quit", "exit", "q"].contains(command) { return withExtendedLifetime(links) { status } }
-            do throws(Failure) {
+            if ["quit", "exit", "q"].contains(command) { return status }
+            do {
                 try await run(command, Array(words.dropFirst()))
             } catch {
                 complain(error.text)
@@ -50,63 +51,19 @@ final class CommandInterface {
             }
         }
         if hasPerson { say("") }
-        return withExtendedLifetime(links) { status }
+        return status
     }
 
-    private func begin() async {
-        if let note = reader.load() { complain(note) }
+    private func begin() {
+        if let problem = reader.load() { complain(problem) }
         // Without a reader, the framework reports the reason on standard error.
         _ = reader.canScan
-        let links = LinkReceiver(
-            AppDelegate(reader: reader) { [self] receipt in
-                if hasPerson { say("\n\(Wording.arrived)") }
-                show(receipt.number)
-                if let failure = receipt.failure { complain(failure) }
-                if !isBusy { prompt() }
-            },
-            isVisible: hasPerson
-        )
         links.begin()
-        self.links = links
         if links.state == .elsewhere { complain(Wording.linksElsewhere) }
         guard hasPerson else { return }
         let count = reader.store.messages.count
         say("Tag Reader. \(count == 1 ? "1 message" : "\(count) messages"). The command help lists the commands.")
         if reader.store.messages.contains(where: \.isNew) { say(Wording.arrivedBefore) }
-        signal(SIGINT, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .main)
-        source.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.interrupted() } }
-        // Until it listens, Ctrl-C is ignored. So the first prompt waits for it.
-        await withCheckedContinuation { continuation in
-            source.setRegistrationHandler { continuation.resume() }
-            source.activate()
-        }
-        signals = source
-        watch()
-    }
-
-    /// Handles Ctrl-C: cancels a scan, or ends the app when there is none.
-    private func interrupted() {
-        if isBusy { return reader.cancel() }
-        say("")
-        exit(130)
-    }
-
-    /// Reports from time to time what other instances of the app have changed.
-    private func watch() {
-        Task { [weak self] in
-            while let self {
-                try? await Task.sleep(for: .seconds(1))
-                guard !isBusy else { continue }
-                let added = reader.reload() ?? []
-                let takesOver = await links?.takeOver() == true
-                guard !added.isEmpty || takesOver else { continue }
-                say("")
-                if takesOver { say(Wording.linksHere) }
-                for number in added { say("Another window added: \(row(number))") }
-                prompt()
-            }
-        }
     }
 
     // MARK: Commands
@@ -114,43 +71,35 @@ final class CommandInterface {
     private func run(_ command: String, _ arguments: [String]) async throws(Failure) {
         switch command {
         case "scan": try await scan(arguments)
-        case "list": try list(arguments)
+        case "list" where arguments.isEmpty:
+            if reader.store.messages.isEmpty { say("No messages.") }
+            for message in reader.store.messages { say(MessageLines.row(of: message)) }
         case "show": show(try number(arguments))
         case "write": try await write(number(arguments))
-        case "delete" where arguments.isEmpty: throw Failure(text: "Use: delete N")
-        case "delete": try delete(number(arguments))
+        case "delete" where !arguments.isEmpty: try delete(number(arguments))
         case "help": say(Self.help)
-        default: throw Failure(text: "There is no command \(command). The command help lists them.")
+        default:
+            throw Failure(
+                text:
+                    "There is no command \(([command] + arguments).joined(separator: " ")). The command help lists them."
+            )
         }
     }
 
     private func scan(_ arguments: [String]) async throws(Failure) {
-        var limit: Int?
-        if let text = arguments.dropFirst().first {
-            guard let number = Int(text), number > 0 else { throw Failure(text: "Use: scan [--many [COUNT]]") }
-            limit = number
-        }
-        guard arguments.isEmpty || (arguments[0] == "--many" && arguments.count <= 2) else {
+        let limit = arguments.count == 2 ? Int(arguments[1]) : nil
+        guard arguments.isEmpty || arguments == ["--many"] || (arguments[0] == "--many" && (limit ?? 0) > 0) else {
             throw Failure(text: "Use: scan [--many [COUNT]]")
         }
         let result = await cancellable { await reader.scan(readsMany: !arguments.isEmpty, limit: limit) }
         for number in result.added { say(row(number)) }
         lastScanned = result.added.last
-        if let failure = result.failure { throw Failure(text: failure) }
-        if let alert = result.alert {
-            throw failure(alert, isWithoutReader: result.isWithoutReader)
-        }
-    }
-
-    private func list(_ arguments: [String]) throws(Failure) {
-        guard arguments.isEmpty else { throw Failure(text: "Use: list") }
-        if reader.store.messages.isEmpty { say("No messages.") }
-        for message in reader.store.messages { say(MessageLines.row(of: message)) }
+        if let alert = result.alert { throw failure(alert, isWithoutReader: result.isWithoutReader) }
     }
 
     private func show(_ number: Int) {
-        guard let message = reader.store.message(number)?.message else { return }
-        for line in MessageLines.details(of: message, number: number) { say(line.text) }
+        guard let message = reader.store.message(number) else { return }
+        say(MessageLines.details(of: message).joined(separator: "\n"))
         reader.markSeen(number)
     }
 
@@ -159,8 +108,7 @@ final class CommandInterface {
         switch await cancellable({ await reader.write(message) }) {
         case .written: say(Wording.written)
         case .failed(let text): throw Failure(text: text)
-        case .ended(let code, let alert?):
-            throw failure(alert, isWithoutReader: Wording.isWithoutReader(code))
+        case .ended(let code, let alert?): throw failure(alert, isWithoutReader: Wording.isWithoutReader(code))
         case .ended(_, nil): throw Failure(text: "Cancelled.")
         }
     }
@@ -174,19 +122,17 @@ final class CommandInterface {
         say("Deleted message \(number).")
     }
 
-    /// Runs a session. An empty line cancels it.
+    /// Runs a session, which a person's next line cancels.
     private func cancellable<Value>(_ body: () async -> Value) async -> Value {
         isBusy = true
-        defer { isBusy = false }
-        guard hasPerson else { return await body() }
-        if reader.canScan { say(Wording.cancelHint) }
-        return await input.watched { [reader] line in
-            guard ["", "cancel"].contains(line.trimmingCharacters(in: .whitespaces)) else { return false }
-            reader.cancel()
-            return true
-        } _: {
-            await body()
+        if hasPerson, reader.canScan {
+            say(Wording.cancelHint)
+            input.onLine = { [reader] in reader.cancel() }
         }
+        let value = await body()
+        input.onLine = nil
+        isBusy = false
+        return value
     }
 
     private func row(_ number: Int) -> String {
@@ -207,20 +153,13 @@ final class CommandInterface {
     /// The failure of a session that ended by itself. Without a reader, the framework has already reported the reason on
     /// standard error, once for all sessions.
     private func failure(_ alert: String, isWithoutReader: Bool) -> Failure {
-        isWithoutReader ? Failure(text: "\(endTitle).", status: 3) : Failure(text: "\(endTitle). \(alert)")
+        isWithoutReader
+            ? Failure(text: "\(reader.endTitle).", status: 3) : Failure(text: "\(reader.endTitle). \(alert)")
     }
-
-    private var endTitle: String { reader.canScan ? Wording.endedTitle : Wording.unavailableTitle }
-
-    // MARK: Text
 
     private func prompt() {
-        if hasPerson { StandardOutput.write("> ") }
+        if hasPerson { say("> ", terminator: "") }
     }
-
-    private func say(_ text: String) { StandardOutput.writeLines(text) }
-
-    private func complain(_ text: String) { StandardError.writeLine(text) }
 
     private static let help = """
         scan                  scans one card
@@ -231,4 +170,42 @@ final class CommandInterface {
         delete N              deletes message N
         quit                  ends the app
         """
+}
+
+/// The lines of standard input.
+@MainActor
+final class LineInput {
+    private var lines: [String] = []
+    private var isAtEnd = false
+    private var waiter: CheckedContinuation<String?, Never>?
+    /// Called in place of ``next()`` for each line, while a session runs.
+    var onLine: (() -> Void)?
+
+    init() {
+        Thread.detachNewThread { [weak self] in
+            while let line = readLine() { DispatchQueue.main.async { self?.take(line) } }
+            DispatchQueue.main.async { self?.take(nil) }
+        }
+    }
+
+    private func take(_ line: String?) {
+        if line == nil { isAtEnd = true }
+        if let waiter {
+            self.waiter = nil
+            waiter.resume(returning: line)
+        } else if let onLine, line != nil {
+            onLine()
+        } else if let line {
+            lines.append(line)
+        }
+    }
+
+    /// Waits for the next line.
+    ///
+    /// - Returns: nil at the end.
+    func next() async -> String? {
+        if !lines.isEmpty { return lines.removeFirst() }
+        if isAtEnd { return nil }
+        return await withCheckedContinuation { waiter = $0 }
+    }
 }

@@ -14,14 +14,12 @@ enum Wording {
     static let scanMany = "Hold each card near the reader, one after the other."
     static let scanNext = "That one is saved. Hold the next card near the reader."
     static let write = "Hold the card near the reader to save the message on it."
-    static let writeAgain = "Hold another card near the reader to save the message on it."
 
     // MARK: The sheet after a scan or a cancelled one
 
     static let found = "The message is in your list."
     static let cancelled = "That was cancelled."
-
-    static func notSaved(_ cause: String) -> String { "The message was read, but couldn't be saved: \(cause)." }
+    static let notSaved = "The message was read, but couldn't be saved."
 
     // MARK: The sheet while and after a card is written
 
@@ -44,8 +42,6 @@ enum Wording {
     static let arrivedBefore = "A message came from a card while this app was closed."
     static let linksElsewhere = "Another window takes the links of cards. This one shows them too."
     static let linksHere = "This window takes the links of cards now."
-    static let notSavedTitle = "Not Saved"
-    static let staysUnsaved = "The message stays in the list until the app ends."
     static let cancelHint = "To cancel, use the Enter key."
     static let unavailableTitle = "Scanning Isn't Available"
     static let unavailable = "No reader was found. Connect one and start again."

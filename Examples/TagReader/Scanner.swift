@@ -4,23 +4,21 @@ import Foundation
 
 /// Scans cards for messages. It is the delegate of a new session for each scan.
 final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
-    /// The sheet's text after a message, and whether the scan goes on.
+    /// The sheet's text after a message, and whether the scan continues.
     enum Answer: Sendable {
         /// The scan continues, unless it is for one message.
-        case goesOn(String)
-        /// The scan is done.
+        case continues(String)
         case done(String)
         /// The scan ends, and the sheet shows that it has failed.
         case failed(String)
     }
 
-    private let handle: @MainActor @Sendable ([NFCNDEFMessage]) -> Answer
+    typealias Handler = @MainActor ([NFCNDEFMessage]) -> Answer
+
+    private let handle: Handler
     private let ends: AsyncStream<NFCReaderError>.Continuation
 
-    private init(
-        handle: @escaping @MainActor @Sendable ([NFCNDEFMessage]) -> Answer,
-        ends: AsyncStream<NFCReaderError>.Continuation
-    ) {
+    private init(handle: @escaping Handler, ends: AsyncStream<NFCReaderError>.Continuation) {
         self.handle = handle
         self.ends = ends
     }
@@ -31,14 +29,14 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
     ///   - prompt: the sheet's text.
     ///   - readsMany: whether to continue after the first message.
     ///   - begun: called with the session, which it may end.
-    ///   - handle: called with the messages as they are found. The session waits for its answer, which the sheet
-    ///     shows.
+    ///   - handle: called with the messages as they are found. The sheet shows its answer.
     /// - Returns: why the session ended.
+    @MainActor
     static func scan(
         prompt: String,
         readsMany: Bool,
         begun: (NFCNDEFReaderSession) -> Void,
-        handle: @escaping @MainActor @Sendable ([NFCNDEFMessage]) -> Answer
+        handle: @escaping Handler
     ) async -> NFCReaderError {
         let (stream, ends) = AsyncStream.makeStream(of: NFCReaderError.self)
         // The session holds its delegate weakly.
@@ -59,7 +57,7 @@ final class Scanner: NSObject, NFCNDEFReaderSessionDelegate, Sendable {
         nonisolated(unsafe) let found = messages  // The session has passed them on, and does not use them any more.
         // This is the session's own queue, for which the main thread never waits.
         switch DispatchQueue.main.sync(execute: { MainActor.assumeIsolated { handle(unsafe found) } }) {
-        case .goesOn(let text): session.alertMessage = text
+        case .continues(let text): session.alertMessage = text
         case .done(let text):
             session.alertMessage = text
             session.invalidate()
