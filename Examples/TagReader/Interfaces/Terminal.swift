@@ -23,8 +23,8 @@ enum Terminal {
         var lines: Int
     }
 
-    /// The settings before ``enter()``. Safe because they change only before the signal handlers are installed.
-    nonisolated(unsafe) private static var cooked = termios()
+    /// The settings before ``enter()``.
+    nonisolated(unsafe) private static var cooked = termios()  // It is set before the signal handlers that read it.
     private static var keys: [Key] = []
 
     /// Shows an empty screen, and switches to single keys without echo, including Ctrl-C.
