@@ -547,7 +547,7 @@ let package = Package(
             dependencies: [
                 "BackgroundTagReading", "CSDBus", "FirstScan", "LinkDelivery", "LinuxSupport", "NDEF", "nfc", "nfcd",
                 "NFCReaders", "NFCSessions", "ProgramTesting", "ReaderEmulation", "TagImages", "TagLink",
-                "TagProtocols", "TagReader", "TagTrace", "TestThreads", "TextSafety", "UserBus", "VirtualTags",
+                "TagProtocols", "TagReader", "TagTrace", "TestThreads", "UserBus", "VirtualTags",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Tools/CommandLineTests",

@@ -81,7 +81,7 @@ OTHERS = {
         "VirtualTags", "TextSafety",
     },
     # What an app on a phone could import, and what a text interface needs.
-    "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "Synchronization", "UserActivityReceiving", "TextSafety"},
+    "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "UserActivityReceiving", "TextSafety"},
     "Examples/FirstScan": {"CoreNFC"},
 }
 

@@ -2,47 +2,43 @@
 import Foundation
 import Glibc
 import PhoneScreens
+import TextSafety
 
-/// Scans cards for messages, shows their content, and writes them to other cards.
+/// Scans cards for messages, shows their records, and writes them to other cards.
 ///
-/// On a terminal that can draw, it uses the whole screen. Otherwise, and with `--plain`, it reads commands from standard
-/// input, one per line. With a simulator it shows its screens on the phone there.
+/// ``MessageReader`` is what the app does with Core NFC. Three interfaces show it: the phone of a simulator, the whole
+/// screen of a terminal, and commands line by line.
 @main
 struct TagReader {
     @MainActor
     static func main() async {
-        StandardOutput.prepare()
         let reader = MessageReader()
         switch Array(CommandLine.arguments.dropFirst()) {
         case []: break
-        case ["--plain"]: StandardOutput.end(await plain(reader))
-        case ["--background"]: StandardOutput.end(await BackgroundInterface(reader: reader).run())
+        case ["--plain"]: exit(await plain(reader))
+        case ["--background"]: exit(await BackgroundInterface(reader).run())
+        case ["-h"], ["--help"]:
+            say(usage)
+            exit(0)
         case let arguments:
-            guard ["-h", "--help"].contains(arguments[0]) else {
-                // The first unexpected argument.
-                let isOption = ["--plain", "--background"].contains(arguments[0])
-                let word = isOption && arguments.count > 1 ? arguments[1] : arguments[0]
-                StandardError.writeLine("TagReader does not take \(word) here. See: TagReader --help")
-                StandardOutput.end(2)
-            }
-            StandardOutput.writeLines(Self.usage)
-            StandardOutput.end(0)
+            complain("TagReader does not take \(arguments.joined(separator: " ")). See: TagReader --help")
+            exit(2)
         }
         if takesNoCommands, let phone = SimulatedPhone.ofProcess {
-            StandardOutput.end(await PhoneInterface(reader: reader, phone: phone).run())
+            exit(await PhoneInterface(reader, phone).run())
         }
-        guard isOnTerminal, canDraw else { StandardOutput.end(await plain(reader)) }
-        // During the full screen, standard error is not the terminal. The sheet is drawn on the terminal anyway.
-        _ = unsafe setenv("NFC_SHEET", "terminal", 1)
-        if let status = await ScreenInterface(reader: reader).run() { StandardOutput.end(status) }
-        StandardOutput.end(await plain(reader))
+        if isOnTerminal, canDraw {
+            // The sheet is drawn on the terminal.
+            _ = unsafe setenv("NFC_SHEET", "terminal", 1)
+            if let status = await ScreenInterface(reader).run() { exit(status) }
+        }
+        exit(await plain(reader))
     }
 
+    @MainActor
     private static func plain(_ reader: MessageReader) async -> Int32 {
-        if sheet == "terminal" || (isOnTerminal && sheet.isEmpty) {
-            _ = unsafe setenv("NFC_SHEET", "text", 1)
-        }
-        return await CommandInterface(reader: reader, hasPerson: isOnTerminal).run()
+        if sheet == "terminal" || (isOnTerminal && sheet.isEmpty) { _ = unsafe setenv("NFC_SHEET", "text", 1) }
+        return await CommandInterface(reader, hasPerson: isOnTerminal).run()
     }
 
     private static var isOnTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
@@ -78,12 +74,23 @@ struct TagReader {
           TagReader
           printf 'scan\\nshow 1\\n' | TagReader
 
-        The exit status of a script is 0 when all went well, 1 when a command failed or
-        its output can't be written, and 3 when there is no reader.
+        The exit status of a script is 0 when all went well, 1 when a command failed,
+        and 3 when there is no reader.
 
         Environment:
           TAGREADER_STORE  the file that keeps the messages between runs
           NFC_READER       the reader: virtual, pcsc[:NAME], pn532:PATH or simulator
           NFC_TAGS         image files for the virtual reader, separated by commas
         """
+}
+
+/// Prints lines at once. Invisible characters are escaped, so that the text of a card can't control the terminal.
+func say(_ text: String, terminator: String = "\n") {
+    print(VisibleText.escaped(text, keepsLineBreaks: true), terminator: terminator)
+    fflush(nil)
+}
+
+/// Prints a line to standard error.
+func complain(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data((VisibleText.escaped(text) + "\n").utf8))
 }

@@ -31,13 +31,56 @@ struct NFCCommand: AsyncParsableCommand {
         ]
     )
 
-    /// The version of the tools.
     static let version = "0.1.0"
 
     /// Runs the command line. Wrong usage ends with status 2, as documented, and not with the parser's default, 64.
     static func main() async {
         CommandProcess.prepare()
         CommandProcess.end(await run())
+    }
+
+    /// Runs the command line. Every failure is printed here.
+    ///
+    /// - Returns: the exit status.
+    private static func run() async -> Int32 {
+        do {
+            if let problem = CommandProcess.wordProblem { throw ValidationError(problem) }
+            try await checkHelp(CommandLine.arguments.dropFirst())
+            // `parseAsRoot` looks through all commands for asynchronous completions first, which there are none of.
+            var command = try await asyncParseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            return 0
+        } catch {
+            if let failure = CommandFailure(reporting: error) {
+                failure.print(json: CommandProcess.wantsJSON)
+                return failure.status.rawValue
+            }
+            return await end(error)
+        }
+    }
+
+    /// Prints an error or a text of the parser.
+    private static func end(_ error: any Error) async -> Int32 {
+        let code = exitCode(for: error)
+        let text = fullMessage(for: error)
+        switch code {
+        case .validationFailure:
+            if CommandProcess.wantsJSON {
+                CommandFailure(.usage, "usage", await usageMessage(error)).print(json: true)
+            } else {
+                StandardError.writeLine(text, keepsLineBreaks: true)
+            }
+            return CommandFailure.Status.usage.rawValue
+        case .success where CommandProcess.wantsJSON && text == configuration.version:
+            (["ok": true, "version": version] as JSONObject).print()
+        case .success: StandardOutput.write("\(text)\n".utf8)
+        default: if !text.isEmpty { StandardError.writeLine(text, keepsLineBreaks: true) }
+        }
+        return code.rawValue
     }
 
     /// The error in arguments that ask for JSON. If `--json` is refused and another error remains without it, returns the
@@ -57,60 +100,18 @@ struct NFCCommand: AsyncParsableCommand {
         }
     }
 
-    /// Why the help that is asked for can't be shown: a word after `help` is no command. The parser would show the help of
-    /// the words before it. Nil where it can.
-    private static func helpProblem(_ words: ArraySlice<String>) -> String? {
-        guard words.first == "help" else { return nil }
-        var path = "nfc"
+    /// Refuses `help` for an unknown subcommand, for which the parser would show the help of the words before it.
+    private static func checkHelp(_ words: ArraySlice<String>) async throws {
+        guard words.first == "help" else { return }
+        let names = words.filter { !$0.hasPrefix("-") && $0 != "help" }
         var subcommands = configuration.subcommands
-        for word in words.dropFirst() where !word.hasPrefix("-") && word != "help" && !subcommands.isEmpty {
-            guard let command = subcommands.first(where: { $0.configuration.commandName == word }) else {
-                return "\(path) has no subcommand '\(word)'. See: \(path) --help"
+        for name in names where !subcommands.isEmpty {
+            guard let command = subcommands.first(where: { $0.configuration.commandName == name }) else {
+                // The parser refuses the word, with the usage of the command before it.
+                _ = try await asyncParseAsRoot(names)
+                return
             }
-            path += " \(word)"
             subcommands = command.configuration.subcommands
-        }
-        return nil
-    }
-
-    /// Runs the command line.
-    ///
-    /// - Returns: the exit status.
-    private static func run() async -> Int32 {
-        do {
-            if let problem = CommandProcess.wordProblem ?? helpProblem(CommandLine.arguments.dropFirst()) {
-                throw ValidationError(problem)
-            }
-            // `parseAsRoot` looks through all commands for asynchronous completions first, which there are none of.
-            var command = try await asyncParseAsRoot()
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
-            return 0
-        } catch {
-            let code = exitCode(for: error)
-            let text = fullMessage(for: error)
-            switch code {
-            case .validationFailure:
-                if CommandProcess.wantsJSON {
-                    CommandFailure(.usage, "usage", await usageMessage(error)).printJSON()
-                } else {
-                    StandardError.writeLine(text, keepsLineBreaks: true)
-                }
-                return CommandFailure.Status.usage.rawValue
-            case .success where CommandProcess.wantsJSON && text == configuration.version:
-                var writer = JSONWriter()
-                writer.beginObject()
-                writer.member("ok", true)
-                writer.member("version", version)
-                writer.endObject()
-                writer.printLine()
-            case .success: StandardOutput.write(text + "\n")
-            default: if !text.isEmpty { StandardError.writeLine(text, keepsLineBreaks: true) }
-            }
-            return code.rawValue
         }
     }
 }
@@ -121,17 +122,5 @@ struct NDEFCommand: ParsableCommand {
         commandName: "ndef",
         abstract: "Decode and encode NDEF messages.",
         subcommands: [NDEFDecodeCommand.self, NDEFEncodeCommand.self]
-    )
-}
-
-/// `nfc links`.
-struct LinksCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "links",
-        abstract: "Show which app a link opens, and why.",
-        subcommands: [
-            LinksListCommand.self, LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self,
-            LinksFetchCommand.self, LinksAddCommand.self, LinksRemoveCommand.self,
-        ]
     )
 }

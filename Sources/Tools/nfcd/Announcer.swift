@@ -27,12 +27,6 @@ final class Announcer {
     private var tokens: [InboxEntry.ID: String] = [:]
 
     /// Restores the notifications that an earlier run has shown.
-    ///
-    /// - Parameters:
-    ///   - bus: the user's bus.
-    ///   - store: stores the visible notifications until the end of the session.
-    ///   - log: the log for what is shown.
-    ///   - loop: gets an event for each notification that was shown or closed.
     init(_ bus: BusConnection, _ store: PrivateFolder?, _ log: Log, _ loop: StateMachineDriver) throws(BusError) {
         self.log = log
         self.loop = loop
@@ -40,7 +34,6 @@ final class Announcer {
         notifier.onEvent = { [weak self] event in self?.notice(event) }
     }
 
-    /// The entries that have a visible notification of their own.
     var shownEntries: Set<InboxEntry.ID> { notifier.shownEntries }
 
     /// The entries that the visible summary counts.
@@ -90,9 +83,9 @@ final class Announcer {
             let remainder = loop.machine.remainder(of: subject)
             loop.handle(.notShown(subject))
             // Do not log a retry again, whether it is shown alone or counted by the summary.
-            let isTold = subject == .summary ? !unshown.isEmpty : unshown.contains(subject)
+            let isLogged = subject == .summary ? !unshown.isEmpty : unshown.contains(subject)
             unshown.insert(subject)
-            if !isTold {
+            if !isLogged {
                 log.write("not-shown", "No notification can be shown. \(remainder.text) \(reason)")
             }
             tryAgain()
@@ -118,7 +111,6 @@ final class Announcer {
 }
 
 extension BackgroundReader.Remainder {
-    /// The sentence in the log.
     fileprivate var text: String {
         switch self {
         case .inbox: "The inbox has the link."

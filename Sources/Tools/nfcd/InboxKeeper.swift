@@ -7,7 +7,7 @@ import LinuxSupport
 /// Stores what was read on disk, even if the disk is full for a while or the inbox folder disappears.
 final class InboxKeeper {
     /// The number of damaged files for which the log has a separate line.
-    private static let toldDamage = 10
+    private static let loggedDamage = 10
 
     private let folders: UserFolders
     private let log: Log
@@ -27,15 +27,6 @@ final class InboxKeeper {
     /// place.
     private let movingTime: Duration
 
-    /// Opens the inbox.
-    ///
-    /// - Parameters:
-    ///   - folders: the user's folders.
-    ///   - marks: the folder for what becomes of each entry.
-    ///   - log: the log for what goes wrong.
-    ///   - loop: gets an event for each entry that is stored or removed.
-    ///   - storingPause: how long to wait before storing again what the disk did not accept.
-    ///   - movingTime: how long a folder may be missing before a new one is created.
     init(
         _ folders: UserFolders,
         marks: PrivateFolder,
@@ -56,15 +47,11 @@ final class InboxKeeper {
     // MARK: The entries of an earlier run
 
     /// Reads the entries that an earlier run has stored, and starts to watch their folder.
-    ///
-    /// - Parameters:
-    ///   - shown: the entries with a visible notification.
-    ///   - summarized: the entries that the visible summary counts.
     func recover(shown: Set<InboxEntry.ID>, summarized: Set<InboxEntry.ID>) throws -> PreviousRun {
         try inbox.recover()
         watch()
         let content = try inbox.content()
-        tellDamaged(content.damaged)
+        logDamaged(content.damaged)
         attempt { () throws(StorageError) in try marks.keepOnly(Set(content.entries.map(\.id))) }
         return PreviousRun(entries: content.entries, shown: shown, summarized: summarized, marks: marks.marks)
     }
@@ -72,16 +59,16 @@ final class InboxKeeper {
     /// The identifiers of the stored entries; none if they can't be read.
     var identifiers: Set<InboxEntry.ID> { (try? inbox.identifiers()) ?? [] }
 
-    private func tellDamaged(_ names: [String]) {
+    private func logDamaged(_ names: [String]) {
         let help = "nfc inbox clear --damaged removes"
-        for name in names.prefix(Self.toldDamage) {
+        for name in names.prefix(Self.loggedDamage) {
             log.write(
                 "damaged",
                 "The file \(name) of the inbox is damaged or not an entry, and is not offered. \(help) it."
             )
         }
-        guard names.count > Self.toldDamage else { return }
-        log.write("damaged", "So are \(names.count - Self.toldDamage) more. \(help) them.")
+        guard names.count > Self.loggedDamage else { return }
+        log.write("damaged", "So are \(names.count - Self.loggedDamage) more. \(help) them.")
     }
 
     private func watch() {
@@ -97,8 +84,8 @@ final class InboxKeeper {
     /// Another program, such as `nfc inbox`, has removed entries or the folder.
     private func filesChanged() {
         guard inbox.isInPlace else { return checkSoon() }
-        guard let there = try? inbox.identifiers() else { return }
-        for id in loop.machine.storedEntries where !there.contains(id) { loop.handle(.cleared(id)) }
+        guard let present = try? inbox.identifiers() else { return }
+        for id in loop.machine.storedEntries where !present.contains(id) { loop.handle(.cleared(id)) }
     }
 
     func store(_ entry: InboxEntry) {
@@ -215,4 +202,17 @@ final class InboxKeeper {
             log.fail("inbox", "The inbox: \(error.reason)")
         }
     }
+}
+
+/// A step of an arrival at which a test ends the service: `NFC_DIE_AT` names it.
+enum Step {
+    #if DEBUG
+        private static let fatal = EnvironmentVariable.value("NFC_DIE_AT")
+
+        static func reached(_ step: String) {
+            if step == fatal { kill(getpid(), SIGKILL) }
+        }
+    #else
+        static func reached(_: String) {}
+    #endif
 }

@@ -2,7 +2,9 @@
 import BackgroundTagReading
 import Dispatch
 import Foundation
+import LinkDelivery
 import LinuxSupport
+import NFCSessions
 
 /// Opens the links of entries with the installed apps, and gives the machine the current routing of links.
 final class LinkOpening {
@@ -24,10 +26,7 @@ final class LinkOpening {
     // MARK: Routing
 
     /// Runs work on the main queue, after all that was given here before.
-    ///
-    /// - Parameters:
-    ///   - compilesFirst: whether new association files are compiled first.
-    ///   - work: what to do then.
+    /// New association files are compiled before, unless that is not needed.
     nonisolated func inOrder(compilesFirst: Bool = true, _ work: @escaping @MainActor @Sendable () -> Void) {
         queue.async { [opener] in
             if compilesFirst { opener.warmUp() }
@@ -49,21 +48,11 @@ final class LinkOpening {
         if let input = router() { loop.handle(input) }
     }
 
-    /// Starts to fetch association files when they are due.
-    func beginToRefresh() {
-        refresh = LinkRefresh(opener.folders, log) { [weak self] in
-            self?.inOrder {}
-        }
-    }
+    func beginToRefresh() { refresh = LinkRefresh(opener.folders, log) { [weak self] in self?.inOrder {} } }
 
     // MARK: Delivery
 
-    /// Opens an entry.
-    ///
-    /// - Parameters:
-    ///   - id: the entry.
-    ///   - delivery: its link, and what opens it.
-    ///   - token: the desktop's permission to come to the front; nil for none.
+    /// Opens an entry. `token` is the desktop's permission to come to the front.
     func deliver(_ id: InboxEntry.ID, _ delivery: Delivery, token: String?) {
         Step.reached("delivering")
         let opener = opener
@@ -104,5 +93,155 @@ final class LinkOpening {
             log.write("delivered", "The link is open.", ["id": "\(id)"])
             loop.handle(.delivered(id))
         }
+    }
+}
+
+/// Decides where links go, and opens them.
+nonisolated struct Opener: Sendable {
+    let folders: UserFolders
+    private let deliverer: LinkDeliverer
+    private let allowsCustomSchemes: Bool
+
+    init(_ environment: [String: String], allowsCustomSchemes: Bool) {
+        folders = UserFolders(environment: environment)
+        deliverer = LinkDeliverer(environment: environment)
+        self.allowsCustomSchemes = allowsCustomSchemes
+    }
+
+    func router() throws(StorageError) -> LinkRouter {
+        try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
+    }
+
+    /// Compiles new association files, so that ``router()`` is fast. This may take some time.
+    func warmUp() { _ = try? router() }
+
+    /// Opens a tag's link. It waits until that is done.
+    ///
+    /// - Returns: why it could not be opened; nil when it was opened.
+    func open(_ delivery: Delivery, token: String?) -> String? {
+        do throws(DeliveryError) {
+            _ = try deliverer.deliver(delivery, activationToken: token)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+}
+
+/// Fetches the association files of the installed apps' domains when they are due: a week after the site's last answer;
+/// after a failure, at the times of ``CachedAssociation``. Sites that failed are asked at once when the network comes
+/// back or an app is installed.
+///
+/// The content of tags has no influence on it.
+final class LinkRefresh {
+    /// How long to wait before the first check, so that it does not slow down the start of the service.
+    private static let delay: Int64 = 2
+    /// The longest time between two checks, in seconds, because the clock may be changed meanwhile.
+    private static let longestInterval: Int64 = 3600
+    /// The shortest time between two checks, in seconds.
+    private static let shortestInterval: Int64 = 2
+
+    private let folders: UserFolders
+    private let log: Log
+    private let timer = DispatchSource.makeTimerSource(queue: .main)
+    private var sources: [any DispatchSourceRead] = []
+    /// The changes since the last check. After one, sites that failed are asked even if they are not due.
+    private var settling = ChangeSettling()
+    private let began = ContinuousClock.now
+
+    private let onAnswers: () -> Void
+
+    /// Starts the checks. `onAnswers` is called after sites were asked, because their files may have changed.
+    init(_ folders: UserFolders, _ log: Log, onAnswers: @escaping () -> Void) {
+        self.folders = folders
+        self.onAnswers = onAnswers
+        self.log = log
+        // A check that is due during another one follows it.
+        let (due, checks) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        timer.setEventHandler { checks.yield() }
+        schedule(after: .seconds(Self.delay))
+        timer.activate()
+        let network = DispatchSource.watchingNetwork { [weak self] in self?.change() }
+        let apps = folders.allData.map { folder in
+            DispatchSource.watchingApps(in: folder + "/nfc/apps") { [weak self] in self?.change() }
+        }
+        sources = ([network] + apps).compactMap(\.self)
+        Task { [weak self] in
+            for await _ in due { await self?.check() }
+        }
+    }
+
+    isolated deinit { timer.cancel() }
+
+    private func schedule(after time: Duration) {
+        let leeway = DispatchTimeInterval.milliseconds(time < .seconds(60) ? 100 : 5000)
+        timer.schedule(deadline: .now() + .milliseconds(Int(time / .milliseconds(1))), leeway: leeway)
+    }
+
+    private func change() { schedule(after: settling.change(at: ContinuousClock.now - began)) }
+
+    private func check() async {
+        let retriesFailures = settling.hasChanged
+        settling.settle()
+        var next = Self.longestInterval
+        do {
+            next = try await refresh(retriesFailures: retriesFailures)
+        } catch {
+            log.fail("links", "The files of the apps' sites can't be saved: \(error)")
+        }
+        schedule(after: Self.pause(settling, until: next))
+    }
+
+    static func pause(_ settling: ChangeSettling, until next: Int64) -> Duration {
+        settling.hasChanged ? ChangeSettling.pause : .seconds(next)
+    }
+
+    /// Asks the sites that are due.
+    ///
+    /// - Returns: the number of seconds until the next site is due.
+    private func refresh(retriesFailures: Bool) async throws -> Int64 {
+        let now = Int64(Date().timeIntervalSince1970)
+        let cache = try LinkCache(of: folders)
+        var domains: [String] = []
+        for domain in InstalledApps(folders).apps.flatMap(\.linkedDomains) where !domains.contains(domain) {
+            domains.append(domain)
+        }
+        let due = domains.filter { Self.isDue(cache.association(of: $0), at: now, retriesFailures: retriesFailures) }
+        if !due.isEmpty {
+            let fetcher = AssociationFetcher()
+            let results = try await cache.refresh(
+                domains,
+                asking: due,
+                now: now,
+                retriesFailures: retriesFailures
+            ) { domain async throws(FetchError) -> [UInt8] in
+                try await fetcher.fetch(domain)
+            }
+            for result in results { log.write("links", Self.text(result, at: now)) }
+            onAnswers()
+        }
+        return Self.pause(until: domains.compactMap { cache.association(of: $0)?.nextTry(at: now) }, at: now)
+    }
+
+    /// Whether to ask a site now.
+    /// A site that was never asked is due. One that failed is asked early if `retriesFailures`.
+    static func isDue(_ known: CachedAssociation?, at now: Int64, retriesFailures: Bool) -> Bool {
+        guard let known else { return true }
+        return known.isDue(at: now) || (retriesFailures && known.failure != nil)
+    }
+
+    /// Returns the number of seconds until the next check.
+    static func pause(until times: [Int64], at now: Int64) -> Int64 {
+        guard let next = times.min() else { return longestInterval }
+        return min(max(next - now, shortestInterval), longestInterval)
+    }
+
+    /// The log's text about the answer of a site.
+    static func text(_ result: CachedAssociation, at now: Int64) -> String {
+        guard let failure = result.failure else { return "The links of \(result.domain): fetched." }
+        // A site that was asked and failed has a next try.
+        let minutes = max(1, ((result.nextTry(at: now) ?? now) - now + 59) / 60)
+        let next = minutes == 1 ? "a minute" : "\(minutes) minutes"
+        return "The links of \(result.domain): \(failure) The next try is in \(next), or when there is a network again."
     }
 }

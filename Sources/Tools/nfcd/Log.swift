@@ -13,10 +13,6 @@ struct Log {
     private let output: @MainActor (String) -> Void
     private let errors: @MainActor (String) -> Void
 
-    /// - Parameters:
-    ///   - options: the options of the command line.
-    ///   - output: takes each line for programs, with its end.
-    ///   - errors: takes each line for people, with its end.
     init(
         _ options: Options,
         output: @escaping @MainActor (String) -> Void = Log.standardOutput,
@@ -31,35 +27,24 @@ struct Log {
     }
 
     /// Writes a line.
-    ///
-    /// - Parameters:
-    ///   - event: one word, for programs.
-    ///   - text: a sentence, for people.
-    ///   - content: the tag's contents that the event is about; written only if the options ask for them.
-    ///   - fields: numbers, for programs.
+    /// `event` is one word for programs, `text` a sentence for people. `content` is written only if the options ask for it.
     func write(_ event: String, _ text: String, content: String? = nil, _ fields: KeyValuePairs<String, String> = [:]) {
         var line = DisplayText.plain(text, limit: 1000)
         if logsContent, let content { line += " " + DisplayText.plain(content, limit: 400) }
-        guard json else {
-            return errors((hasTime ? Self.timeText() + " " : "") + line + "\n")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("event", event)
-        writer.member("message", line)
-        for (key, value) in fields {
-            writer.key(key)
-            writer.value(value)
-        }
-        writer.endObject()
-        output(String(decoding: writer.text, as: UTF8.self) + "\n")
+        guard json else { return errors((hasTime ? Self.timeText() + " " : "") + line + "\n") }
+        output(
+            Self.object { writer in
+                writer.member("event", event)
+                writer.member("message", line)
+                for (key, value) in fields {
+                    writer.key(key)
+                    writer.value(value)
+                }
+            }
+        )
     }
 
     /// Logs a failure. For programs it has `ok` and `error`, like every failure of the project's tools.
-    ///
-    /// - Parameters:
-    ///   - error: the error's name, for programs.
-    ///   - text: what failed and what to do, for people.
     func fail(_ error: String, _ text: String) {
         guard json else { return write("failed", text) }
         output(Self.failure(error, DisplayText.plain(text, limit: 1000)))
@@ -67,19 +52,23 @@ struct Log {
 
     /// Returns the line of a failure, for programs.
     static func failure(_ error: String, _ message: String) -> String {
+        object { writer in
+            writer.member("ok", false)
+            writer.member("event", "failed")
+            writer.member("error", error)
+            writer.member("message", message)
+        }
+    }
+
+    private static func object(_ members: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.member("ok", false)
-        writer.member("event", "failed")
-        writer.member("error", error)
-        writer.member("message", message)
+        members(&writer)
         writer.endObject()
         return String(decoding: writer.text, as: UTF8.self) + "\n"
     }
 
-    static func standardError(_ text: String) {
-        OutputDescriptor.standardError.write(text)
-    }
+    static func standardError(_ text: String) { OutputDescriptor.standardError.write(text) }
 
     static func standardOutput(_ text: String) {
         // Foundation's file handle would end the service if a line can't be written, for example on a full disk.

@@ -53,20 +53,14 @@ final class Notifier {
     private var withdrawn: Set<NotificationSubject> = []
 
     /// Restores the notifications that an earlier run has shown.
-    ///
-    /// - Parameters:
-    ///   - bus: the user's bus.
-    ///   - store: stores the visible notifications until the end of the session.
-    ///   - startingTime: the maximum time for the start of the program that shows notifications.
+    /// `store` keeps the visible notifications until the end of the session.
     init(_ bus: BusConnection, _ store: PrivateFolder?, startingTime: Duration = .seconds(25)) throws(BusError) {
         self.bus = bus
         self.startingTime = startingTime
         let busName = (try? bus.ask(BusCall(.daemon, "GetId")))?.first?.text
         memory = store.flatMap { store in busName.map { NotificationMemory(store, bus: $0) } }
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
-        try bus.listen(
-            to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'"
-        )
+        try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'")
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
         // If the program does not run yet, the first notification starts it.
         guard let owner = owner?.first?.text else { return }
@@ -74,12 +68,10 @@ final class Notifier {
         askCapabilities()
     }
 
-    /// The entries that have a visible notification of their own.
     var shownEntries: Set<InboxEntry.ID> {
         Set(notifications.values.filter { $0.subject != .summary }.flatMap(\.entries))
     }
 
-    /// The entries that the summary counts.
     var summarizedEntries: Set<InboxEntry.ID> {
         Set(notifications.values.filter { $0.subject == .summary }.flatMap(\.entries))
     }
@@ -92,7 +84,6 @@ final class Notifier {
         sendWaiting()
     }
 
-    /// Removes a notification.
     func withdraw(_ subject: NotificationSubject) {
         waiting.removeAll { $0.topic.subject == subject }
         if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
@@ -262,7 +253,6 @@ final class Notifier {
 }
 
 extension NotificationRequest {
-    /// The arguments of `Notify`.
     fileprivate var arguments: [BusValue] {
         var hints: [String: BusValue] = [
             "desktop-entry": .string(Self.desktopEntry), "urgency": .byte(1), "category": .string("device.added"),
@@ -274,4 +264,62 @@ extension NotificationRequest {
             .strings(actions), .properties(hints), .int32(staysUntilClosed ? 0 : -1),
         ]
     }
+}
+
+/// Stores the topics of the visible notifications, so that a click still opens the link after a restart of the service.
+struct NotificationMemory {
+    private static let name = "notifications"
+
+    private let store: PrivateFolder
+    private let bus: String
+
+    /// The folder is removed at the end of the session.
+    init(_ store: PrivateFolder, bus: String) {
+        self.store = store
+        self.bus = bus
+    }
+
+    /// The notifications that were stored for this bus.
+    var notifications: [ShownNotification: NotificationTopic] {
+        let bytes = (try? store.read(Self.name, limit: 64 << 10)) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        guard lines.first == bus[...] else { return [:] }
+        var notifications: [ShownNotification: NotificationTopic] = [:]
+        for line in lines.dropFirst() {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count >= 3, let number = UInt32(words[1]) else { continue }
+            let ids = words[3...].compactMap { InboxEntry.ID($0) }
+            let subject: NotificationSubject
+            switch (words[2], ids.first) {
+            case ("entry", let id?): subject = .entry(id)
+            case ("summary", _?): subject = .summary
+            default: continue
+            }
+            let shown = ShownNotification(sender: words[0], number: number)
+            notifications[shown] = NotificationTopic(subject: subject, entries: ids)
+        }
+        return notifications
+    }
+
+    /// Stores the visible notifications. If that fails, a click after a restart opens nothing, but the inbox still has
+    /// the entry.
+    func keep(_ notifications: [ShownNotification: NotificationTopic]) {
+        let lines = notifications.map { shown, topic in
+            let kind = topic.subject == .summary ? "summary" : "entry"
+            return "\(shown.sender) \(shown.number) \(kind) " + topic.entries.map(\.description).joined(separator: " ")
+        }
+        try? store.replace(Self.name, with: Array(([bus] + lines).joined(separator: "\n").utf8))
+    }
+}
+
+/// The subject of a notification, and its entries: one, or all those that a summary counts.
+struct NotificationTopic: Equatable {
+    var subject: NotificationSubject
+    var entries: [InboxEntry.ID]
+}
+
+/// A visible notification: the program that shows it, and its number there.
+nonisolated struct ShownNotification: Hashable {
+    var sender: String
+    var number: UInt32
 }

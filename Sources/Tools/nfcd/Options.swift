@@ -5,7 +5,6 @@ import NFCReaders
 import NFCSessions
 import TextSafety
 
-/// The options of the service's command line.
 struct Options {
     private(set) var reader = ReaderConfiguration.ofProcess
     private(set) var allowsCustomSchemes = false
@@ -41,10 +40,12 @@ struct Options {
             switch argument {
             case "--reader", "--tags":
                 guard let value = rest.popFirst() else {
-                    Self.tell("\(argument) needs a value.", json: json)
+                    Self.report("\(argument) needs a value.", json: json)
                     return nil
                 }
-                if argument == "--reader" { name(reader: value) } else { name(tags: value) }
+                if argument == "--tags" { (reader.tags, reader.tagsSource) = (value, argument) }
+                reader.reader = argument == "--tags" ? "virtual" : value
+                reader.readerSource = argument
             case "--allow-custom-schemes": allowsCustomSchemes = true
             case "--log-content": logsContent = true
             case "--json": break
@@ -54,29 +55,17 @@ struct Options {
                 Log.standardError("Error: Standard output can't be written: \(reason).\n")
                 exit(1)
             default:
-                Self.tell("There is no option '\(argument)'. See: nfcd --help", json: json)
+                Self.report("There is no option '\(argument)'. See: nfcd --help", json: json)
                 return nil
             }
         }
         if let problem = reader.backgroundProblem {
-            Self.tell("\(reader.readerSource): \(problem)", json: json)
+            Self.report("\(reader.readerSource): \(problem)", json: json)
             return nil
         }
     }
 
-    private mutating func name(reader name: String) {
-        reader.reader = name
-        reader.readerSource = "--reader"
-    }
-
-    private mutating func name(tags: String) {
-        reader.tags = tags
-        reader.tagsSource = "--tags"
-        reader.reader = "virtual"
-        reader.readerSource = "--tags"
-    }
-
-    private static func tell(_ reason: String, json: Bool) {
+    private static func report(_ reason: String, json: Bool) {
         guard !json else {
             // A program that reads objects reads only standard output.
             return Log.standardOutput(Log.failure("usage", reason))

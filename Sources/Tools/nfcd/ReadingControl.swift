@@ -12,7 +12,7 @@ import UserBus
 /// Decides whether tags are read: knows the conditions, the reader, and the apps that use it.
 final class ReadingControl {
     /// The last state that the log reported about reading tags.
-    private struct ToldState {
+    private struct LoggedState {
         /// Nil before the first report.
         var isReading: Bool?
         /// Why tags are not read, if the reader is the reason.
@@ -28,7 +28,7 @@ final class ReadingControl {
     private(set) var surroundings = SystemConditions()
     /// Whether all surroundings are known and the machine has got its conditions.
     private(set) var hasBegun = false
-    private var told = ToldState()
+    private var logged = LoggedState()
     private var watcher: TagWatcher?
     private lazy var looking = PollingToggle(
         start: { [weak self] in self?.watcher?.start() },
@@ -67,10 +67,7 @@ final class ReadingControl {
             DispatchQueue.main.async { MainActor.assumeIsolated { self?.readerIsWanted(for: purposes) } }
         }
         watcher = TagWatcher(environment) { [weak self, links] event in
-            let isReading =
-                if case .read = event { true } else {
-                    false
-                }
+            let isReading = if case .read = event { true } else { false }
             // In order, each after the association files that its link may need are compiled.
             links.inOrder(compilesFirst: isReading) { self?.notice(event) }
         }
@@ -86,7 +83,6 @@ final class ReadingControl {
         surroundingsChanged()
     }
 
-    /// Releases the reader.
     func end() async { await watcher?.stop() }
 
     // MARK: The surroundings
@@ -122,7 +118,6 @@ final class ReadingControl {
         conditionsChanged()
     }
 
-    /// The log's text about the lock.
     private var lockText: String {
         let silent = (surroundings.isLoginSilent ? ["logind"] : []) + surroundings.silentSavers
         guard silent.isEmpty else {
@@ -135,15 +130,15 @@ final class ReadingControl {
     private func conditionsChanged() {
         loop.handle(.conditions(surroundings.conditions))
         hasBegun = true
-        tellState()
+        logState()
     }
 
     /// Logs whether tags are read, if that has changed.
-    private func tellState() {
+    private func logState() {
         let conditions = surroundings.conditions
         if conditions.allowReading {
-            guard told.isReading != true else { return }
-            told = ToldState(isReading: true)
+            guard logged.isReading != true else { return }
+            logged = LoggedState(isReading: true)
             return log.write("reading", "Tags are read.")
         }
         let isForReader = conditions.obstacles == [.unsupported]
@@ -151,8 +146,8 @@ final class ReadingControl {
         if isForReader, case .unasked = surroundings.reader { return }
         let reason = isForReader ? surroundings.findings.first?.source : nil
         // A change of reasons while others still prevent reading is not logged; another reason of the reader is.
-        guard told.isReading != false || reason != nil && reason != told.reason else { return }
-        told = ToldState(isReading: false, reason: reason)
+        guard logged.isReading != false || reason != nil && reason != logged.reason else { return }
+        logged = LoggedState(isReading: false, reason: reason)
         let reasons = conditions.obstacles.map { obstacle in
             obstacle == .unsupported ? surroundings.findings.first?.source ?? obstacle.reason : obstacle.reason
         }
@@ -212,7 +207,7 @@ final class ReadingControl {
     }
 
     /// Logs how long the current reading took until its notification is shown.
-    func tellDuration(of id: InboxEntry.ID, _ content: NotificationContent) {
+    func logDuration(of id: InboxEntry.ID, _ content: NotificationContent) {
         guard let reading else { return }
         let elapsed = environment.clock.now - reading.noticed
         log.write(

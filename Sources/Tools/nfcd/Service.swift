@@ -8,6 +8,7 @@ import NFCReaders
 import NFCSessions
 import TagLink
 import TagTrace
+import TextSafety
 import UserBus
 
 /// The service: puts its parts together, and has each action of the state machine performed by the part that can.
@@ -15,17 +16,9 @@ import UserBus
 final class Service {
     /// Why the service can't start, as a sentence for people.
     struct Failure: Error {
-        /// The error's name, for programs.
         var name: String
         var reason: String
-        /// The documented exit status.
-        var status: CInt
-
-        init(_ name: String, _ reason: String, status: CInt = 1) {
-            self.name = name
-            self.reason = reason
-            self.status = status
-        }
+        var status: CInt = 1
     }
 
     private static let name = "org.opencorenfc.Background"
@@ -67,7 +60,7 @@ final class Service {
         }
         guard case .none(let reason) = environment.reader, reader.reader != "none" else { return environment }
         let code = environment.tagFileError?.code.description ?? environment.recordingError?.code.description
-        throw Failure(code ?? "no-reader", reason, status: code == nil ? 3 : 1)
+        throw Failure(name: code ?? "no-reader", reason: reason, status: code == nil ? 3 : 1)
     }
 
     /// Takes the service's name on the bus. So only one process at a time uses the inbox and the gate.
@@ -77,9 +70,9 @@ final class Service {
             try bus.take(Self.name)
             return bus
         } catch  where error.code == .nameTaken {
-            throw Failure("already-running", "nfcd runs already.")
+            throw Failure(name: "already-running", reason: "nfcd runs already.")
         } catch {
-            throw Failure("no-bus", error.reason)
+            throw Failure(name: "no-bus", reason: error.reason)
         }
     }
 
@@ -91,9 +84,7 @@ final class Service {
             status: { [weak self] in self?.statusText ?? "" },
             open: { [weak self] name in self?.open(name) ?? "unknown" }
         )
-        source = DispatchSource.makeReadSource(fileDescriptor: bus.descriptor, queue: .main)
-        source?.setEventHandler { [weak self] in MainActor.assumeIsolated { self?.receive() } }
-        source?.activate()
+        source = DispatchSource.reading(bus.descriptor) { [weak self] in self?.receive() }
         for number in [SIGTERM, SIGINT] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
@@ -186,7 +177,7 @@ final class Service {
         case .stopLooking: reading.stopLooking()
         case .store(let entry): inbox.store(entry)
         case .announce(let id, let content):
-            reading.tellDuration(of: id, content)
+            reading.logDuration(of: id, content)
             announcer.announce(id, content)
         case .summarize(let ids, let content): announcer.summarize(ids, content)
         case .markAnnounced(let id): inbox.markAnnounced(id)
@@ -197,7 +188,7 @@ final class Service {
         case .remove(let id):
             _ = announcer.takeToken(of: id)
             inbox.remove(id)
-        case .note(let note): log.write(note.event, note.text)
+        case .note(let note): log.write(note.line.event, note.line.text)
         }
     }
 
@@ -211,5 +202,60 @@ final class Service {
         )
         // Messages that arrived during the wait for the answers are queued, and no event would report them.
         DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
+    }
+}
+
+extension Service {
+    /// The state of the service as a JSON object, for `nfc background status`.
+    var statusText: String {
+        let surroundings = reading.surroundings
+        let all = surroundings.findings
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("reading", surroundings.conditions.allowReading)
+        writer.member("locked", surroundings.isLocked)
+        writer.member("silent_login", surroundings.isLoginSilent)
+        writer.key("silent_savers")
+        writer.values(Array(surroundings.silentSavers))
+        writer.member("waiting", reading.hasBegun ? loop.machine.keptEntries.count : inbox.identifiers.count)
+        writer.member("reader", all.first?.source ?? "")
+        writer.member("inbox_problem", inbox.keepingProblem)
+        writer.member("allows_custom_schemes", options.allowsCustomSchemes)
+        writer.key("conditions")
+        writer.beginArray()
+        for finding in all {
+            writer.beginObject()
+            writer.member("condition", finding.name)
+            writer.member("met", finding.isMet)
+            writer.member("source", finding.source)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return String(decoding: writer.text, as: UTF8.self)
+    }
+}
+
+extension BackgroundReader.Note {
+    /// One word for programs, and a sentence for people.
+    var line: (event: String, text: String) {
+        switch self {
+        case .notEligible(let obstacles):
+            ("not-eligible", "A tag was read and left alone. \(obstacles.map(\.reason).joined(separator: " "))")
+        case .noMessage: ("no-message", "A tag has no message.")
+        case .badMessage: ("bad-message", "A tag's message is damaged, or too large.")
+        case .noLink: ("no-link", "A tag's message has no link.")
+        case .unusableLink: ("unusable-link", "A tag's link can't be read.")
+        case .refused(let refusal): ("refused", "A tag's link is not offered. \(refusal.reason)")
+        case .tooManyArrivals: ("too-many", "Too many tags come. The next ones are refused for a moment.")
+        case .turnedAway(let count):
+            ("turned-away", "\(count) \(count == 1 ? "arrival was" : "arrivals were") refused.")
+        case .notKept:
+            ("not-kept", "The inbox can't save an entry. It is still offered, and is saved when the disk allows it.")
+        case .kept: ("kept", "The inbox has saved the entry that it could not save before.")
+        case .nothingToOpen: ("nothing-to-open", "An entry has nothing that can be opened now.")
+        case .notDelivered: ("stays", "The entry stays in the inbox.")
+        case .forgotten: ("forgotten", "The inbox is full; the oldest entry is gone.")
+        }
     }
 }

@@ -10,7 +10,7 @@ do {
     try service.start()
     dispatchMain()
 } catch {
-    let failure = error as? Service.Failure ?? Service.Failure("service", "\(error)")
+    let failure = error as? Service.Failure ?? Service.Failure(name: "service", reason: "\(error)")
     log.fail(failure.name, failure.reason)
     exit(failure.status)
 }

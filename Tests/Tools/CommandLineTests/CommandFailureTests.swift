@@ -83,9 +83,6 @@ struct CommandFailureTests {
         } catch {
             let failure = CommandFailure(error)
             #expect(failure.status == .refused && failure.name == "truncated-header" && failure.offset == 2)
-            let copy = CommandFailure(failure)
-            #expect(copy.status == .refused && copy.name == failure.name && copy.message == failure.message)
-            #expect(copy.offset == 2)
         }
         let input = CommandFailure(InputError(name: "bad-hex", offset: 3, message: "It is no digit."))
         #expect(input.status == .refused && input.name == "bad-hex" && input.message == "It is no digit.")

@@ -62,17 +62,15 @@ import Testing
         for (path, input, reason) in [
             ("/nowhere/app", nil, "No such file or directory"), ("/bin/sh", "/nowhere/input", "Bad file descriptor"),
         ] as [(String, String?, String)] {
-            do throws(CommandFailure) {
-                _ = try DemoProgram(path, [], input: input, environment: [:])
-                Issue.record("It was started.")
-            } catch {
-                #expect(error.status == .refused && error.name == "not-started")
-                #expect(error.message == "\(path) can't be started: \(reason). Build it again: swift build")
+            let error = #expect(throws: CommandFailure.self) {
+                try DemoProgram(path, [], input: input, environment: [:])
             }
+            #expect(error?.status == .refused && error?.name == "not-started")
+            #expect(error?.message == "\(path) can't be started: \(reason). Build it again: swift build")
         }
     }
 
-    // MARK: The place
+    // MARK: The sandbox
 
     private func variables(_ own: [String: String], usesDesktop: Bool = true) -> [String: String] {
         DemoSandbox.environment(of: "/f", app: "/apps/TagReader", usesDesktop: usesDesktop, own: own)

@@ -123,21 +123,4 @@ import Testing
         #expect(run.error.contains("\(driver) can be changed by others than root"))
         #expect(!FileManager.default.fileExists(atPath: "/etc/reader.conf.d/opencorenfc-nobody"))
     }
-
-    @Test(.enabled(if: geteuid() == 0, "Only for root do such lines give root away."))
-    func `nfc emulate: root and a folder that others can change, refused`() throws {
-        let image = scratch.path("card.json")
-        #expect(try nfc.run(["tag", "create", "--product", "NTAG213", "--out", image]).status == 0)
-        let open = scratch.path("open")
-        try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: true)
-        #expect(unsafe chmod(open, 0o777) == 0)
-        let run = try nfc.run([
-            "emulate", "--image", image, "--pcsc", "--folder", scratch.path("own"), "--reader-conf", open + "/conf",
-            "--timeout", "0.2",
-        ])
-        #expect(run.status == 3)
-        #expect(run.error.contains("can be changed by others than root"))
-        #expect(run.error.contains("sudo nfc emulate install"))
-        #expect(!FileManager.default.fileExists(atPath: open + "/conf"))
-    }
 }

@@ -29,8 +29,11 @@ import VirtualTags
 
     /// Writes a message to a tag, as a program does.
     private func write(_ text: UInt8, to tag: any VirtualTag) async throws {
-        let bench = try await TagBench(tag)
-        let outcome = await bench.tag.write([0xD1, 0x01, 0x02, 0x55, 0x04, text], checks: false, locks: false)
+        let outcome = try await ImageTagRunner(tag).tag.write(
+            [0xD1, 0x01, 0x02, 0x55, 0x04, text],
+            checks: false,
+            locks: false
+        )
         #expect(outcome.failure?.error == nil)
     }
 
@@ -82,13 +85,9 @@ import VirtualTags
         // Without a change there is nothing to save.
         try saver.finish()
         try await write(0x61, to: tag)
-        do throws(CommandFailure) {
-            try saver.finish()
-            Issue.record("It was saved.")
-        } catch {
-            #expect(error.status == .refused && error.name == "unwritable-file")
-            #expect(error.message.hasSuffix(" Check the folder and its owner."))
-        }
+        let error = #expect(throws: CommandFailure.self) { try saver.finish() }
+        #expect(error?.status == .refused && error?.name == "unwritable-file")
+        #expect(error?.message.hasSuffix(" Check the folder and its owner.") == true)
         #expect(saved.withLock { $0 } == [])
         try FileManager.default.createDirectory(atPath: scratch.path("none"), withIntermediateDirectories: false)
         try saver.finish()
@@ -113,7 +112,7 @@ import VirtualTags
 
     @Test func `folder: the configuration, removed where nobody else has files there`() throws {
         let own = scratch.path("own")
-        let place = try EmulationFolder(own, readerConf: nil)
+        let place = try EmulationFolder(own)
         #expect(place.socketPath == own + "/reader.sock" && place.configurationFolder == own + "/reader.conf.d")
         let file = try place.write("lines")
         #expect(file == own + "/reader.conf.d/opencorenfc")
@@ -128,57 +127,18 @@ import VirtualTags
         #expect(try FileManager.default.contentsOfDirectory(atPath: own).isEmpty)
     }
 
-    @Test func `folder: one for the configuration that a person names, made and kept`() throws {
-        let conf = scratch.path("a/b")
-        let place = try EmulationFolder(scratch.path("own"), readerConf: conf + "/../b/")
-        #expect(place.configurationFolder == conf)
-        let file = try place.write("lines")
-        #expect(file == conf + "/opencorenfc")
-        place.remove()
-        #expect(try String(contentsOfFile: file, encoding: .utf8) == "lines")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("own")).isEmpty)
+    @Test(arguments: [true, false])
+    func `folder: the person's own, removed only after a failure and if it is new`(exists: Bool) throws {
+        let own = scratch.path("own")
+        if exists { try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: false) }
+        try EmulationFolder(own).remove(afterFailure: true)
+        #expect(FileManager.default.fileExists(atPath: own) == exists)
     }
 
     @Test func `folder: one that can't be used, named with what to do`() throws {
         try Data().write(to: URL(fileURLWithPath: scratch.path("file")))
-        func problem(_ work: () throws(EmulationError) -> Void) -> String {
-            do throws(EmulationError) {
-                try work()
-                return ""
-            } catch {
-                return error.reason
-            }
-        }
-        let noFolder = problem { () throws(EmulationError) in
-            _ = try EmulationFolder(scratch.path("file"), readerConf: nil)
-        }
-        #expect(noFolder.hasSuffix(" Give another one: --folder FOLDER."), "\(noFolder)")
-        let conf = scratch.path("file/conf")
-        let noConfiguration = problem { () throws(EmulationError) in
-            _ = try EmulationFolder(scratch.path("own"), readerConf: conf).write("lines")
-        }
-        #expect(noConfiguration == "The folder \(conf) can't be created. Choose another one.")
-        try FileManager.default.createDirectory(
-            atPath: scratch.path("conf/opencorenfc"),
-            withIntermediateDirectories: true
-        )
-        let taken = problem { () throws(EmulationError) in
-            _ = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf")).write("lines")
-        }
-        #expect(taken.hasSuffix(" Check the folder and its owner."), "\(taken)")
-    }
-
-    @Test(.enabled(if: geteuid() == 0, "Only for root do such lines give root away."))
-    func `folder: root and a driver that others can change, refused`() throws {
-        #expect(unsafe chmod(scratch.path, 0o755) == 0)
-        let place = try EmulationFolder(scratch.path("own"), readerConf: scratch.path("conf"))
-        let driver = scratch.path("driver.so")
-        try Data().write(to: URL(fileURLWithPath: driver))
-        #expect(unsafe chmod(driver, 0o644) == 0)
-        try place.checkRights(driverPath: driver)
-        #expect(unsafe chown(driver, 65534, 65534) == 0)
-        let error = #expect(throws: EmulationError.self) { try place.checkRights(driverPath: driver) }
-        #expect(error?.reason.hasPrefix("\(driver) can be changed by others than root") == true)
+        let error = #expect(throws: EmulationError.self) { try EmulationFolder(scratch.path("file")) }
+        #expect(error?.reason.hasSuffix(" Give another one: --folder FOLDER.") == true)
     }
 
     // MARK: Commands

@@ -71,10 +71,8 @@ struct EmulationOutputTests {
         }
         let installed = "  It is installed. Every PC/SC program finds it."
         #expect(ready("/tmp/conf", isInstalled: true) == [head, installed, "Ctrl-C ends."])
-        let restart = "  pcscd finds it after its next start: systemctl restart pcscd"
-        #expect(ready("/etc/reader.conf.d/own", isInstalled: false) == [head, restart, "Ctrl-C ends."])
         #expect(
-            ready("/tmp/etc/reader.conf.d/own", isInstalled: false) == [
+            ready("/tmp/reader.conf.d/own", isInstalled: false) == [
                 head, "  Once, for every PC/SC program:",
                 "    sudo nfc emulate install --for \(ReaderOwner.current?.name ?? "USER")",
                 "  Or, without root, give --start-pcscd.", "Ctrl-C ends.",
@@ -136,7 +134,7 @@ struct EmulationOutputTests {
     @Test func `exchange: a command for a card, explained with its answer`() throws {
         let command: [UInt8] = [0x00, 0xB0, 0x00, 0x00, 0x02]
         let read = Exchange(layer: .pcsc, name: "transmit", request: command, response: [0x00, 0x0F, 0x90, 0x00])
-        var words = EmulationWords()
+        var words = ExchangeExplainer()
         let said = words.meanings(of: read)
         let meanings = try #require(said)
         #expect(meanings.rows == nil && !meanings.request.isEmpty && !meanings.answer.isEmpty)
@@ -172,7 +170,7 @@ struct EmulationOutputTests {
 
     @Test func `secrets: a password and its answer, hidden on each layer`() {
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]) -> Exchange {
-            var words = EmulationWords()
+            var words = ExchangeExplainer()
             var exchange = Exchange(layer: layer, name: "x", request: request, response: response)
             if layer == .air {
                 exchange.frames = Trace.Exchange(.frames(.nfcA), request: Frame(request), answer: nil)
@@ -190,7 +188,7 @@ struct EmulationOutputTests {
     }
 
     @Test func `secrets: the exchange after a password, shown`() {
-        var words = EmulationWords()
+        var words = ExchangeExplainer()
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]) -> [UInt8]? {
             words.concealing(Exchange(layer: layer, name: "x", request: request, response: response)).response
         }
@@ -205,7 +203,7 @@ struct EmulationOutputTests {
     }
 
     @Test func `secrets: the page of a password, known from the version on the same layer`() {
-        var words = EmulationWords()
+        var words = ExchangeExplainer()
         func shown(_ layer: Exchange.Layer, _ request: [UInt8], _ response: [UInt8]?) -> [UInt8] {
             var exchange = Exchange(layer: layer, name: "x", request: request, response: response)
             if layer == .air {

@@ -95,7 +95,7 @@ import Testing
             kill -INT $emulation; wait $emulation; echo $?
             """
         let options =
-            "--image card.json --pcsc --folder \(folder.path) --reader-conf conf --json --commands --timeout 60"
+            "--image card.json --pcsc --folder \(folder.path) --json --commands --timeout 60"
         #expect(try run(options, input: "commands", script) == ["1", "0", "130"])
         #expect(events.contains { $0["line"] == String(repeating: "0", count: 4096) && $0["ok"] == "false" })
         #expect(events.last?["reason"] == "interrupt")

@@ -25,8 +25,7 @@ struct OptionTests {
         for words in [
             "--pn532 y --facing z --trace --json --timeout 1", "--image - --pn532 y --out z",
             "--image x --pn532 y --commands --trace --json --id 1", "--image x --pcsc --start-pcscd --reader-name R",
-            "--image x --pcsc --folder f --reader-conf c", "--image x --pcsc --timeout 0.1",
-            "--image x --pcsc --timeout 86400",
+            "--image x --pcsc --folder f", "--image x --pcsc --timeout 0.1", "--image x --pcsc --timeout 86400",
         ] {
             #expect(problem(EmulateShowCommand.self, words.split(separator: " ").map(String.init)) == nil, "\(words)")
         }

@@ -35,7 +35,7 @@ struct ServiceFileTests {
             "/srv/a/.build/debug/nfcd": true, "/tmp/nfcd": true, "/var/tmp/nfcd": true, "/usr/bin/nfcd": false,
             "/srv/a/x.build/nfcd": false, "/opt/tmp/nfcd": false, "/tmpfiles/nfcd": false, "/var/tmpfiles/nfcd": false,
         ]
-        for (path, isPassing) in rows { #expect(ServiceInstallation.isPassing(path) == isPassing, "\(path)") }
+        for (path, isTemporary) in rows { #expect(ServiceInstallation.isTemporary(path) == isTemporary, "\(path)") }
     }
 
     @Test func `service files: those in Resources, the same as those that are written`() throws {

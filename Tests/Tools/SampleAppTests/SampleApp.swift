@@ -61,11 +61,14 @@ struct SampleApp {
         let text = base64("\u{2}en" + String(repeating: "The quick brown fox jumps. ", count: 8))
         let messages = (1...count).map { number in
             let link = base64("\u{4}example.com/\(number)")
-            return #"{"records":[{"format":1,"type":"VQ==","identifier":"","payload":"\#(link)"},"#
+            return #"{"number":\#(number),"records":[{"format":1,"type":"VQ==","identifier":"","payload":"\#(link)"},"#
                 + #"{"format":1,"type":"VA==","identifier":"","payload":"\#(text)"},"#
                 + #"{"format":5,"type":"","identifier":"","payload":"\#(data)"}]}"#
         }
-        try folder.write("messages.json", #"{"version":1,"messages":[\#(messages.joined(separator: ","))]}"#)
+        try folder.write(
+            "messages.json",
+            #"{"version":1,"last":\#(count),"messages":[\#(messages.joined(separator: ","))]}"#
+        )
     }
 }
 
@@ -74,8 +77,7 @@ extension TestTerminal {
     static let restored = "\u{1B}[?25h\u{1B}[?1049l"
 
     private static let keys = [
-        "Enter": "\r", "Esc": "\u{1B}", "Down": "\u{1B}[B", "Home": "\u{1B}[H", "End": "\u{1B}[F",
-        "PgDn": "\u{1B}[6~", "Space": " ", "Ctrl-C": "\u{3}", "Ctrl-D": "\u{4}", "Ctrl-Z": "\u{1A}",
+        "Enter": "\r", "Esc": "\u{1B}", "PgDn": "\u{1B}[6~", "Ctrl-C": "\u{3}", "Ctrl-Z": "\u{1A}",
     ]
 
     /// Plays a script. A line in brackets is a key, or a text that is typed. The lines that follow it are on the screen

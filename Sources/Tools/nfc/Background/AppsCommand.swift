@@ -6,7 +6,6 @@ import LinuxSupport
 import TextSafety
 import UniversalLinks
 
-/// `nfc apps`.
 struct AppsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apps",
@@ -32,7 +31,6 @@ struct AppsCommand: ParsableCommand {
     )
 }
 
-/// `nfc apps list`.
 struct AppsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -52,44 +50,76 @@ struct AppsListCommand: AsyncParsableCommand {
     func run() async throws {
         let user = UserEnvironment()
         let found = user.apps()
-        let cache = try await reportingFailure(json: json) { () throws(CommandFailure) in try user.cache() }
+        let cache = try user.cache()
+        let choices = LinkChoices(of: user.folders)
         for app in found.apps {
-            if json { printJSON(app, user, cache) } else { show(app, user, cache) }
+            let way = Result { () throws(DeliveryError) in try user.deliverer.way(to: app) }
+            printResult(json: json, object(app, way, choices, cache), lines(app, way, choices, cache))
         }
         for problem in found.problems {
-            guard json else {
-                printLine("\(problem.path): \(problem.reason)")
-                continue
-            }
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.member("ok", false)
-            writer.member("error", "bad-description")
-            writer.member("path", problem.path)
-            writer.member("message", problem.reason)
-            writer.endObject()
-            writer.printLine()
+            printResult(
+                json: json,
+                ["ok": false, "error": "bad-description", "path": problem.path, "message": problem.reason],
+                ["\(problem.path): \(problem.reason)"]
+            )
         }
         if found.apps.isEmpty, found.problems.isEmpty, !json { printLine("No app is installed. See: nfc apps --help") }
         guard found.problems.isEmpty else { throw ExitCode(1) }
     }
 
-    private func show(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<PrivateFolder>) {
-        printLine("\(app.name)  \(app.id)  (\(app.desktopID).desktop)")
-        let choices = LinkChoices(of: user.folders)
-        switch Result(catching: { () throws(DeliveryError) in try user.deliverer.way(to: app) }) {
-        case .success(.bus): printLine("  started by the bus")
-        case .success(.command): printLine("  started by its command, and given the message")
-        case .success(.link): printLine("  started by its command, and given the link alone")
-        case .failure(let error): printLine("  \(error.reason)")
-        }
+    private typealias Way = Result<LinkDeliverer.Way, DeliveryError>
+
+    private func lines(
+        _ app: InstalledApp,
+        _ way: Way,
+        _ choices: LinkChoices,
+        _ cache: LinkCache<PrivateFolder>
+    ) -> [String] {
+        let start =
+            switch way {
+            case .success(.bus): "started by the bus"
+            case .success(.command): "started by its command, and given the message"
+            case .success(.link): "started by its command, and given the link alone"
+            case .failure(let error): error.reason
+            }
+        var lines = ["\(app.name)  \(app.id)  (\(app.desktopID).desktop)", "  \(start)"]
         for domain in app.associatedDomains {
-            printLine("  \(domain.entry)")
+            lines.append("  \(domain.entry)")
             guard domain.service == "applinks" else { continue }
-            if choices.opensBrowser(for: Self.host(domain)) { printLine("    the browser was chosen for it") }
-            for line in links(domain.domain, app, cache).lines { printLine("    \(line)") }
+            if choices.opensBrowser(for: Self.host(domain)) { lines.append("    the browser was chosen for it") }
+            lines += links(domain.domain, app, cache).lines.map { "    \($0)" }
         }
-        for scheme in app.schemes { printLine("  \(scheme): only where custom schemes are allowed") }
+        return lines + app.schemes.map { "  \($0): only where custom schemes are allowed" }
+    }
+
+    private func object(
+        _ app: InstalledApp,
+        _ way: Way,
+        _ choices: LinkChoices,
+        _ cache: LinkCache<PrivateFolder>
+    ) -> JSONObject {
+        let domains = app.associatedDomains.map { domain -> JSONObject in
+            let object: JSONObject = ["entry": domain.entry, "domain": domain.domain]
+            guard domain.service == "applinks" else { return object }
+            let links = links(domain.domain, app, cache)
+            return object + [
+                "opens": choices.opensBrowser(for: Self.host(domain)) ? "browser" : "app",
+                "source": links.source?.rawValue,
+                "age_s": links.age,
+                "failure": links.failure,
+                "rules": links.rules,
+            ]
+        }
+        let (start, problem): (String?, String?) =
+            switch way {
+            case .success(let way): (way.rawValue, nil)
+            case .failure(let error): (nil, error.reason)
+            }
+        return [
+            "ok": true, "app_id": app.id, "name": app.name, "desktop_id": app.desktopID,
+            "dbus_activatable": app.isBusActivated, "started_by": start, "message": problem,
+            "associated_domains": domains, "schemes": app.schemes,
+        ]
     }
 
     /// A domain as `nfc apps choose` takes it.
@@ -97,59 +127,12 @@ struct AppsListCommand: AsyncParsableCommand {
         (domain.isWildcard ? "*." : "") + domain.domain
     }
 
-    private func printJSON(_ app: InstalledApp, _ user: UserEnvironment, _ cache: LinkCache<PrivateFolder>) {
-        let choices = LinkChoices(of: user.folders)
-        let way = Result { () throws(DeliveryError) in try user.deliverer.way(to: app) }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("app_id", app.id)
-        writer.member("name", app.name)
-        writer.member("desktop_id", app.desktopID)
-        writer.member("dbus_activatable", app.isBusActivated)
-        writer.key("started_by")
-        writer.value(try? way.get().rawValue)
-        if case .failure(let error) = way {
-            writer.member("message", error.reason)
-        } else {
-            writer.member(null: "message")
-        }
-        writer.key("associated_domains")
-        writer.beginArray()
-        for domain in app.associatedDomains {
-            writer.beginObject()
-            writer.member("entry", domain.entry)
-            writer.member("domain", domain.domain)
-            if domain.service == "applinks" {
-                let links = links(domain.domain, app, cache)
-                writer.member("opens", choices.opensBrowser(for: Self.host(domain)) ? "browser" : "app")
-                writer.member("source", links.source?.rawValue)
-                writer.member("age_s", links.age)
-                writer.key("failure")
-                writer.value(links.failure)
-                writer.key("rules")
-                writer.beginArray()
-                for rule in links.rules { writer.value(rule) }
-                writer.endArray()
-            }
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.key("schemes")
-        writer.beginArray()
-        for scheme in app.schemes { writer.value(scheme) }
-        writer.endArray()
-        writer.endObject()
-        writer.printLine()
-    }
-
-    /// The links of a domain that an app gets.
     private struct Links {
         var age: Int?
         var failure: String?
         var source: AssociationFileOptions.Source?
         var rules: [String] = []
-        var isThere = false
+        var hasFile = false
 
         var lines: [String] {
             var lines: [String] = []
@@ -158,8 +141,8 @@ struct AppsListCommand: AsyncParsableCommand {
                 lines.append("the site answered \(ageText(seconds: Int64(age)))")
             }
             if let failure { lines.append("the last try failed: \(failure)") }
-            if !isThere { lines.append("no association file; nfc links fetch gets it") }
-            if isThere, rules.isEmpty { lines.append("the association file gives this app no links") }
+            if !hasFile { lines.append("no association file; nfc links fetch gets it") }
+            if hasFile, rules.isEmpty { lines.append("the association file gives this app no links") }
             return lines + rules
         }
     }
@@ -167,11 +150,11 @@ struct AppsListCommand: AsyncParsableCommand {
     private func links(_ domain: String, _ app: InstalledApp, _ cache: LinkCache<PrivateFolder>) -> Links {
         var links = Links()
         let known = cache.association(of: domain)
-        links.source = LinkStatus(domain, known, now: UserEnvironment.now).source
+        links.source = LinkStatus(domain: domain, known: known, now: UserEnvironment.now).source
         links.age = known?.answered.map { Int(UserEnvironment.now - $0) }
         links.failure = known?.failure
         guard let matcher = cache.matchers(of: [domain])[domain] else { return links }
-        links.isThere = true
+        links.hasFile = true
         for (index, details) in matcher.file.details.enumerated() where details.apps.contains(app.id) {
             for rule in details.rules.indices {
                 links.rules.append(matcher.name(LinkMatcher.RulePosition(details: index, rule: rule)))
@@ -181,7 +164,6 @@ struct AppsListCommand: AsyncParsableCommand {
     }
 }
 
-/// `nfc apps choose`.
 struct AppsChooseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "choose",
@@ -197,7 +179,6 @@ struct AppsChooseCommand: AsyncParsableCommand {
             """
     )
 
-    /// What opens links.
     enum Choice: String, ExpressibleByArgument, CaseIterable {
         case app, browser
     }
@@ -212,33 +193,21 @@ struct AppsChooseCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let chosen = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            let user = UserEnvironment()
-            var choices = LinkChoices(of: user.folders)
-            let name = choices.choose(domain, isBrowser: choice == .browser)
-            // An entry for all hosts below a domain covers the name with '*.' like any of them, and no other entry does.
-            let isListed = name.map { name in user.apps().apps.contains { $0.entry(for: name) != nil } } ?? false
-            // An earlier choice can be undone after the app is gone.
-            guard let name, isListed || choice == .app else {
-                throw CommandFailure(.refused, "not-listed", "No installed app has links of \(domain). See: nfc apps")
-            }
-            do throws(StorageError) {
-                try choices.save(in: user.folders)
-            } catch {
-                throw CommandFailure(error)
-            }
-            return name
+        let user = UserEnvironment()
+        var choices = LinkChoices(of: user.folders)
+        let name = choices.choose(domain, isBrowser: choice == .browser)
+        // An entry for all hosts below a domain covers the name with '*.' like any of them, and no other entry does.
+        let isListed = name.map { name in user.apps().apps.contains { $0.entry(for: name) != nil } } ?? false
+        // An earlier choice can be undone after the app is gone.
+        guard let name, isListed || choice == .app else {
+            throw CommandFailure("not-listed", "No installed app has links of \(domain). See: nfc apps")
         }
-        guard json else {
-            let what = choice == .browser ? "the browser" : "the app that has them"
-            return printLine("Links of \(chosen) open in \(what).")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("domain", chosen)
-        writer.member("opens", choice.rawValue)
-        writer.endObject()
-        writer.printLine()
+        try choices.save(in: user.folders)
+        let target = choice == .browser ? "the browser" : "the app that has them"
+        printResult(
+            json: json,
+            ["ok": true, "domain": name, "opens": choice.rawValue],
+            ["Links of \(name) open in \(target)."]
+        )
     }
 }

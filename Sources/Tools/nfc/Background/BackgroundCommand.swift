@@ -2,8 +2,8 @@
 import ArgumentParser
 import Foundation
 import TextSafety
+import UserBus
 
-/// `nfc background`.
 struct BackgroundCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "background",
@@ -21,7 +21,6 @@ struct BackgroundCommand: AsyncParsableCommand {
     )
 }
 
-/// `nfc background run`.
 struct BackgroundRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -38,16 +37,9 @@ struct BackgroundRunCommand: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of nfcd.")
     var options: [String] = []
 
-    func run() async throws {
-        do throws(CommandFailure) {
-            throw CommandProcess.become(try ServiceInstallation.program(), options)
-        } catch {
-            try error.report(json: options.contains("--json"))
-        }
-    }
+    func run() async throws { throw CommandProcess.become(try ServiceInstallation.program(), options) }
 }
 
-/// `nfc background status`.
 struct BackgroundStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -65,29 +57,20 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (text, status) = try await reportingFailure(json: json) { () throws(CommandFailure) in try ask() }
+        guard let (text, status) = try RunningService.status() else {
+            let message = "nfcd does not run. Start it with: nfc background enable, or: nfc background run"
+            throw CommandFailure("not-running", message)
+        }
         if json {
-            StandardOutput.write(JSONText.line(text) + "\n")
+            StandardOutput.write("\(JSONText.line(text))\n".utf8)
         } else {
             for line in status.lines { printLine(line) }
         }
         guard status.reading else { throw ExitCode(status.hasReader ? 1 : CommandFailure.Status.noReader.rawValue) }
     }
-
-    private func ask() throws(CommandFailure) -> (text: String, status: ServiceStatus) {
-        guard let answer = try RunningService.status() else {
-            throw CommandFailure(
-                .refused,
-                "not-running",
-                "nfcd does not run. Start it with: nfc background enable, or: nfc background run"
-            )
-        }
-        return answer
-    }
 }
 
 extension ServiceStatus {
-    /// The status for people.
     var lines: [String] {
         var lines = [reading ? "Tags are read." : "Tags are not read."]
         for condition in conditions {
@@ -104,4 +87,96 @@ extension ServiceStatus {
         if let inboxProblem { lines.append("nfcd can't save what it reads: \(inboxProblem) It tries again by itself.") }
         return lines
     }
+}
+
+/// The service that runs for the user, if any.
+enum RunningService {
+    private static let name = "org.opencorenfc.Background"
+
+    /// Calls a method of the service. The call does not start the service. The service has `limit` seconds to answer.
+    ///
+    /// - Returns: its answer; nil when it does not run.
+    /// - Throws: ``CommandFailure``, `no-bus` when there is no bus, and `no-answer` when it runs and does not answer.
+    static func ask(_ method: String, _ arguments: [BusValue] = [], within limit: UInt64 = 2) throws -> String? {
+        let object = BusCall.Object(name, "/org/opencorenfc/Background", name + "1")
+        do throws(BusError) {
+            let bus = try BusConnection(.user)
+            guard try bus.hasOwner(name) else { return nil }
+            return try bus.ask(BusCall(object, method, arguments), within: .seconds(limit)).first?.text ?? ""
+        } catch {
+            guard ![.libraryMissing, .noBus, .silentBus].contains(error.code) else { throw error }
+            throw CommandFailure("no-answer", "\(error.reason) See: journalctl --user -u nfcd")
+        }
+    }
+
+    /// Whether the service runs, even if it does not answer.
+    static var isRunning: Bool {
+        guard let bus = try? BusConnection(.user) else { return false }
+        return (try? bus.hasOwner(name)) == true
+    }
+
+    /// Asks the service for its status.
+    ///
+    /// - Returns: the answer as text and decoded; nil when the service does not run.
+    /// - Throws: ``CommandFailure``, `bad-answer` when the answer can't be read, and the failures of ``ask(_:_:within:)``.
+    static func status() throws -> (text: String, status: ServiceStatus)? {
+        guard let text = try ask("Status") else { return nil }
+        guard let status = ServiceStatus(text) else {
+            throw CommandFailure(
+                "bad-answer",
+                """
+                The program with nfcd's name on the bus sent a status that can't be read. It is another version of nfcd, \
+                or another program. Start nfcd again: systemctl --user restart nfcd
+                """
+            )
+        }
+        return (text, status)
+    }
+}
+
+/// The status that the service reports.
+struct ServiceStatus: Decodable {
+    struct Condition: Decodable {
+        var condition: String
+        var met: Bool
+        var source: String
+    }
+
+    var reading: Bool
+    var locked: Bool
+    /// Whether logind does not answer; nil from an earlier version of the service.
+    var silentLogin: Bool?
+    /// The screen savers that do not answer; nil from an earlier version of the service.
+    var silentSavers: [String]?
+    var waiting: Int
+    var conditions: [Condition]
+    /// Why the service can't save what it reads, as a sentence; nil when it can.
+    var inboxProblem: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case reading, locked, waiting, conditions
+        case silentLogin = "silent_login"
+        case silentSavers = "silent_savers"
+        case inboxProblem = "inbox_problem"
+    }
+
+    /// The longest answer that is read.
+    private static let maximumSize = 1 << 20
+
+    /// Reads the service's answer; nil when it can't be read.
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.maximumSize,
+            let status = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)), status.waiting >= 0
+        else {
+            return nil
+        }
+        self = status
+    }
+
+    /// The programs, by name, that do not report whether the screen is locked.
+    var silent: [String] { (silentLogin == true ? ["logind"] : []) + (silentSavers ?? []) }
+
+    var reader: Condition? { conditions.first { $0.condition == "reader" } }
+
+    var hasReader: Bool { reader?.met ?? true }
 }

@@ -7,7 +7,6 @@ import NFCSessions
 import TagLink
 import TextSafety
 
-/// `nfc background doctor`.
 struct BackgroundDoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -32,48 +31,27 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let status = Result { () throws(CommandFailure) in try RunningService.status()?.status }
+        let status = Result { try RunningService.status()?.status }
         var findings = [Self.service(status), await Self.reader(try? status.get())]
         findings += LinkDiagnostics(environment: ProcessInfo.processInfo.environment, now: UserEnvironment.now).findings
-        for finding in findings {
-            if json {
-                var writer = JSONWriter()
-                Self.write(finding, to: &writer)
-                writer.printLine()
-            } else {
-                for line in Self.lines(finding) { printLine(line) }
-            }
-        }
+        for finding in findings { printResult(json: json, Self.object(finding), Self.lines(finding)) }
         guard findings.allSatisfy({ $0.state != .fails }) else { throw ExitCode(1) }
     }
 
-    /// Whether the service does its work.
-    ///
-    /// - Parameter status: what it answered; nil when it does not run.
-    static func service(_ status: Result<ServiceStatus?, CommandFailure>) -> Finding {
+    /// Whether the service does its work. The status is nil when it does not run.
+    static func service(_ status: Result<ServiceStatus?, any Error>) -> Finding {
         switch status {
-        case .failure(let failure):
-            return Finding(
-                "service",
-                .fails,
-                "nfcd does not answer: \(failure.message)",
-                fix: failure.name == "no-bus" ? "See the result of the bus check." : "systemctl --user restart nfcd"
-            )
+        case .failure(let error):
+            let failure = CommandFailure(reporting: error)
+            let fix = failure?.name == "no-bus" ? "See the result of the bus check." : "systemctl --user restart nfcd"
+            return Finding("service", .fails, "nfcd does not answer: \(failure?.message ?? "\(error)")", fix: fix)
         case .success(nil):
-            return Finding(
-                "service",
-                .fails,
-                "nfcd does not run.",
-                fix: "nfc background enable, or without systemd: nfc background run"
-            )
+            let fix = "nfc background enable, or without systemd: nfc background run"
+            return Finding("service", .fails, "nfcd does not run.", fix: fix)
         case .success(let status?):
             if let problem = status.inboxProblem {
-                return Finding(
-                    "service",
-                    .fails,
-                    "nfcd runs, but can't save what it reads: \(problem)",
-                    fix: "Free some disk space, or make the folder writable. nfcd tries again by itself."
-                )
+                let fix = "Free some disk space, or make the folder writable. nfcd tries again by itself."
+                return Finding("service", .fails, "nfcd runs, but can't save what it reads: \(problem)", fix: fix)
             }
             // The reader has a check of its own below.
             let obstacles = status.conditions.filter { !$0.met && $0.condition != "reader" }
@@ -105,8 +83,6 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
     }
 
     /// The configuration of the reader that the service would use, to look at it without a recording.
-    ///
-    /// - Parameter own: that of this process.
     static func lookConfiguration(over own: ReaderConfiguration) -> ReaderConfiguration {
         var configuration = own
         configuration.reader = own.backgroundReader
@@ -115,7 +91,6 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         return configuration
     }
 
-    /// A finding as lines for people.
     static func lines(_ finding: Finding) -> [String] {
         let state =
             switch finding.state {
@@ -127,16 +102,11 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
         return ["\(state)  \(name): \(finding.text)"] + (finding.fix.map { ["      \($0)"] } ?? [])
     }
 
-    /// Writes a finding as an object.
-    static func write(_ finding: Finding, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("ok", finding.state != .fails)
-        writer.member("error", finding.state == .fails ? "\(finding.check)-fails" : nil)
-        writer.member("check", finding.check)
-        writer.member("subject", finding.subject)
-        writer.member("state", finding.state.rawValue)
-        writer.member("message", finding.text)
-        writer.member("fix", finding.fix)
-        writer.endObject()
+    static func object(_ finding: Finding) -> JSONObject {
+        let fails = finding.state == .fails
+        return [
+            "ok": !fails, "error": fails ? "\(finding.check)-fails" : nil, "check": finding.check,
+            "subject": finding.subject, "state": finding.state.rawValue, "message": finding.text, "fix": finding.fix,
+        ]
     }
 }

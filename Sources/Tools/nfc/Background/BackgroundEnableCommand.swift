@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import LinkDelivery
+import LinuxSupport
 import NFCReaders
 import NFCSessions
 import TextSafety
+import UserBus
 
-/// `nfc background enable`.
 struct BackgroundEnableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable",
@@ -36,83 +38,64 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (paths, notes) = try await reportingFailure(json: json) {
-            () throws(CommandFailure) -> ([String], [String]) in
-            let configuration = ReaderConfiguration(reader: reader)
-            if let problem = configuration.serviceProblem {
-                throw CommandFailure(.usage, "usage", problem)
-            }
-            let program = try ServiceInstallation.program()
-            try ServiceInstallation.systemctl("show-environment")
-            try refuseAnotherService()
-            let installation = ServiceInstallation()
-            try enable(installation, program)
-            return (installation.paths, remarks(program, configuration))
-        }
-        guard json else {
-            for path in paths { printLine("Wrote \(path)") }
-            for note in notes { StandardError.writeLine("Note: \(note)") }
-            return printLine("The service runs now, and in every session. See: nfc background status")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.key("files")
-        writer.values(paths)
-        writer.key("notes")
-        writer.values(notes)
-        writer.endObject()
-        writer.printLine()
+        let configuration = ReaderConfiguration(reader: reader)
+        if let problem = configuration.serviceProblem { throw CommandFailure(.usage, "usage", problem) }
+        let program = try ServiceInstallation.program()
+        try ServiceInstallation.systemctl("show-environment")
+        try refuseAnotherService()
+        let installation = ServiceInstallation()
+        try enable(installation, program)
+        let notes = remarks(program, configuration)
+        if !json { for note in notes { StandardError.writeLine("Note: \(note)") } }
+        printResult(
+            json: json,
+            ["ok": true, "files": installation.paths, "notes": notes],
+            installation.paths.map { "Wrote \($0)" }
+                + ["The service runs now, and in every session. See: nfc background status"]
+        )
     }
 
-    private func enable(_ installation: ServiceInstallation, _ program: String) throws(CommandFailure) {
+    private func enable(_ installation: ServiceInstallation, _ program: String) throws {
         var arguments = reader.map { ["--reader", $0] } ?? []
         if allowCustomSchemes { arguments.append("--allow-custom-schemes") }
         if logContent { arguments.append("--log-content") }
         let earlier = try installation.earlier()
-        do throws(CommandFailure) {
+        do {
             try installation.write(program: program, arguments: arguments)
             try ServiceInstallation.systemctl("daemon-reload")
             try ServiceInstallation.systemctl("enable", ServiceInstallation.unitName)
             try ServiceInstallation.systemctl("restart", ServiceInstallation.unitName)
             try confirm()
         } catch {
-            takeBack(installation, earlier)
+            undo(installation, earlier)
             throw error
         }
     }
 
     /// A service that was started by hand owns the bus name and the inbox, so systemd could not start another.
-    private func refuseAnotherService() throws(CommandFailure) {
+    private func refuseAnotherService() throws {
         guard RunningService.isRunning else { return }
-        do throws(CommandFailure) {
+        do {
             try ServiceInstallation.systemctl("is-active", "--quiet", ServiceInstallation.unitName)
         } catch {
-            throw CommandFailure(
-                .refused,
-                "still-running",
-                "An nfcd that systemd did not start already runs. Stop it, then enable the service."
-            )
+            let message = "An nfcd that systemd did not start already runs. Stop it, then enable the service."
+            throw CommandFailure("still-running", message)
         }
     }
 
     /// For systemd the service has started when it owns its bus name; it works only when it also answers.
-    private func confirm() throws(CommandFailure) {
-        do throws(CommandFailure) {
+    private func confirm() throws {
+        do {
             guard try RunningService.ask("Status", within: 20) == nil else { return }
-        } catch  where error.name == "no-bus" {
+        } catch is BusError {
             // systemctl has reported the failure.
             return
         }
-        throw CommandFailure(
-            .refused,
-            "ended",
-            "The service ended at once, and all changes were undone. See: journalctl --user -u nfcd"
-        )
+        let message = "The service ended at once, and all changes were undone. See: journalctl --user -u nfcd"
+        throw CommandFailure("ended", message)
     }
 
-    /// Restores the earlier files; an earlier service runs again.
-    private func takeBack(_ installation: ServiceInstallation, _ earlier: ServiceInstallation.Earlier) {
+    private func undo(_ installation: ServiceInstallation, _ earlier: ServiceInstallation.Earlier) {
         if !earlier.isEnabled { try? ServiceInstallation.systemctl("disable", "--now", ServiceInstallation.unitName) }
         installation.restore(earlier)
         try? ServiceInstallation.systemctl("daemon-reload")
@@ -120,10 +103,9 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         if earlier.isEnabled { try? ServiceInstallation.systemctl("restart", ServiceInstallation.unitName) }
     }
 
-    /// Warnings after a success.
     private func remarks(_ program: String, _ configuration: ReaderConfiguration) -> [String] {
         var notes: [String] = []
-        if ServiceInstallation.isPassing(program) {
+        if ServiceInstallation.isTemporary(program) {
             notes.append(
                 """
                 The service runs \(program), which is in a build folder. If that folder is cleaned, the service no longer \
@@ -135,5 +117,104 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
             notes.append("\(line) does not exist now. The service uses the reader as soon as it appears.")
         }
         return notes
+    }
+}
+
+struct BackgroundDisableCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable",
+        abstract: "Stop the service, and keep systemd from starting it again.",
+        discussion: """
+            The inbox stays. --purge removes it, and everything else that the service
+            has saved: its memory of notifications, the association files of the apps'
+            domains, and the choices between apps and the browser.
+
+            Examples:
+              nfc background disable
+              nfc background disable --purge --dry-run
+              nfc background disable --purge
+
+            Exit status: 0 when the service is disabled and all is removed, else 1.
+            """
+    )
+
+    @Flag(help: "Also remove everything that the service has saved, with the inbox.")
+    var purge = false
+
+    @Flag(help: "Only show what would be removed.")
+    var dryRun = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    private struct Removal {
+        var files: [String]
+        var data: [ServiceData.Item] = []
+
+        var isEmpty: Bool { files.isEmpty && data.isEmpty }
+
+        /// The files, each with a verb before its path.
+        func lines(_ verb: String) -> [String] {
+            files.map { "\(verb) \($0)" }
+                + data.map { "\(verb) \($0.path): \($0.content), \($0.count == 1 ? "1 file" : "\($0.count) files")" }
+        }
+    }
+
+    func run() async throws {
+        let installation = ServiceInstallation()
+        let data = ServiceData(UserEnvironment().folders)
+        if dryRun {
+            let files = installation.paths.filter(FileManager.default.fileExists(atPath:))
+            return show(Removal(files: files, data: purge ? data.items : []))
+        }
+        if purge, !json {
+            for line in Removal(files: [], data: data.items).lines("Will remove") { StandardError.writeLine(line) }
+        }
+        var removal = Removal(files: try disable(installation))
+        if purge {
+            // A service that was started by hand would go on writing files.
+            if RunningService.isRunning {
+                let message =
+                    "An nfcd that systemd did not start still runs, so its files were not removed. Stop it first."
+                throw CommandFailure("still-running", message)
+            }
+            removal.data = try data.remove()
+        }
+        show(removal)
+    }
+
+    private func disable(_ installation: ServiceInstallation) throws -> [String] {
+        do {
+            try ServiceInstallation.systemctl("show-environment")
+        } catch let failure as CommandFailure where failure.name == "no-systemd" {
+            // Without systemd nothing runs the service; its files are removed anyway.
+            if purge { return installation.remove() }
+            throw CommandFailure(
+                "no-systemd",
+                """
+                systemd does not run for this user, so there is no service to disable. If you started nfcd yourself, stop it \
+                with Ctrl-C. To remove what it has saved: nfc background disable --purge
+                """
+            )
+        }
+        if FileManager.default.fileExists(atPath: installation.paths[0]) {
+            try ServiceInstallation.systemctl("disable", "--now", ServiceInstallation.unitName)
+        }
+        let files = installation.remove()
+        try ServiceInstallation.systemctl("daemon-reload")
+        return files
+    }
+
+    private func show(_ removal: Removal) {
+        let removed = removal.data.map { item -> JSONObject in
+            ["path": item.path, "content": item.content, "count": item.count]
+        }
+        var lines = removal.lines(dryRun ? "Would remove" : "Removed")
+        if removal.isEmpty {
+            lines.append("The service was not enabled, and there was nothing to remove.")
+        } else if !dryRun {
+            lines.append("The service has stopped, and will not start again.")
+        }
+        printResult(json: json, ["ok": true, "dry_run": dryRun, "files": removal.files, "removed": removed], lines)
     }
 }

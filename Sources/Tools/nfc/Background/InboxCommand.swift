@@ -4,10 +4,10 @@ import BackgroundTagReading
 import LinkDelivery
 import LinuxSupport
 import NDEF
+import TagLink
 import TextSafety
 import UserBus
 
-/// `nfc inbox`.
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
@@ -16,7 +16,6 @@ struct InboxCommand: ParsableCommand {
     )
 }
 
-/// `nfc inbox list`.
 struct InboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -35,22 +34,15 @@ struct InboxListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let user = UserEnvironment()
-        let (content, router) = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            let inbox = try user.inbox()
-            let router = try user.router()
-            do throws(StorageError) {
-                return (try inbox.content(), router)
-            } catch {
-                throw CommandFailure(error)
-            }
-        }
+        let content = try user.inbox().content()
+        let router = try user.router()
         for entry in content.entries { show(entry, router) }
         for name in content.damaged {
             let text =
                 "\(name) in the inbox is damaged, or is not an entry, and can't be opened. "
                 + "Remove it: nfc inbox clear --damaged"
             if json {
-                CommandFailure(.refused, "damaged-entry", text).printJSON()
+                CommandFailure("damaged-entry", text).print(json: true)
             } else {
                 StandardError.writeLine(text)
             }
@@ -66,29 +58,20 @@ struct InboxListCommand: AsyncParsableCommand {
         if let message = try? NDEFMessage(decoding: entry.message), case .uri(let found) = LinkChoice(message) {
             uri = found
         }
-        let route = uri.map(router.route)
         let content = uri.flatMap { NotificationContent($0, router: router) }
-        guard json else {
-            let age = ageText(seconds: UserEnvironment.now - Int64(entry.id.received / 1000))
-            return printLine("\(entry.id)  \(content?.body ?? "Nothing to open")  (\(age))")
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("id", entry.id.description)
-        writer.member("received_ms", Int(entry.id.received))
-        writer.member("announced", entry.isAnnounced)
-        writer.key("uri")
-        writer.value(uri?.text)
-        writer.member("opens", route?.target)
-        writer.member("can_open", content?.actionTitle != nil)
-        writer.member("message_hex", hex: entry.message)
-        writer.endObject()
-        writer.printLine()
+        let age = ageText(seconds: UserEnvironment.now - Int64(entry.id.received / 1000))
+        printResult(
+            json: json,
+            [
+                "ok": true, "id": entry.id.description, "received_ms": Int(entry.id.received),
+                "announced": entry.isAnnounced, "uri": uri?.text, "opens": uri.flatMap { router.route($0).target },
+                "can_open": content?.actionTitle != nil, "message_hex": entry.message.hexText(),
+            ],
+            ["\(entry.id)  \(content?.body ?? "Nothing to open")  (\(age))"]
+        )
     }
 }
 
-/// `nfc inbox open`.
 struct InboxOpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
@@ -118,97 +101,67 @@ struct InboxOpenCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (delivery, receipt) = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            let user = UserEnvironment()
-            let inbox = try user.inbox()
-            let entry = try choose(inbox)
-            switch ScreenLock.ask() {
-            case .unlocked: break
-            case .locked: throw locked(entry.id)
-            case .unknown(let reason):
-                throw CommandFailure(
-                    .refused,
-                    "locked",
-                    "The screen counts as locked: \(reason) Try again when it answers."
-                )
-            }
-            let router = try user.router(allowsCustomSchemes: allowCustomSchemes)
-            guard let delivery = Delivery(message: entry.message, router: router) else {
-                throw CommandFailure(.refused, "nothing-to-open", "The entry has no link that can be opened.")
-            }
-            let claim = try claim(entry.id, inbox)
-            defer { withExtendedLifetime(claim) {} }
-            let receipt = try open(delivery, user.deliverer)
-            do throws(StorageError) {
-                try inbox.remove(entry.id)
-            } catch {
-                throw CommandFailure(error)
-            }
-            return (delivery, receipt)
+        let user = UserEnvironment()
+        let inbox = try user.inbox()
+        let entry = try choose(inbox)
+        switch ScreenLock.ask() {
+        case .unlocked: break
+        case .locked: throw locked(entry.id)
+        case .unknown(let reason):
+            throw CommandFailure("locked", "The screen counts as locked: \(reason) Try again when it answers.")
         }
-        guard json else { return printLine("Opened in \(Self.text(delivery, receipt))") }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.member("opened_in", Self.text(delivery, receipt))
-        writer.key("app")
-        writer.value(receipt.app)
-        writer.member("with_message", receipt.hasMessage)
-        writer.endObject()
-        writer.printLine()
+        let router = try user.router(allowsCustomSchemes: allowCustomSchemes)
+        guard let delivery = Delivery(message: entry.message, router: router) else {
+            throw CommandFailure("nothing-to-open", "The entry has no link that can be opened.")
+        }
+        let claim = try claim(entry.id, inbox)
+        defer { withExtendedLifetime(claim) {} }
+        let receipt = try open(delivery, user.deliverer)
+        try inbox.remove(entry.id)
+        let target = Self.text(delivery, receipt)
+        printResult(
+            json: json,
+            ["ok": true, "opened_in": target, "app": receipt.app, "with_message": receipt.hasMessage],
+            ["Opened in \(target)"]
+        )
     }
 
-    private func choose(_ inbox: Inbox<PrivateFolder>) throws(CommandFailure) -> InboxEntry {
-        let content: Inbox<PrivateFolder>.Content
-        do throws(StorageError) {
-            content = try inbox.content()
-        } catch {
-            throw CommandFailure(error)
-        }
+    private func choose(_ inbox: Inbox<PrivateFolder>) throws -> InboxEntry {
+        let content = try inbox.content()
         guard let wanted = identifier?.id else {
             if let newest = content.entries.last { return newest }
             guard content.damaged.isEmpty else {
-                throw CommandFailure(
-                    .refused,
-                    "damaged-entry",
-                    "All entries in the inbox are damaged, so there is nothing to open. See: nfc inbox list"
-                )
+                let message = "All entries in the inbox are damaged, so there is nothing to open. See: nfc inbox list"
+                throw CommandFailure("damaged-entry", message)
             }
-            throw CommandFailure(.refused, "no-entry", "The inbox is empty, so there is nothing to open.")
+            throw CommandFailure("no-entry", "The inbox is empty, so there is nothing to open.")
         }
         if let entry = content.entries.first(where: { $0.id == wanted }) { return entry }
         guard content.damagedEntries.contains(wanted) else { throw missing(wanted) }
         throw CommandFailure(
-            .refused,
             "damaged-entry",
-            "The file of entry \(wanted) is damaged, so its link can't be opened. Hold the tag near the reader again, and "
-                + "remove the entry: nfc inbox clear \(wanted)"
+            """
+            The file of entry \(wanted) is damaged, so its link can't be opened. Hold the tag near the reader again, and \
+            remove the entry: nfc inbox clear \(wanted)
+            """
         )
     }
 
     /// Claims the entry until it is opened and removed, so that a click and a command at the same time open it once.
-    private func claim(_ id: InboxEntry.ID, _ inbox: Inbox<PrivateFolder>) throws(CommandFailure) -> FileClaim {
+    private func claim(_ id: InboxEntry.ID, _ inbox: Inbox<PrivateFolder>) throws -> FileClaim {
         do throws(StorageError) {
             return try inbox.claim(id)
-        } catch  where error.code == .inUse {
-            throw CommandFailure(
-                .refused,
-                "being-opened",
-                "Entry \(id) is already being opened, by its notification or by another nfc inbox open."
-            )
-        } catch  where error.code == .missing {
-            throw missing(id)
         } catch {
-            throw CommandFailure(error)
+            if error.code == .missing { throw missing(id) }
+            guard error.code == .inUse else { throw error }
+            let message = "Entry \(id) is already being opened, by its notification or by another nfc inbox open."
+            throw CommandFailure("being-opened", message)
         }
     }
 
     private func missing(_ id: InboxEntry.ID) -> CommandFailure {
-        CommandFailure(
-            .refused,
-            "no-entry",
-            "The inbox has no entry \(id). It may have been opened already. See: nfc inbox list"
-        )
+        let message = "The inbox has no entry \(id). It may have been opened already. See: nfc inbox list"
+        return CommandFailure("no-entry", message)
     }
 
     /// The failure while the screen is locked. If the service runs, it opens the entry when the screen is unlocked.
@@ -217,17 +170,16 @@ struct InboxOpenCommand: AsyncParsableCommand {
         let next =
             answer == "locked"
             ? "The link opens when the screen is unlocked." : "Unlock it, then open the entry."
-        return CommandFailure(.refused, "locked", "The screen is locked. \(next)")
+        return CommandFailure("locked", "The screen is locked. \(next)")
     }
 
-    private func open(_ delivery: Delivery, _ deliverer: LinkDeliverer) throws(CommandFailure) -> LinkDeliverer.Receipt
-    {
+    private func open(_ delivery: Delivery, _ deliverer: LinkDeliverer) throws -> LinkDeliverer.Receipt {
         do throws(DeliveryError) {
             return try deliverer.deliver(delivery)
         } catch {
             // Last, because a reason may end with a command to copy.
             let text = "The link was not opened, and its entry stays in the inbox. \(error.reason)"
-            throw CommandFailure(.refused, error.code.rawValue, text)
+            throw CommandFailure(error.code.rawValue, text)
         }
     }
 
@@ -239,5 +191,89 @@ struct InboxOpenCommand: AsyncParsableCommand {
         case .browser: "the browser" + (receipt.app.map { ", \($0)" } ?? "")
         case .system(let scheme, _): "the system's app for \(scheme.rawValue)" + (receipt.app.map { ", \($0)" } ?? "")
         }
+    }
+}
+
+struct InboxClearCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear",
+        abstract: "Remove entries and damaged files from the inbox.",
+        discussion: """
+            Examples:
+              nfc inbox clear
+              nfc inbox clear 019fb0c2d4e11a2b3c4d
+              nfc inbox clear --damaged
+
+            An identifier can be that of a damaged entry. Empty folders are removed too.
+
+            Exit status: 0 when everything was removed. 1 when the inbox does not have a
+            named entry; then nothing is removed. 1 also when something can't be
+            removed; the message names it, and the rest is removed.
+            """
+    )
+
+    @Argument(help: "An entry's identifier, 20 digits. Default: all entries.")
+    var identifiers: [EntryArgument] = []
+
+    @Flag(help: "Remove only damaged files.")
+    var damaged = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard identifiers.isEmpty || !damaged else {
+            throw ValidationError("Give identifiers or --damaged, not both.")
+        }
+    }
+
+    func run() async throws {
+        let removal = try remove(try UserEnvironment().inbox())
+
+        let entries = removal.entries == 1 ? "1 entry" : "\(removal.entries) entries"
+        let files = removal.damaged == 1 ? "1 damaged file" : "\(removal.damaged) damaged files"
+        var problem: JSONObject = [:]
+        if !removal.kept.isEmpty {
+            let message = removal.kept.map(\.reason).joined(separator: " ") + " Remove it by hand."
+            problem = ["error": "not-removed", "message": message]
+        }
+        printResult(
+            json: json,
+            ["ok": removal.kept.isEmpty] + problem + [
+                "removed": removal.entries, "damaged": removal.damaged,
+                "kept": removal.kept.map(\.name),
+            ],
+            ["Removed \(removal.damaged == 0 ? entries : "\(entries) and \(files)")."]
+        )
+        guard !removal.kept.isEmpty else { return }
+        if !json {
+            for kept in removal.kept { StandardError.writeLine("Error: \(kept.reason) Remove it by hand.") }
+        }
+        throw ExitCode(CommandFailure.Status.refused.rawValue)
+    }
+
+    private func remove(_ inbox: Inbox<PrivateFolder>) throws -> Inbox<PrivateFolder>.Removal {
+        if damaged { return try inbox.removeDamaged() }
+        if identifiers.isEmpty { return try inbox.clear() }
+        if let removal = try inbox.remove(Set(identifiers.map(\.id))) { return removal }
+        let content = try inbox.content()
+        let known = Set(content.entries.map(\.id)).union(content.damagedEntries)
+        let missing = identifiers.map(\.id).filter { !known.contains($0) }.map(\.description)
+        throw CommandFailure(
+            "no-entry",
+            "The inbox has no entry \(missing.joined(separator: ", ")), and nothing was removed. See: nfc inbox list"
+        )
+    }
+}
+
+/// The identifier of an entry on the command line. It can also be the name of the entry's file, as damaged entries are
+/// listed.
+struct EntryArgument: ExpressibleByArgument {
+    var id: InboxEntry.ID
+
+    init?(argument: String) {
+        let suffix = [".entry", ".new"].first(where: argument.hasSuffix) ?? ""
+        guard let id = InboxEntry.ID(String(argument.dropLast(suffix.count))) else { return nil }
+        self.id = id
     }
 }

@@ -5,7 +5,6 @@ import LinuxSupport
 
 /// The files that register a user's service with systemd, the bus and the desktop.
 struct ServiceInstallation {
-    /// The unit's name.
     static let unitName = "nfcd.service"
     /// Larger existing files are not replaced, because they could not be restored.
     private static let maximumSize = 1 << 20
@@ -20,7 +19,6 @@ struct ServiceInstallation {
         dataFolder = folders.data
     }
 
-    /// The files, each with its path.
     var paths: [String] {
         [
             "\(unitFolder)/\(Self.unitName)", "\(dataFolder)/dbus-1/services/\(Self.busFileName)",
@@ -30,29 +28,26 @@ struct ServiceInstallation {
     }
 
     /// The service's program: beside this one, or in one of the folders of `PATH`.
-    static func program() throws(CommandFailure) -> String {
+    static func program() throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
         let beside = ProgramPath.ownFolder.map { $0 + "/nfcd" }
         guard let found = beside.flatMap({ ProgramPath.isProgram($0) ? $0 : nil }) ?? ProgramPath.find("nfcd", in: path)
         else {
-            throw CommandFailure(
-                .refused,
-                "no-service",
-                "There is no nfcd beside nfc or in PATH. Build or install it: swift build --product nfcd"
-            )
+            let message = "There is no nfcd beside nfc or in PATH. Build or install it: swift build --product nfcd"
+            throw CommandFailure("no-service", message)
         }
         return found
     }
 
     /// Whether a program is in a folder that may be cleaned: a build folder, or one for temporary files.
-    static func isPassing(_ path: String) -> Bool {
+    static func isTemporary(_ path: String) -> Bool {
         path.split(separator: "/").contains(".build") || path.hasPrefix("/tmp/") || path.hasPrefix("/var/tmp/")
     }
 
     // MARK: The files
 
     /// Writes the files. If that fails, it restores the earlier ones.
-    func write(program: String, arguments: [String]) throws(CommandFailure) {
+    func write(program: String, arguments: [String]) throws {
         let texts = [
             ServiceFiles.unit(program: program, arguments: arguments), ServiceFiles.busFile(program: program),
             ServiceFiles.desktopEntry(program: program), ServiceFiles.icon,
@@ -62,12 +57,12 @@ struct ServiceInstallation {
                 let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             } catch {
-                throw CommandFailure(.refused, "not-written", "The folder of \(path) can't be created.")
+                throw CommandFailure("not-written", "The folder of \(path) can't be created.")
             }
             do throws(StorageError) {
                 try OutputFile.write(Array(text.utf8), to: path, readers: .everyone)
             } catch {
-                throw CommandFailure(.refused, "not-written", error.reason)
+                throw CommandFailure("not-written", error.reason)
             }
         }
     }
@@ -80,7 +75,6 @@ struct ServiceInstallation {
         paths.filter { path in (try? FileManager.default.removeItem(atPath: path)) != nil }
     }
 
-    /// The state before a change.
     struct Earlier {
         /// The content of each file that existed.
         fileprivate var files: [String: [UInt8]] = [:]
@@ -94,13 +88,13 @@ struct ServiceInstallation {
     /// The state now, for ``restore(_:)``.
     ///
     /// - Throws: ``CommandFailure`` when an existing file could not be restored later.
-    func earlier() throws(CommandFailure) -> Earlier {
+    func earlier() throws -> Earlier {
         var earlier = Earlier()
         for path in paths {
             do throws(StorageError) {
                 earlier.files[path] = try InputFile(path, limit: Self.maximumSize).readToEnd()
             } catch {
-                guard error.code == .missing else { throw CommandFailure(.refused, "not-written", error.reason) }
+                guard error.code == .missing else { throw CommandFailure("not-written", error.reason) }
             }
             var folder = (path as NSString).deletingLastPathComponent
             while folder.count > 1, !FileManager.default.fileExists(atPath: folder) {
@@ -114,7 +108,6 @@ struct ServiceInstallation {
         return earlier
     }
 
-    /// Restores the earlier state.
     func restore(_ earlier: Earlier) {
         remove()
         for (path, content) in earlier.files {
@@ -124,8 +117,7 @@ struct ServiceInstallation {
         for folder in earlier.missingFolders { unsafe rmdir(folder) }
     }
 
-    /// Runs systemctl for the user.
-    static func systemctl(_ arguments: String...) throws(CommandFailure) {
+    static func systemctl(_ arguments: String...) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["systemctl", "--user"] + arguments
@@ -143,13 +135,136 @@ struct ServiceInstallation {
         guard process.terminationStatus == 0 else {
             // The first question that is asked. It fails too where there is no systemctl.
             if arguments == ["show-environment"] { throw noSystemd }
-            throw CommandFailure(.refused, "systemd", "systemctl --user \(arguments.joined(separator: " ")): \(text)")
+            throw CommandFailure("systemd", "systemctl --user \(arguments.joined(separator: " ")): \(text)")
         }
     }
 
     private static let noSystemd = CommandFailure(
-        .refused,
         "no-systemd",
         "systemd does not run for this user, so it can't run the service. Start it yourself, or let your session start it: nfc background run"
     )
+}
+
+/// The texts of the files that register the service with systemd, the bus and the desktop.
+enum ServiceFiles {
+    static func unit(program: String, arguments: [String] = []) -> String {
+        let command = ([program] + arguments).map(quoted).joined(separator: " ")
+        return """
+            # Reads NFC tags in the background. 'nfc background enable' writes this file with the program's own path.
+            [Unit]
+            Description=Background reading of NFC tags
+
+            [Service]
+            Type=dbus
+            BusName=org.opencorenfc.Background
+            ExecStart=\(command)
+            Restart=on-failure
+            RestartSec=2
+            # Apps run as units of their own. If an app is a child of the service after all, it outlives the service.
+            KillMode=process
+
+            # Limits for the service alone. The apps that it opens do not have them.
+            UMask=0077
+            LimitCORE=0
+            MemoryMax=256M
+            TasksMax=128
+            NoNewPrivileges=yes
+            LockPersonality=yes
+            MemoryDenyWriteExecute=yes
+            # The buses, pcscd and sessions; the sites that serve association files; the kernel, which reports that the network has
+            # changed, and which the C library asks about addresses.
+            RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+            RestrictNamespaces=yes
+            RestrictRealtime=yes
+            RestrictSUIDSGID=yes
+            SystemCallArchitectures=native
+            SystemCallFilter=@system-service
+            SystemCallFilter=~@privileged @resources
+            SystemCallErrorNumber=EPERM
+            # PrivateTmp, ProtectSystem and ProtectHome are left out: in a user's unit systemd makes a user namespace for them.
+            # There, files of root look like another user's files, so no installed app could be trusted, and programs that
+            # have a camera open can't be found.
+
+            [Install]
+            WantedBy=default.target
+
+            """
+    }
+
+    /// The bus activation file: what the bus starts when a program calls the service. With systemd it is the unit.
+    static func busFile(program: String) -> String {
+        """
+        # Starts nfcd when its name is called. 'nfc background enable' writes this file with the program's own path.
+        [D-BUS Service]
+        Name=org.opencorenfc.Background
+        Exec=\(quotedForBus(program))
+        SystemdService=nfcd.service
+
+        """
+    }
+
+    /// The desktop entry that identifies the sender of the notifications. It does not appear in menus.
+    static func desktopEntry(program: String) -> String {
+        """
+        [Desktop Entry]
+        Type=Application
+        Name=NFC
+        Comment=Reads NFC tags in the background
+        Icon=org.opencorenfc.Background
+        Exec=\(quotedForDesktop(program))
+        NoDisplay=true
+        X-GNOME-UsesNotifications=true
+
+        """
+    }
+
+    static let icon = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64">
+          <rect x="4" y="4" width="56" height="56" rx="13" fill="#1f6feb"/>
+          <g fill="none" stroke="#ffffff" stroke-width="5" stroke-linecap="round">
+            <path d="M20 25a12 12 0 0 1 0 14"/>
+            <path d="M29 20a21 21 0 0 1 0 24"/>
+            <path d="M38 15a30 30 0 0 1 0 34"/>
+          </g>
+        </svg>
+
+        """
+
+    private static func quoted(_ word: String) -> String {
+        guard !isPlain(word) else { return word }
+        let text = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
+            .replacing("$", with: "$$").replacing("\n", with: "\\n")
+        return "\"\(text)\""
+    }
+
+    /// A word of a command, quoted for the bus, which reads it as a shell does, without variables.
+    private static func quotedForBus(_ word: String) -> String {
+        isPlain(word) ? word : keyFileText("'\(word.replacing("'", with: #"'\''"#))'")
+    }
+
+    /// A word of a command, quoted for a desktop, with no field code for files and links (Desktop Entry Specification,
+    /// "The Exec key").
+    private static func quotedForDesktop(_ word: String) -> String {
+        guard !isPlain(word) else { return word }
+        var text = word.replacing("%", with: "%%")
+        for character in ["\\", "\"", "`", "$"] { text = text.replacing(character, with: "\\\(character)") }
+        return keyFileText("\"\(text)\"")
+    }
+
+    /// A value, escaped for the files of the bus and the desktop.
+    private static func keyFileText(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+    }
+
+    /// Whether a word needs no quotes for any of the programs that read a command.
+    private static func isPlain(_ word: String) -> Bool {
+        !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F: true
+                default: false
+                }
+            }
+    }
 }

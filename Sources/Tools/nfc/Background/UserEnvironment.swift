@@ -4,7 +4,6 @@ import Foundation
 import LinkDelivery
 import LinuxSupport
 
-/// The user's apps, inbox and association files.
 struct UserEnvironment {
     let folders = UserFolders(environment: ProcessInfo.processInfo.environment)
     let deliverer = LinkDeliverer(environment: ProcessInfo.processInfo.environment)
@@ -12,39 +11,14 @@ struct UserEnvironment {
     /// The seconds since 1970.
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
-    /// The installed apps.
     func apps() -> InstalledApps { InstalledApps(folders) }
 
-    /// The cache of association files.
-    func cache() throws(CommandFailure) -> LinkCache<PrivateFolder> {
-        do throws(StorageError) {
-            return try LinkCache(of: folders)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
+    func cache() throws(StorageError) -> LinkCache<PrivateFolder> { try LinkCache(of: folders) }
 
-    /// The inbox.
-    func inbox() throws(CommandFailure) -> Inbox<PrivateFolder> {
-        do throws(StorageError) {
-            return try Inbox(of: folders)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
+    func inbox() throws(StorageError) -> Inbox<PrivateFolder> { try Inbox(of: folders) }
 
     /// The router that decides where links go now.
-    func router(allowsCustomSchemes: Bool = false) throws(CommandFailure) -> LinkRouter {
-        do throws(StorageError) {
-            return try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-}
-
-extension CommandFailure {
-    convenience init(_ error: StorageError) {
-        self.init(.refused, "storage", error.reason)
+    func router(allowsCustomSchemes: Bool = false) throws(StorageError) -> LinkRouter {
+        try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
     }
 }

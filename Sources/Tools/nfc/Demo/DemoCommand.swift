@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import BackgroundTagReading
+import Glibc
+import LinkDelivery
 import LinuxSupport
+import TagLink
+import UniversalLinks
 import UserBus
 
-/// `nfc demo`.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -48,27 +52,24 @@ struct DemoCommand: AsyncParsableCommand {
             DemoLeftovers.remove(takeAway, within: Self.patience)
             return
         }
-        let signals = DemoSignals()
-        let words = DemoWords(json: json)
-        try await reportingFailure(json: json) { () async throws(CommandFailure) in
-            do throws(CommandFailure) {
-                try await show(signals, words)
-                words.say("end", "Everything is removed again: the service, the bus, the app and the folder.")
-            } catch  where error === DemoSignals.noOutput {
-                // The end of the process reports it, as for all commands.
-            }
+        let output = DemoOutput(json: json)
+        do {
+            try await show(DemoSignals(), output)
+            output.show("end", "Everything is removed again: the service, the bus, the app and the folder.")
+        } catch is DemoSignals.NoOutput {
+            // The end of the process reports it, as for all commands.
         }
     }
 
-    private func show(_ signals: DemoSignals, _ words: DemoWords) async throws(CommandFailure) {
+    private func show(_ signals: DemoSignals, _ output: DemoOutput) async throws {
         for folder in DemoLeftovers.removeAll() {
-            words.say("leftovers", "An earlier demonstration was killed. Its folder is removed: \(folder)")
+            output.show("leftovers", "An earlier demonstration was killed. Its folder is removed: \(folder)")
         }
-        let place = try await DemoSandbox(programs: try DemoPrograms(), usesDesktop: !terminal)
-        defer { place.remove() }
-        try place.install()
-        words.say("place", "Private folder, removed at the end: \(place.folder.path)")
-        words.say(
+        let sandbox = try await DemoSandbox(programs: try DemoPrograms(), usesDesktop: !terminal)
+        defer { sandbox.remove() }
+        try sandbox.install()
+        output.show("place", "Private folder, removed at the end: \(sandbox.folder.path)")
+        output.show(
             "app",
             "The sample app Tag Reader is installed there, with a local association file of \(DemoSandbox.domain) "
                 + "(developer mode)."
@@ -76,13 +77,67 @@ struct DemoCommand: AsyncParsableCommand {
         try signals.check()
         let bus: PrivateBus
         do throws(BusError) {
-            bus = try PrivateBus(in: place.folder, environment: place.environment)
+            bus = try PrivateBus(in: sandbox.folder, environment: sandbox.environment)
         } catch {
-            try DemoOutline(place: place, words: words).show()
-            throw CommandFailure(.refused, "no-bus-daemon", DemoOutline.missing(error))
+            try showWithoutBus(sandbox, output)
+            throw CommandFailure(
+                "no-bus-daemon",
+                "The service, the click and the app can't be shown, because they need a message bus. \(error.reason)"
+            )
         }
-        place.busAddress = bus.address
-        let show = DemoShow(place: place, words: words, signals: signals, clicks: yes)
-        try show.run(address: bus.address, usesDesktop: !terminal)
+        sandbox.busAddress = bus.address
+        try DemoRunner(sandbox: sandbox, output: output, signals: signals, clicks: yes)
+            .run(address: bus.address, usesDesktop: !terminal)
+    }
+
+    /// Shows the part that works without a message bus: where the tag's link goes, and the notification's text.
+    private func showWithoutBus(_ sandbox: DemoSandbox, _ output: DemoOutput) throws {
+        let router = try LinkDeliverer(environment: sandbox.environment).router()
+        guard let uri = TagURI(DemoSandbox.link), let content = NotificationContent(uri, router: router) else { return }
+        output.show(
+            "link",
+            "A tag with the link \(uri.text) would come near. By the association file, Tag Reader opens the link:",
+            lines: [router.universalLink(uri).why]
+        )
+        output.show("notification", "The notification would be:", lines: [content.title, content.body])
+    }
+}
+
+struct DemoOutput {
+    let json: Bool
+
+    func show(_ step: String, _ text: String, lines: [String] = []) {
+        printResult(
+            json: json,
+            ["ok": true, "step": step, "message": text, "lines": lines],
+            ["- \(text)"] + lines.map { "    \($0)" }
+        )
+    }
+
+    /// Prints what the person can do now. JSON output leaves it out.
+    func prompt(_ text: String) {
+        let line = "  \(text)"
+        if json { StandardError.writeLine(line) } else { printLine(line) }
+    }
+}
+
+/// Ctrl-C and the signals that end the demonstration, from its beginning to its end.
+final class DemoSignals: Sendable {
+    struct NoOutput: Error {}
+
+    private let isStopped = Locked(false)
+    private let signals: ProcessSignals
+
+    init() {
+        signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { [isStopped] _ in isStopped.withLock { $0 = true } }
+    }
+
+    /// Fails when the person or the system has ended the demonstration, or its output can't be written.
+    func check() throws {
+        if isStopped.withLock({ $0 }) {
+            let message = "The demonstration was stopped, and everything is removed again."
+            throw CommandFailure(.cancelled, "cancelled", message)
+        }
+        if StandardOutput.isBroken { throw NoOutput() }
     }
 }

@@ -10,16 +10,13 @@ import VirtualTags
 
 /// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
 final class DemoSandbox {
-    /// The domain of the sample app.
     static let domain = "tagreader.example"
-    /// The link on the tag.
     static let link = "https://\(domain)/welcome"
 
     let folder: PrivateFolder
     let programs: DemoPrograms
     /// The environment of all programs that are started.
     private(set) var environment: [String: String]
-    /// The bus of those programs.
     var busAddress: String {
         get { environment["DBUS_SESSION_BUS_ADDRESS"] ?? "" }
         set { environment["DBUS_SESSION_BUS_ADDRESS"] = newValue }
@@ -30,26 +27,15 @@ final class DemoSandbox {
     /// Removes everything when this process is killed.
     private let lifeline: Lifeline
 
-    /// - Parameters:
-    ///   - programs: the service and the sample app.
-    ///   - usesDesktop: whether the app may open a window.
-    init(programs: DemoPrograms, usesDesktop: Bool) async throws(CommandFailure) {
+    init(programs: DemoPrograms, usesDesktop: Bool) async throws {
         tag = try await Self.makeTag()
-        let folder: PrivateFolder
-        do throws(StorageError) {
-            folder = try PrivateFolder.random(DemoLeftovers.prefix)
-            lock = try DemoLeftovers.lock(folder)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let folder = try PrivateFolder.random(DemoLeftovers.prefix)
+        lock = try DemoLeftovers.lock(folder)
         guard let lifeline = DemoLeftovers.lifeline(of: folder) else {
             close(lock)
             try? FileManager.default.removeItem(atPath: folder.path)
-            throw CommandFailure(
-                .refused,
-                "not-started",
-                "/bin/sh can't be started. It is needed to clean up if the demonstration is killed."
-            )
+            let message = "/bin/sh can't be started. It is needed to clean up if the demonstration is killed."
+            throw CommandFailure("not-started", message)
         }
         self.lifeline = lifeline
         self.folder = folder
@@ -62,13 +48,7 @@ final class DemoSandbox {
         )
     }
 
-    /// The variables of the demonstration's programs.
-    ///
-    /// - Parameters:
-    ///   - path: the demonstration's folder.
-    ///   - app: the path of the sample app. Other programs are looked for beside it first.
-    ///   - usesDesktop: whether the app may open a window.
-    ///   - own: the variables of this process.
+    /// The variables of the demonstration's programs. Programs are looked for beside the sample app first.
     static func environment(
         of path: String,
         app: String,
@@ -100,40 +80,30 @@ final class DemoSandbox {
     }
 
     /// A tag with a link and a text, as a session would write it.
-    private static func makeTag() async throws(CommandFailure) -> TagImage {
+    private static func makeTag() async throws -> TagImage {
         guard let product = TagProduct(named: "NTAG215") else {
-            throw CommandFailure(.refused, "no-product", "There is no virtual NTAG215.")
+            throw CommandFailure("no-product", "There is no virtual NTAG215.")
         }
         let tag = product.blank(uid: nil, size: nil).makeTag()
-        let bench = try await TagBench(tag)
-        let message: [UInt8]
-        do {
-            message = try NDEFMessage([.uri(link), .text("Welcome to the demonstration.", language: "en")]).encoded()
-        } catch {
-            throw CommandFailure(.refused, "bad-message", "\(error)")
-        }
-        if let failure = await bench.tag.write(message, checks: false, locks: false).failure {
-            throw CommandFailure(failure)
-        }
+        let records: [NDEFRecord] = [try .uri(link), try .text("Welcome to the demonstration.", language: "en")]
+        let message = try NDEFMessage(records).encoded()
+        let outcome = try await ImageTagRunner(tag).tag.write(message, checks: false, locks: false)
+        if let failure = outcome.failure { throw CommandFailure(failure) }
         guard let contents = TagContents(of: tag) else {
-            throw CommandFailure(.refused, "no-product", "The virtual NTAG215 can't be saved to a file.")
+            throw CommandFailure("no-product", "The virtual NTAG215 can't be saved to a file.")
         }
         return TagImage(contents, format: .json)
     }
 
     /// Installs the sample app with its files, and its association file in developer mode.
-    func install() throws(CommandFailure) {
+    func install() throws {
         let name = "org.opencorenfc.TagReader"
-        do throws(StorageError) {
-            let data = try folder.folder("data")
-            try data.folder("applications").write("\(name).desktop", read("\(name).desktop"))
-            try data.folder("nfc").folder("apps").write("\(name).json", read("\(name).json"))
-            for name in ["run", "tags", "state", "cache", "config"] { _ = try folder.folder(name) }
-            let folders = UserFolders(environment: environment)
-            try LocalAssociations(making: folders).add(read("apple-app-site-association"), for: Self.domain)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let data = try folder.folder("data")
+        try data.folder("applications").write("\(name).desktop", read("\(name).desktop"))
+        try data.folder("nfc").folder("apps").write("\(name).json", read("\(name).json"))
+        for name in ["run", "tags", "state", "cache", "config"] { _ = try folder.folder(name) }
+        let folders = UserFolders(environment: environment)
+        try LocalAssociations(making: folders).add(read("apple-app-site-association"), for: Self.domain)
     }
 
     private func read(_ name: String) throws(StorageError) -> [UInt8] {
@@ -141,9 +111,7 @@ final class DemoSandbox {
     }
 
     /// Brings the tag near the virtual reader.
-    func bringTag() throws(CommandFailure) {
-        try ImageFile.save(tag, to: "\(folder.path)/tags/card.json")
-    }
+    func bringTag() throws { try ImageFile.save(tag, to: "\(folder.path)/tags/card.json") }
 
     /// Ends every program that was started here, and removes the folder. Call it once.
     func remove() {
@@ -151,5 +119,138 @@ final class DemoSandbox {
         try? FileManager.default.removeItem(atPath: folder.path)
         lifeline.cut()
         close(lock)
+    }
+}
+
+/// The programs of the demonstration: the service, and the sample app with its files.
+struct DemoPrograms {
+    let service: String
+    let app: String
+    /// The folder of the files.
+    let installation: String
+
+    init() throws {
+        // A fresh clone has neither. One build makes both.
+        let build = "Build what the demonstration needs: swift build"
+        do {
+            service = try ServiceInstallation.program()
+        } catch let failure as CommandFailure {
+            throw CommandFailure(failure.name, "There is no nfcd beside nfc or in PATH. \(build)")
+        }
+        let folders = [Self.folder(service), ProgramPath.ownFolder].compactMap { $0 }
+        let files = FileManager.default
+        let found = folders.map { "\($0)/TagReader" }.first(where: ProgramPath.isProgram)
+        guard let found else { throw CommandFailure("no-sample", "There is no TagReader beside nfc. \(build)") }
+        app = found
+        // The package manager puts resources beside a program: PACKAGE_TARGET.resources.
+        let folder = Self.folder(found)
+        let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+        let resources = names.filter { $0.hasSuffix("_TagReader.resources") }.sorted()
+        let paths = resources.map { "\(folder)/\($0)/Installation" }
+        guard let installation = paths.first(where: files.fileExists(atPath:)) else {
+            throw CommandFailure("no-sample", "The files of TagReader are not beside it. \(build)")
+        }
+        self.installation = installation
+    }
+
+    private static func folder(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
+}
+
+/// The programs of the demonstration and their children, found by a variable in their environment.
+enum DemoProcesses {
+    /// The variable. Its value is the demonstration's folder, whose name is unique.
+    static let mark = "NFC_DEMO"
+
+    /// How long a program may take to end by itself, in tenths of a second.
+    private static let patience = 30
+    /// A tenth of a second, in microseconds.
+    static let pause: UInt32 = 100_000
+
+    /// Ends the programs: first with SIGTERM, then with SIGKILL.
+    static func endAll(of folder: String) {
+        for step in 0...patience {
+            reap()
+            let processes = all(of: folder)
+            if processes.isEmpty { return }
+            let number = step == patience ? SIGKILL : SIGTERM
+            if step % 10 == 0 { for process in processes { kill(process, number) } }
+            usleep(pause)
+        }
+        reap()
+    }
+
+    private static func reap() {
+        while waitpid(-1, nil, WNOHANG) > 0 {}
+    }
+
+    private static func all(of folder: String) -> [pid_t] {
+        let entry = Array("\(mark)=\(folder)".utf8)
+        return (FolderNames.read("/proc") ?? []).compactMap { name in
+            guard let process = pid_t(name), process != getpid(),
+                let file = try? InputFile("/proc/\(name)/environ", limit: 1 << 20), let bytes = try? file.readToEnd(),
+                bytes.split(separator: 0).contains(entry[...])
+            else {
+                return nil
+            }
+            return process
+        }
+    }
+}
+
+/// What a killed demonstration leaves: its programs and its folder.
+///
+/// Each demonstration has a locked file in its folder. The system releases the lock when the process ends, in any way.
+enum DemoLeftovers {
+    /// The prefix of the folders' names.
+    static let prefix = "nfc-demo"
+    private static let lockName = "lock"
+
+    /// Locks a folder for this process, which must end its demonstration.
+    ///
+    /// - Returns: the lock's descriptor, which the caller closes.
+    static func lock(_ folder: PrivateFolder) throws(StorageError) -> Int32 {
+        let file = try folder.makeFile(lockName)
+        // No other process knows the folder yet.
+        _ = flock(file, LOCK_EX | LOCK_NB)
+        return file
+    }
+
+    /// Makes sure that ``remove(_:within:)`` runs when this process is killed.
+    static func lifeline(of folder: PrivateFolder) -> Lifeline? {
+        guard let program = ProgramPath.own else { return nil }
+        return Lifeline(script: #"exec "$0" demo --take-away "$1""#, words: [program, folder.path])
+    }
+
+    /// Removes what earlier demonstrations have left in the folder for temporary files.
+    ///
+    /// - Returns: the folders that were removed.
+    static func removeAll() -> [String] {
+        let parent = PrivateFolder.parentOfRandom
+        return (FolderNames.read(parent) { $0.hasPrefix(prefix + ".") } ?? []).compactMap { name in
+            let path = "\(parent)/\(name)"
+            return remove(path, within: 0) ? path : nil
+        }
+    }
+
+    /// Ends the programs of a demonstration whose process is gone, and removes its folder.
+    ///
+    /// - Returns: false when the folder is not a demonstration's, or its demonstration still runs.
+    @discardableResult
+    static func remove(_ path: String, within limit: Int) -> Bool {
+        guard (path as NSString).lastPathComponent.hasPrefix(prefix + "."),
+            let folder = try? PrivateFolder(path, creates: false),
+            let file = try? folder.open(lockName, O_RDWR)
+        else {
+            return false
+        }
+        defer { close(file) }
+        for step in 0...limit {
+            if flock(file, LOCK_EX | LOCK_NB) == 0 {
+                DemoProcesses.endAll(of: path)
+                return (try? FileManager.default.removeItem(atPath: path)) != nil
+            }
+            if step < limit { usleep(DemoProcesses.pause) }
+        }
+        return false
     }
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
+import LinuxSupport
+import NFCReaders
+import NFCSessions
 import ReaderEmulation
+import TagImages
 import TagLink
 import VirtualTags
 
@@ -54,10 +59,12 @@ struct EmulateShowCommand: AsyncParsableCommand {
     @Flag(help: "With --pcsc: start a private pcscd with only this reader.")
     var startPcscd = false
 
-    @Option(help: ArgumentHelp("With --pcsc: write pcscd's configuration to this folder.", valueName: "folder"))
-    var readerConf: String?
-
-    @Option(help: ArgumentHelp("With --pcsc: create the sockets in this folder.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "With --pcsc: create the sockets and pcscd's configuration in this folder.",
+            valueName: "folder"
+        )
+    )
     var folder: String?
 
     @Option(help: ArgumentHelp("With --pcsc: the reader's name.", valueName: "name"))
@@ -101,8 +108,8 @@ struct EmulateShowCommand: AsyncParsableCommand {
         if image == "-", out == nil {
             throw ValidationError("The image comes from standard input. Name a file to save it to: --out FILE")
         }
-        if !pcsc, startPcscd || readerConf != nil || folder != nil || readerName != nil {
-            throw ValidationError("--start-pcscd, --reader-conf, --folder and --reader-name need --pcsc.")
+        if !pcsc, startPcscd || folder != nil || readerName != nil {
+            throw ValidationError("--start-pcscd, --folder and --reader-name need --pcsc.")
         }
         if let timeout = timeout?.value, !(timeout > 0 && timeout <= 86400) {
             throw ValidationError("--timeout takes a number of seconds above 0, up to 86400.")
@@ -110,55 +117,54 @@ struct EmulateShowCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let end = try await reportingFailure(json: json, emulate)
+        // Read the image before signals are handled: it may be a pipe, and Ctrl-C should end the wait for it.
+        let file = try image.map { try ImageFile(path: $0, id: id) }
+        let signals = EmulationSignals(seconds: timeout?.value)
+        let output = EmulationOutput(json: json, onBroken: { signals.outputIsBroken() })
+        let end: EmulationSignals.End
+        if let pn532, let facing {
+            end = try await FacingEmulation(output: output, trace: trace).run(pn532, facing, until: signals)
+        } else {
+            guard let file else { throw CommandFailure(.usage, "no-image", "Give the tag: --image FILE.") }
+            end = try await show(file, signals, output)
+        }
+        output.ended(end)
         if end == .interrupt { throw ExitCode(CommandFailure.Status.cancelled.rawValue) }
     }
 
-    private func emulate() async throws(CommandFailure) -> EmulationSignals.End {
-        // Read the image before signals are handled: it may be a pipe, and Ctrl-C should end the wait for it.
-        let file = try image.map { (path) throws(CommandFailure) in try ImageFile(path: path, id: id) }
-        let signals = EmulationSignals(seconds: timeout?.value)
-        let output = EmulationOutput(json: json, onBroken: { signals.outputIsBroken() })
-        if let pn532, let facing {
-            do throws(EmulationError) {
-                return try await FacingEmulation(output: output, trace: trace).run(pn532, facing, until: signals)
-            } catch {
-                throw CommandFailure(.noReader, "no-reader", error.reason)
-            }
-        }
-        guard let file else { throw CommandFailure(.usage, "no-image", "Give the tag: --image FILE.") }
+    private func show(
+        _ file: ImageFile,
+        _ signals: EmulationSignals,
+        _ output: EmulationOutput
+    ) async throws -> EmulationSignals.End {
         try file.checkTarget(out)
         let tag = file.makeTag()
         if pn532 != nil, tag.technology == .nfcV {
-            throw CommandFailure(
-                .refused,
-                "unsupported",
-                "A PN532 can't read Type 5 tags. Use --pcsc instead."
-            )
+            throw CommandFailure("unsupported", "A PN532 can't read Type 5 tags. Use --pcsc instead.")
         }
         for note in try EmulationNote.all(file, out: out) { output.note(note) }
         let field = VirtualField()
         field.bring(tag)
         let saver = EmulationSaver(file: file, tag: tag, out: out, onSaved: { output.saved($0) })
-        let shown = Shown(field: field, tag: tag, product: file.product, output: output, saver: saver)
-        let end: EmulationSignals.End
+        let emulation = Emulation(field: field, tag: tag, product: file.product, output: output, saver: saver)
+        let result: Result<EmulationSignals.End, EmulationError>
         do throws(EmulationError) {
-            end =
-                if let pn532 { try await offerPN532(pn532, shown, signals) } else {
-                    try await offerPCSC(shown, signals)
+            let end =
+                if let pn532 {
+                    try await showOnPN532(pn532, emulation, signals)
+                } else {
+                    try await showOnPCSC(emulation, signals)
                 }
+            result = .success(end)
         } catch {
-            // Programs may have written to the tag before the reader failed.
-            try saver.finish()
-            throw CommandFailure(.noReader, "no-reader", error.reason)
+            result = .failure(error)
         }
+        // Programs may have written to the tag before the reader failed.
         try saver.finish()
-        output.ended(end)
-        return end
+        return try result.get()
     }
 
-    /// The values that both kinds of reader need.
-    private struct Shown {
+    private struct Emulation {
         var field: VirtualField
         var tag: any VirtualTag
         var product: String
@@ -168,85 +174,105 @@ struct EmulateShowCommand: AsyncParsableCommand {
         var commands: EmulationCommands { EmulationCommands(field: field, tag: tag, output: output) }
     }
 
-    /// The field, which reports each frame when --trace asks for it.
-    private func driver(_ shown: Shown) -> any FieldDriver {
-        guard trace else { return shown.field }
-        return TracedField(shown.field) { [output = shown.output] in output.exchange($0) }
+    private func driver(_ emulation: Emulation) -> any FieldDriver {
+        guard trace else { return emulation.field }
+        return TracedField(emulation.field) { [output = emulation.output] in output.exchange($0) }
     }
 
     /// Handles the host's exchanges: prints them, and saves soon what they have written.
-    private func observer(_ shown: Shown) -> @Sendable (Exchange) -> Void {
-        { [trace, output = shown.output, saver = shown.saver] exchange in
+    private func observer(_ emulation: Emulation) -> @Sendable (Exchange) -> Void {
+        { [trace, output = emulation.output, saver = emulation.saver] exchange in
             if trace { output.exchange(exchange) }
             saver.mayHaveChanged()
         }
     }
 
-    private func offerPN532(
+    private func showOnPN532(
         _ path: String,
-        _ shown: Shown,
+        _ emulation: Emulation,
         _ signals: EmulationSignals
     ) async throws(EmulationError) -> EmulationSignals.End {
-        let server = try PN532Server(path: path, field: driver(shown), onExchange: observer(shown))
-        shown.output.readyPN532(path: path, terminal: server.terminalName, product: shown.product, tag: shown.tag)
+        let server = try PN532Server(path: path, field: driver(emulation), onExchange: observer(emulation))
+        emulation.output.readyPN532(
+            path: path,
+            terminal: server.terminalName,
+            product: emulation.product,
+            tag: emulation.tag
+        )
         let serving = server.start()
-        if commands { shown.commands.start() }
+        if commands { emulation.commands.start() }
         let end = await signals.wait()
         server.stop()
         await serving.value
         return end
     }
 
-    private func offerPCSC(
-        _ shown: Shown,
+    private func showOnPCSC(
+        _ emulation: Emulation,
         _ signals: EmulationSignals
     ) async throws(EmulationError) -> EmulationSignals.End {
         let driverPath = try PCSCInstallation.findDriver()
-        let place = try EmulationFolder(folder, readerConf: readerConf)
-        var profile = ReaderProfile.showing(shown.tag.technology)
+        let folder = try EmulationFolder(folder)
+        do throws(EmulationError) {
+            let end = try await showOnPCSC(emulation, signals, in: folder, driverPath)
+            folder.remove()
+            return end
+        } catch {
+            folder.remove(afterFailure: true)
+            throw error
+        }
+    }
+
+    private func showOnPCSC(
+        _ emulation: Emulation,
+        _ signals: EmulationSignals,
+        in folder: EmulationFolder,
+        _ driverPath: String
+    ) async throws(EmulationError) -> EmulationSignals.End {
+        var profile = ReaderProfile.showing(emulation.tag.technology)
         // pcscd read the name from its configuration.
-        let installedName = startPcscd || readerConf != nil ? nil : place.installedName
+        let installedName = startPcscd ? nil : folder.installedName
         if let name = readerName ?? installedName { profile.name = name }
         let installation = try PCSCInstallation(
             readerName: profile.name,
-            socketPath: place.socketPath,
+            socketPath: folder.socketPath,
             driverPath: driverPath
         )
-        try place.checkRights(driverPath: driverPath)
-        let configuration = try place.write(installation.configuration)
+        let configuration = try folder.write(installation.configuration)
         let server = try ReaderServer(
-            in: place.folder,
+            in: folder.folder,
             profile: profile,
-            field: driver(shown),
-            onNotice: { [output = shown.output] notice in
+            field: driver(emulation),
+            onNotice: { [output = emulation.output] notice in
                 output.notice(notice)
                 signals.readerIsTaken()
             },
-            onExchange: observer(shown)
+            onExchange: observer(emulation)
         )
         let serving = server.start()
         let daemon: PrivatePCSCD?
         do throws(EmulationError) {
-            daemon = startPcscd ? try PrivatePCSCD(folder: place.folder, configuration: place.configurationFolder) : nil
+            daemon =
+                startPcscd
+                ? try PrivatePCSCD(folder: folder.folder, configuration: folder.configurationFolder) : nil
         } catch {
             server.stop()
             await serving.value
-            place.remove()
             throw error
         }
         var end: EmulationSignals.End?
         if let daemon { end = await signals.waitForReader(daemon) }
         if end == nil {
-            shown.output.readyPCSC(
+            emulation.output.readyPCSC(
                 reader: profile.name + " 00 00",
                 configuration: configuration,
                 isInstalled: installedName != nil,
                 daemon: daemon,
-                product: shown.product,
-                tag: shown.tag
+                product: emulation.product,
+                tag: emulation.tag
             )
             if commands {
-                var commands = shown.commands
+                var commands = emulation.commands
                 commands.server = server
                 commands.start()
             }
@@ -256,8 +282,108 @@ struct EmulateShowCommand: AsyncParsableCommand {
         await serving.value
         let failure = signals.daemonFailure
         daemon?.stop()
-        place.remove()
         if end == .daemonEnded { throw EmulationError(failure ?? "pcscd has ended.") }
         return end ?? .termination
+    }
+}
+
+/// Two PN532 in each other's field: the host of one makes it a card, and the host of the other reads it.
+struct FacingEmulation {
+    var output: EmulationOutput
+    var trace: Bool
+
+    func run(
+        _ first: String,
+        _ second: String,
+        until signals: EmulationSignals
+    ) async throws(EmulationError) -> EmulationSignals.End {
+        let fields = (VirtualField(), VirtualField())
+        let one = try server(first, in: fields.0, cardIn: fields.1)
+        let other: PN532Server
+        do throws(EmulationError) {
+            other = try server(second, in: fields.1, cardIn: fields.0)
+        } catch {
+            one.stop()
+            await one.start().value
+            throw error
+        }
+        let serving = [one.start(), other.start()]
+        output.readyFacing(first, terminal: one.terminalName, facing: second, terminal: other.terminalName)
+        let end = await signals.wait()
+        one.stop()
+        other.stop()
+        for work in serving { await work.value }
+        return end
+    }
+
+    private func server(
+        _ path: String,
+        in field: VirtualField,
+        cardIn other: VirtualField
+    ) throws(EmulationError) -> PN532Server {
+        let show = { @Sendable [output] (exchange: Exchange) in output.exchange(exchange) }
+        return try PN532Server(
+            path: path,
+            field: trace ? TracedField(field, onExchange: show) : field,
+            place: FacingCardSlot(other),
+            onExchange: trace ? show : nil
+        )
+    }
+}
+
+/// A warning for the person before a tag is shown to other programs.
+struct EmulationNote {
+    var name: String
+    var text: String
+
+    /// The notes about an image. A nil `out` is the image's own file.
+    ///
+    /// - Throws: ``CommandFailure`` when the file of the person's choice can't hold the tag.
+    static func all(_ file: ImageFile, out: String?) throws -> [EmulationNote] {
+        // Programs can't authenticate to this card, so they can't write to it.
+        if case .classic(let contents) = file.contents { return [uidAlone(contents.product)] }
+        guard let obstacle = obstacle(file, out) else { return [] }
+        guard out == nil else { throw CommandFailure(obstacle.name, obstacle.text) }
+        let step = "What programs write to the tag is lost. To save it, name a file: --out card.json"
+        return [EmulationNote(name: "not-saved", text: obstacle.text + " " + step)]
+    }
+
+    private static func uidAlone(_ product: ClassicProduct) -> EmulationNote {
+        EmulationNote(
+            name: "uid-only",
+            text: """
+                A \(product) shows only its UID here, and no data: its sectors need a cipher that OpenCoreNFC does not have. \
+                Programs find the card, but each authentication fails.
+                """
+        )
+    }
+
+    /// Why writes to the tag can't be saved; nil when they can.
+    private static func obstacle(_ file: ImageFile, _ out: String?) -> EmulationNote? {
+        let path = file.path(out)
+        let format = out.flatMap { TagImage.Format(path: $0) } ?? file.format
+        if format == .tagInfo {
+            let text = "\(path) is not written: TagInfo reports can only be read."
+            return EmulationNote(name: "unsupported-format", text: text)
+        }
+        if format != file.format {
+            do throws(TagImageError) {
+                _ = try TagImage(file.contents, format: format).encoded()
+            } catch {
+                return EmulationNote(name: error.code.description, text: "\(path) is not written: \(error.reason)")
+            }
+        }
+        guard mayBeWritten(path) else {
+            let text = "\(path) can't be written. Check the folder and its owner."
+            return EmulationNote(name: "unwritable-file", text: text)
+        }
+        return nil
+    }
+
+    /// Whether a file can be written, or created in its folder.
+    private static func mayBeWritten(_ path: String) -> Bool {
+        if unsafe access(path, F_OK) == 0 { return unsafe access(path, W_OK) == 0 }
+        guard let parts = PathParts(path) else { return false }
+        return unsafe access(parts.folder, W_OK) == 0
     }
 }

@@ -12,14 +12,8 @@ final class EmulationOutput: Sendable {
     private let onBroken: @Sendable () -> Void
     /// Keeps lines of several threads apart.
     private let turn = Locked()
-    private let words = Locked(EmulationWords())
+    private let explainer = Locked(ExchangeExplainer())
 
-    /// Prints events.
-    ///
-    /// - Parameters:
-    ///   - json: whether to print JSON objects.
-    ///   - write: prints the lines of an event; by default to standard output.
-    ///   - onBroken: called when standard output can't be written any more.
     init(
         json: Bool,
         write: @escaping @Sendable ([UInt8]) -> Void = { StandardOutput.write($0) },
@@ -30,50 +24,39 @@ final class EmulationOutput: Sendable {
         self.onBroken = onBroken
     }
 
-    // MARK: What the reader is
+    // MARK: The reader
 
     func readyPN532(path: String, terminal: String, product: String, tag: any VirtualTag) {
         let name = NfcpyPath(line: path)?.text
-        if json {
-            object("ready") { writer in
-                writer.member("reader", "pn532")
-                writer.member("path", path)
-                writer.member("terminal", terminal)
-                writer.member("libnfc_device", "pn532_uart:" + path)
-                writer.member("nfcpy_path", name)
-                Self.describe(product, tag, &writer)
-            }
-            return
-        }
-        lines([
-            "A PN532 at \(path), with \(Self.name(product, tag)) in its field",
-            "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
-            "  nfcpy:  "
-                + (name.map { "nfc.ContactlessFrontend('\($0)')" }
-                    ?? "needs a path in /dev, of letters, digits and hyphens: --pn532 /dev/NAME"),
-            "Ctrl-C ends.",
-        ])
+        let hint = "needs a path in /dev, of letters, digits and hyphens: --pn532 /dev/NAME"
+        event(
+            "ready",
+            [
+                "reader": "pn532", "path": path, "terminal": terminal, "libnfc_device": "pn532_uart:" + path,
+                "nfcpy_path": name, "product": product, "uid": tag.identifier.hexText(),
+            ],
+            [
+                "A PN532 at \(path), with \(Self.name(product, tag)) in its field",
+                "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
+                "  nfcpy:  " + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? hint), "Ctrl-C ends.",
+            ]
+        )
     }
 
     func readyFacing(_ path: String, terminal: String, facing: String, terminal facingTerminal: String) {
-        if json {
-            object("ready") { writer in
-                writer.member("reader", "pn532")
-                writer.member("path", path)
-                writer.member("terminal", terminal)
-                writer.member("libnfc_device", "pn532_uart:" + path)
-                writer.member("facing_path", facing)
-                writer.member("facing_terminal", facingTerminal)
-                writer.member("facing_libnfc_device", "pn532_uart:" + facing)
-            }
-            return
-        }
-        lines([
-            "Two PN532 in each other's field, at \(path) and \(facing)",
-            "  A card:   LIBNFC_DEVICE=pn532_uart:\(facing) nfc-emulate-forum-tag4",
-            "  A reader: nfc scan --reader pn532:\(path)",
-            "Ctrl-C ends.",
-        ])
+        event(
+            "ready",
+            [
+                "reader": "pn532", "path": path, "terminal": terminal, "libnfc_device": "pn532_uart:" + path,
+                "facing_path": facing, "facing_terminal": facingTerminal,
+                "facing_libnfc_device": "pn532_uart:" + facing,
+            ],
+            [
+                "Two PN532 in each other's field, at \(path) and \(facing)",
+                "  A card:   LIBNFC_DEVICE=pn532_uart:\(facing) nfc-emulate-forum-tag4",
+                "  A reader: nfc scan --reader pn532:\(path)", "Ctrl-C ends.",
+            ]
+        )
     }
 
     func readyPCSC(
@@ -84,146 +67,94 @@ final class EmulationOutput: Sendable {
         product: String,
         tag: any VirtualTag
     ) {
-        if json {
-            object("ready") { writer in
-                writer.member("reader", reader)
-                writer.member("reader_conf", configuration)
-                writer.member("pcsclite_csock_name", daemon?.socketPath)
-                writer.member("pcscd_log", daemon?.logPath)
-                writer.member("pcscd_pid", (daemon?.processIdentifier).map { Int($0) })
-                Self.describe(product, tag, &writer)
+        let steps: [String] =
+            if let daemon {
+                [
+                    "  Start programs with these settings to find it:",
+                    "    export PCSCLITE_CSOCK_NAME=\(daemon.socketPath)",
+                ]
+            } else if isInstalled {
+                ["  It is installed. Every PC/SC program finds it."]
+            } else {
+                [
+                    "  Once, for every PC/SC program:",
+                    "    sudo nfc emulate install --for \(ReaderOwner.current?.name ?? "USER")",
+                    "  Or, without root, give --start-pcscd.",
+                ]
             }
-            return
-        }
-        var text = ["The reader \(reader), with \(Self.name(product, tag)) on it"]
-        if let daemon {
-            text += [
-                "  Start programs with these settings to find it:",
-                "    export PCSCLITE_CSOCK_NAME=\(daemon.socketPath)",
-            ]
-        } else if isInstalled {
-            text += ["  It is installed. Every PC/SC program finds it."]
-        } else if configuration.hasPrefix("/etc/reader.conf.d/") {
-            text += ["  pcscd finds it after its next start: systemctl restart pcscd"]
-        } else {
-            text += [
-                "  Once, for every PC/SC program:",
-                "    sudo nfc emulate install --for \(ReaderOwner.current?.name ?? "USER")",
-                "  Or, without root, give --start-pcscd.",
-            ]
-        }
-        lines(text + ["Ctrl-C ends."])
+        event(
+            "ready",
+            [
+                "reader": reader, "reader_conf": configuration, "pcsclite_csock_name": daemon?.socketPath,
+                "pcscd_log": daemon?.logPath, "pcscd_pid": (daemon?.processIdentifier).map { Int($0) },
+                "product": product, "uid": tag.identifier.hexText(),
+            ],
+            ["The reader \(reader), with \(Self.name(product, tag)) on it"] + steps + ["Ctrl-C ends."]
+        )
     }
 
     private static func name(_ product: String, _ tag: any VirtualTag) -> String {
-        "\(product), UID \(HexText.text(tag.identifier)),"
+        "\(product), UID \(tag.identifier.hexText()),"
     }
 
-    private static func describe(_ product: String, _ tag: any VirtualTag, _ writer: inout JSONWriter) {
-        writer.member("product", product)
-        writer.member("uid", hex: tag.identifier)
-    }
-
-    /// Prints a note at the start.
     func note(_ note: EmulationNote) {
-        guard json else { return lines(["Note: " + note.text]) }
-        object("note") { writer in
-            writer.member("name", note.name)
-            writer.member("message", note.text)
-        }
+        event("note", ["name": note.name, "message": note.text], ["Note: " + note.text])
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func notice(_ notice: ReaderServer.Notice) {
         switch notice {
-        case .connected: event("connected", "pcscd has the reader.")
-        case .disconnected: event("disconnected", "pcscd has closed the reader.")
+        case .connected: event("connected", [:], ["pcscd has the reader."])
+        case .disconnected: event("disconnected", [:], ["pcscd has closed the reader."])
         }
     }
 
     func command(_ line: String, isKnown: Bool) {
         let problem = "Unknown command: \(line). For the commands: nfc emulate show --help"
-        if json {
-            object("command") { writer in
-                writer.member("line", line)
-                writer.member("ok", isKnown)
-                guard !isKnown else { return }
-                writer.member("error", "unknown-command")
-                writer.member("message", problem)
-            }
-        } else if !isKnown {
-            lines([problem])
-        }
+        let error: JSONObject = isKnown ? [:] : ["error": "unknown-command", "message": problem]
+        event("command", ["line": line, "ok": isKnown] + error, isKnown ? [] : [problem])
     }
 
-    func saved(_ path: String) {
-        if json {
-            object("saved") { $0.member("file", path) }
-        } else {
-            lines(["Saved \(path)."])
-        }
-    }
+    func saved(_ path: String) { event("saved", ["file": path], ["Saved \(path)."]) }
 
-    func ended(_ end: EmulationSignals.End) {
-        guard json else { return }
-        object("ended") { $0.member("reason", end.rawValue) }
-    }
+    func ended(_ end: EmulationSignals.End) { event("ended", ["reason": end.rawValue], []) }
 
     func exchange(_ exchange: Exchange) {
-        let (exchange, meanings) = words.withLock { words in
-            let meanings = words.meanings(of: exchange)
-            return (words.concealing(exchange), meanings)
+        let (exchange, meanings) = explainer.withLock { explainer in
+            let meanings = explainer.meanings(of: exchange)
+            return (explainer.concealing(exchange), meanings)
         }
-        if json {
-            object("exchange") { writer in
-                writer.member("layer", exchange.layer.rawValue)
-                writer.member("name", exchange.name)
-                writer.member("request", hex: exchange.request)
-                writer.member("response", exchange.response.map { HexText.text($0) })
-                writer.member("failure", exchange.failure)
-                writer.member("meaning", meanings?.request)
-                writer.member("answer_meaning", meanings?.answer)
-            }
-            return
-        }
-        if let rows = meanings?.rows { return lines(rows.map { "    " + $0 }) }
-        let request = exchange.request.isEmpty ? "" : " " + HexText.text(exchange.request)
-        let answer = exchange.response.map { $0.isEmpty ? "done" : HexText.text($0) } ?? exchange.failure ?? "no answer"
-        let said = meanings.map { "  (\($0.request): \($0.answer))" } ?? ""
-        lines(["\(exchange.layer.rawValue) \(exchange.name)\(request) -> \(answer)\(said)"])
+        let request = exchange.request.isEmpty ? "" : " " + exchange.request.hexText()
+        let answer = exchange.response.map { $0.isEmpty ? "done" : $0.hexText() } ?? exchange.failure ?? "no answer"
+        let meaning = meanings.map { "  (\($0.request): \($0.answer))" } ?? ""
+        event(
+            "exchange",
+            [
+                "layer": exchange.layer.rawValue, "name": exchange.name, "request": exchange.request.hexText(),
+                "response": exchange.response?.hexText(), "failure": exchange.failure, "meaning": meanings?.request,
+                "answer_meaning": meanings?.answer,
+            ],
+            meanings?.rows?.map { "    " + $0 }
+                ?? ["\(exchange.layer.rawValue) \(exchange.name)\(request) -> \(answer)\(meaning)"]
+        )
     }
 
-    // MARK: Lines
-
-    private func event(_ name: String, _ text: String) {
-        if json { object(name) { _ in } } else { lines([text]) }
-    }
-
-    private func object(_ event: String, _ body: (inout JSONWriter) -> Void) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("event", event)
-        body(&writer)
-        writer.endObject()
-        writer.newLine()
-        print(writer.text)
-    }
-
-    private func lines(_ lines: [String]) {
+    private func event(_ name: String, _ members: JSONObject, _ lines: [String]) {
         var output = StandardOutput()
-        for line in lines { output.appendLine(line) }
-        print(output.buffer)
-    }
-
-    private func print(_ bytes: [UInt8]) {
-        turn.withLock { _ in write(bytes) }
+        if json {
+            output.buffer = (["event": name] + members).line
+        } else {
+            for line in lines { output.appendLine(line) }
+        }
+        guard !output.buffer.isEmpty else { return }
+        turn.withLock { _ in write(output.buffer) }
         if StandardOutput.isBroken { onBroken() }
     }
 }
 
-/// Describes in words the frames on the air, and the APDUs that programs send by PC/SC.
-struct EmulationWords {
+/// Explains the frames on the air, and the APDUs that programs send by PC/SC.
+struct ExchangeExplainer {
     /// The meaning of the two sides of an exchange.
     struct Meanings {
         var request: String

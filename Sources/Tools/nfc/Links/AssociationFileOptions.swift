@@ -11,7 +11,6 @@ struct AssociationFileOptions: ParsableArguments {
     @Argument(help: "The association file, - for standard input, or a domain whose file was fetched.")
     var file: String
 
-    /// The source of a file.
     enum Source: String {
         case file, site, local
         case standardInput = "standard-input"
@@ -19,11 +18,8 @@ struct AssociationFileOptions: ParsableArguments {
 
     /// Why there is no usable association file.
     struct Problem {
-        /// The name of the problem, for programs.
         var name: String
-        /// What is wrong, as sentences for people.
         var message: String
-        /// The rules that are broken.
         var findings: [LinkFinding] = []
 
         init(_ name: String, _ message: String) {
@@ -31,16 +27,14 @@ struct AssociationFileOptions: ParsableArguments {
             self.message = message
         }
 
-        /// A problem of the whole file.
         init(_ name: String, _ finding: LinkFinding) {
             self.init(name, "\(finding.id): \(finding.message)")
             findings = [finding]
         }
 
-        var failure: CommandFailure { CommandFailure(.refused, name, message) }
+        var failure: CommandFailure { CommandFailure(name, message) }
     }
 
-    /// A file, or the reason why there is none.
     struct Loaded {
         var bytes: [UInt8] = []
         var source: Source
@@ -60,7 +54,6 @@ struct AssociationFileOptions: ParsableArguments {
             }
         }
 
-        /// Parses the file.
         func parse() -> Result<AssociationFile, Problem> {
             if let problem { return .failure(problem) }
             do throws(AssociationFileError) {
@@ -71,8 +64,7 @@ struct AssociationFileOptions: ParsableArguments {
         }
     }
 
-    /// Reads the file.
-    func load() throws(CommandFailure) -> Loaded {
+    func load() throws -> Loaded {
         if file != "-", !FileManager.default.fileExists(atPath: file), let kept = try kept() { return kept }
         let limit = AssociationFile.maximumSize
         let source: Source = file == "-" ? .standardInput : .file
@@ -83,15 +75,13 @@ struct AssociationFileOptions: ParsableArguments {
             return Loaded(source: source, problem: Problem("bad-file", error.finding))
         } catch {
             throw CommandFailure(
-                .refused,
                 "unreadable-file",
                 "\(error.reason) Name an association file, a domain of nfc links list, or - for standard input."
             )
         }
     }
 
-    /// Reads and parses the file.
-    func parse() throws(CommandFailure) -> (file: AssociationFile, from: Loaded) {
+    func parse() throws -> (file: AssociationFile, from: Loaded) {
         let loaded = try load()
         switch loaded.parse() {
         case .success(let file): return (file, loaded)
@@ -100,7 +90,7 @@ struct AssociationFileOptions: ParsableArguments {
     }
 
     /// The saved file of a domain, or why there is none; nil for a name that is not a known domain.
-    private func kept() throws(CommandFailure) -> Loaded? {
+    private func kept() throws -> Loaded? {
         guard let domain = HostName.ascii(file) else { return nil }
         let user = UserEnvironment()
         guard let known = try user.cache().association(of: domain) else {

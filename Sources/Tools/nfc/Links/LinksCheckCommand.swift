@@ -5,7 +5,6 @@ import LinkDelivery
 import TextSafety
 import UniversalLinks
 
-/// `nfc links check`.
 struct LinksCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -50,42 +49,49 @@ struct LinksCheckCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let app { try AppIdentifier.validate(app) }
+        if let app { try checkAppIdentifier(app) }
+        _ = try link
+        _ = try places
     }
 
     func run() async throws {
-        let link = try url.map(Self.link)
-        let places = try self.places()
-        let loaded = try await reportingFailure(json: json) { () throws(CommandFailure) in try self.file.load() }
+        let (link, places) = (try link, try places)
+        let loaded = try file.load()
         switch loaded.parse() {
         case .success(let file):
             let findings = places + loaded.findings + file.check() + check(file, link)
             let isFine = findings.allSatisfy { $0.severity == .information }
-            let what = findings.count == 1 ? "There is 1 finding." : "There are \(findings.count) findings."
-            let problem = isFine ? nil : AssociationFileOptions.Problem("findings", what)
-            if json { printJSON(file, loaded, findings, problem) } else { show(file, loaded, findings) }
+            let count = findings.count == 1 ? "There is 1 finding." : "There are \(findings.count) findings."
+            let problem = isFine ? nil : AssociationFileOptions.Problem("findings", count)
+            printResult(json: json, object(file, loaded, findings, problem), lines(file, loaded, findings))
             guard isFine else { throw ExitCode(1) }
         case .failure(let problem):
-            guard json else { try problem.failure.report(json: false) }
-            printJSON(nil, loaded, places + problem.findings, problem)
+            guard json else { throw problem.failure }
+            object(nil, loaded, places + problem.findings, problem).print()
             throw ExitCode(1)
         }
     }
 
-    private static func link(_ text: String) throws -> LinkURL {
-        do throws(CommandFailure) {
-            return try WebLink(text).url
-        } catch {
-            throw ValidationError("--url: \(error.message)")
+    private var link: LinkURL? {
+        get throws {
+            do {
+                return try url.map { try WebLink($0).url }
+            } catch let failure as CommandFailure {
+                throw ValidationError("--url: \(failure.message)")
+            }
         }
     }
 
-    private func places() throws -> [LinkFinding] {
-        do throws(LinkURL.Problem) {
-            return LinkFinding.ofName(file.file) + (try servedAt.map(LinkFinding.ofPlace) ?? [])
-        } catch {
-            let place = "https://example.org/.well-known/apple-app-site-association"
-            throw ValidationError("--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place).")
+    private var places: [LinkFinding] {
+        get throws {
+            do throws(LinkURL.Problem) {
+                return LinkFinding.ofName(file.file) + (try servedAt.map(LinkFinding.ofPlace) ?? [])
+            } catch {
+                let place = "https://example.org/.well-known/apple-app-site-association"
+                throw ValidationError(
+                    "--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place)."
+                )
+            }
         }
     }
 
@@ -98,53 +104,245 @@ struct LinksCheckCommand: AsyncParsableCommand {
         return findings + AssociatedDomain.check(entries, url: link, isRelease: release)
     }
 
-    private func show(_ file: AssociationFile, _ loaded: AssociationFileOptions.Loaded, _ findings: [LinkFinding]) {
-        if let note = loaded.note { printLine(note) }
-        for details in file.details {
+    private func lines(
+        _ file: AssociationFile,
+        _ loaded: AssociationFileOptions.Loaded,
+        _ findings: [LinkFinding]
+    ) -> [String] {
+        let apps = file.details.map { details in
             let names = details.apps.joined(separator: ", ")
             let apps = names.isEmpty ? "\(details.place), which names no app" : names
-            let count = details.rules.count
-            printLine("\(apps): \(count) \(count == 1 ? "rule" : "rules")")
+            return "\(apps): \(RecordText.count(details.rules.count, "rule"))"
         }
-        for finding in findings {
-            printLine("\(finding.id) \(finding.severity.rawValue): \(finding.message)")
-        }
+        return (loaded.note.map { [$0] } ?? []) + apps
+            + findings.map { "\($0.id) \($0.severity.rawValue): \($0.message)" }
     }
 
-    private func printJSON(
+    private func object(
         _ file: AssociationFile?,
         _ loaded: AssociationFileOptions.Loaded,
         _ findings: [LinkFinding],
         _ problem: AssociationFileOptions.Problem?
-    ) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", problem == nil)
-        writer.member("error", problem?.name)
-        writer.member("message", problem?.message)
-        writer.member("source", loaded.source.rawValue)
-        writer.member("domain", loaded.domain)
-        writer.key("details")
-        writer.beginArray()
-        for details in file?.details ?? [] {
-            writer.beginObject()
-            writer.key("apps")
-            writer.values(details.apps)
-            writer.member("rules", details.rules.count)
-            writer.endObject()
+    ) -> JSONObject {
+        let details = (file?.details ?? []).map { details -> JSONObject in
+            ["apps": details.apps, "rules": details.rules.count]
         }
-        writer.endArray()
-        writer.key("findings")
-        writer.beginArray()
-        for finding in findings {
-            writer.beginObject()
-            writer.member("id", finding.id)
-            writer.member("severity", finding.severity.rawValue)
-            writer.member("message", finding.message)
-            writer.endObject()
+        let found = findings.map { finding -> JSONObject in
+            ["id": finding.id, "severity": finding.severity.rawValue, "message": finding.message]
         }
-        writer.endArray()
-        writer.endObject()
-        writer.printLine()
+        return [
+            "ok": problem == nil, "error": problem?.name, "message": problem?.message,
+            "source": loaded.source.rawValue, "domain": loaded.domain, "details": details, "findings": found,
+        ]
     }
+}
+
+struct LinksExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Show, rule by rule, how an association file handles a link.",
+        discussion: """
+            Examples:
+              nfc links explain apple-app-site-association https://example.org/buy/42
+              nfc links explain aasa.json https://example.org/x --app TEAM.com.example.app
+              nfc links explain example.org https://example.org/x
+
+            Without --app, all apps in the file count as installed. For a domain whose
+            file was fetched, the last line shows where nfcd takes the link now.
+
+            Exit status: 0 when an app opens the link, 1 when no app does or the file
+            can't be used, 2 for wrong usage.
+            """
+    )
+
+    @OptionGroup var file: AssociationFileOptions
+
+    @Argument(help: "The link.")
+    var url: String
+
+    @Option(name: .customLong("app"), help: "The identifier of an installed app; can be repeated.")
+    var apps: [String] = []
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    private struct Answer {
+        var matcher: LinkMatcher
+        var loaded: AssociationFileOptions.Loaded
+        var link: WebLink
+        var explanation: LinkExplanation
+        /// Where the link goes on this machine; nil for a file that was not fetched here.
+        var here: (route: LinkRoute, text: String)?
+    }
+
+    func validate() throws {
+        for app in apps { try checkAppIdentifier(app) }
+    }
+
+    func run() async throws {
+        let answer = try answer()
+        printResult(json: json, object(answer), lines(answer))
+        guard answer.explanation.answer.app != nil else { throw ExitCode(1) }
+    }
+
+    private func answer() throws -> Answer {
+        let (file, loaded) = try self.file.parse()
+        let link = try WebLink(url)
+        let matcher = LinkMatcher(file)
+        var explanation = matcher.explain(link.url, installed: apps.isEmpty ? nil : Set(apps))
+        var why = link.obstacle
+        if why == nil, let domain = loaded.domain, link.url.host != domain, !link.url.host.hasSuffix(".\(domain)") {
+            why = "The file is of \(domain). Links of \(link.url.host) follow another file."
+        }
+        if let why {
+            explanation = LinkExplanation(entries: [], answer: LinkAnswer(app: nil, rule: nil, why: why))
+        }
+        var here: (LinkRoute, String)?
+        if loaded.domain != nil {
+            let router = try UserEnvironment().router()
+            let route = router.route(link.uri)
+            here = (route, NotificationContent(link.uri, router: router)?.body ?? "No app takes it.")
+        }
+        return Answer(matcher: matcher, loaded: loaded, link: link, explanation: explanation, here: here)
+    }
+
+    private func lines(_ answer: Answer) -> [String] {
+        var lines = answer.loaded.note.map { [$0] } ?? []
+        if answer.link.uri.text != url { lines.append("Read as \(answer.link.uri.text)") }
+        for (index, entry) in answer.explanation.entries.enumerated() {
+            let names = entry.apps.map { entry.installed.contains($0) ? $0 : "\($0) (not installed)" }
+            let place = answer.matcher.file.details[index].place
+            lines.append(names.isEmpty ? "\(place)" : "\(place)  \(names.joined(separator: ", "))")
+            for (number, verdict) in entry.verdicts.enumerated() {
+                let name = answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number))
+                lines.append("  \(name)  \(verdict.text)")
+            }
+        }
+        let result = answer.explanation.answer
+        lines.append("\(result.app ?? "No app"): \(result.why)")
+        return lines + (answer.here.map { ["On this machine: \($0.text)"] } ?? [])
+    }
+
+    private func object(_ answer: Answer) -> JSONObject {
+        let result = answer.explanation.answer
+        let rules = answer.explanation.entries.enumerated().flatMap { index, entry in
+            entry.verdicts.enumerated().map { number, verdict -> JSONObject in
+                [
+                    "rule": answer.matcher.name(LinkMatcher.RulePosition(details: index, rule: number)),
+                    "apps": entry.apps, "verdict": verdict.name,
+                    "reached": ![.notReached, .notAsked].contains(verdict),
+                    "differs_in": verdict.differences.map(\.rawValue),
+                ]
+            }
+        }
+        let isOpened = result.app != nil
+        return ["ok": isOpened, "error": isOpened ? nil : "no-app", "message": isOpened ? nil : result.why]
+            + result.object + [
+                "url": answer.link.uri.text, "host": answer.link.url.host, "source": answer.loaded.source.rawValue,
+                "domain": answer.loaded.domain, "rules": rules, "opens_here": answer.here?.route.target,
+                "here": answer.here?.text,
+            ]
+    }
+}
+
+extension LinkExplanation.Verdict {
+    /// The components that keep the rule from matching.
+    fileprivate var differences: [RuleComponent] { if case .differs(let missing) = self { missing } else { [] } }
+
+    fileprivate var text: String {
+        switch self {
+        case .matches: "matches"
+        case .excludes: "matches, and excludes the link"
+        case .differs(let missing): "not the \(missing.map(\.rawValue).joined(separator: ", "))"
+        case .notReached: "not reached"
+        case .notAsked: "not asked: no app of the entry is installed"
+        case .notCompared: "not compared: too complex"
+        }
+    }
+}
+
+/// A web link, whose target association files decide. It is parsed as the service parses a tag's link.
+struct WebLink {
+    /// The link as it is shown and passed on.
+    let uri: TagURI
+    /// The link as it is compared with rules.
+    let url: LinkURL
+
+    /// Parses a link.
+    ///
+    /// - Throws: ``CommandFailure`` that says what is wrong, and what nfcd does with such a link.
+    init(_ text: String) throws {
+        guard let uri = TagURI(text) else { throw Self.failure(Self.fault(of: text)) }
+        guard uri.host != nil else { throw Self.failure(Self.way(of: uri)) }
+        do throws(LinkURL.Problem) {
+            url = try LinkURL(uri.text)
+        } catch {
+            throw Self.failure(error.description)
+        }
+        self.uri = uri
+    }
+
+    /// Why no association file can decide where the link goes; nil when one can.
+    var obstacle: String? {
+        if LinkScheme(uri) == .map {
+            return "Pages of maps.apple.com open in the maps app or the browser, and in no other app."
+        }
+        do throws(HostName.DomainProblem) {
+            _ = try HostName.domain(url.host)
+            return nil
+        } catch {
+            // Such a host can't be an associated domain, but a wildcard covers it.
+            if error == .notAName { return nil }
+            return "No app can have \(url.host) as an associated domain: it \(error.description)"
+        }
+    }
+
+    private static func failure(_ reason: String) -> CommandFailure { CommandFailure("no-link", reason) }
+
+    private static let noScheme = "The link has no scheme. Write https:// before it."
+
+    /// The fault of a text that the service can't read as a link.
+    private static func fault(of text: String) -> String {
+        guard text.contains(":") else { return noScheme }
+        let start = text.lowercased()
+        for scheme in ["http:", "https:"] where start.hasPrefix(scheme) && !start.hasPrefix(scheme + "//") {
+            return "The link has no // after \(scheme) A web link begins with \(scheme)//"
+        }
+        do throws(LinkURL.Problem) {
+            _ = try LinkURL(text)
+        } catch {
+            return error.description
+        }
+        return "The link's host or port is invalid, or programs could read it as another one."
+    }
+
+    /// What the service does with a link that is not a web link.
+    private static func way(of uri: TagURI) -> String {
+        // A host before a port looks like a scheme.
+        if uri.scheme.contains(".") { return noScheme }
+        guard let scheme = LinkScheme(uri) else { return LinkRoute.Refusal.customScheme.reason }
+        guard SystemLink(uri) != nil else {
+            return "The link has no target, so nfcd treats a tag with it as a tag without usable data."
+        }
+        return
+            "No association file decides where the link goes. The desktop's app for \(scheme.rawValue): links opens it."
+    }
+}
+
+extension LinkRoute {
+    /// Where a link goes, for programs: an app's identifier, `browser`, or the scheme; nil for nowhere.
+    var target: String? {
+        switch self {
+        case .app(let app, _), .customScheme(let app): app.id
+        case .browser: "browser"
+        case .system(let scheme): scheme.rawValue
+        case .refused: nil
+        }
+    }
+}
+
+/// Refuses text that can't be an application identifier.
+private func checkAppIdentifier(_ app: String) throws {
+    guard !AppDescription.isIdentifier(app) else { return }
+    throw ValidationError("--app: '\(app)' can't be an application identifier, such as ABCDE12345.org.example.reader.")
 }

@@ -4,7 +4,6 @@ import Foundation
 import TextSafety
 import UniversalLinks
 
-/// `nfc links match`.
 struct LinksMatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "match",
@@ -43,16 +42,21 @@ struct LinksMatchCommand: ParsableCommand {
                         let matcher = last?.text == question.aasa ? last?.matcher : nil
                         let found = matcher ?? Self.matcher(question.aasa)
                         last = (question.aasa, found)
-                        print(question.answer(found), url: question.url)
+                        let answer = question.answer(found)
+                        printResult(
+                            json: json,
+                            answer.object,
+                            ["\(question.url)  \(answer.app ?? "no app")  \(answer.why)"]
+                        )
                     } catch {
                         sawError = true
-                        report(error, number)
+                        error.print(json: json, line: number)
                     }
                 }
             }
         } catch {
             sawError = true
-            report(error, number + 1)
+            error.print(json: json, line: number + 1)
         }
         guard !sawError else { throw ExitCode(1) }
     }
@@ -62,32 +66,10 @@ struct LinksMatchCommand: ParsableCommand {
             LinkMatcher(try AssociationFile(parsing: Data(text.utf8)))
         }
     }
-
-    private func print(_ answer: LinkAnswer, url: String) {
-        guard json else {
-            return printLine(
-                "\(url)  \(answer.app ?? "no app")  \(answer.why)"
-            )
-        }
-        var writer = JSONWriter()
-        answer.write(to: &writer)
-        writer.printLine()
-    }
-
-    private func report(_ error: InputError, _ number: Int) {
-        if json {
-            var writer = JSONWriter()
-            writer.failure(error.name, offset: error.offset, message: error.message)
-            writer.printLine()
-        } else {
-            StandardError.writeLine("Line \(number): \(error.message) (\(error.name))")
-        }
-    }
 }
 
 /// A line of `nfc links match`.
 private struct LinkQuestion: Decodable {
-    /// One entry, or several.
     struct Entries: Decodable {
         var entries: [String]
 
@@ -130,17 +112,5 @@ private struct LinkQuestion: Decodable {
 }
 
 extension LinkAnswer {
-    /// Writes the answer as an object.
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writeMembers(to: &writer)
-        writer.endObject()
-    }
-
-    /// Writes the members of the object.
-    func writeMembers(to writer: inout JSONWriter) {
-        writer.member("app", app)
-        writer.member("rule", rule)
-        writer.member("why", why)
-    }
+    var object: JSONObject { ["app": app, "rule": rule, "why": why] }
 }

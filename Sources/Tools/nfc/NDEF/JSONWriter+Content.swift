@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import TagLink
 import TextSafety
 
 extension JSONWriter {
@@ -58,38 +59,36 @@ extension JSONWriter {
             member("text", text.text)
             member("language", text.language)
             member("encoding", text.encoding == .utf8 ? "UTF-8" : "UTF-16")
-        case .smartPoster(let poster):
-            smartPoster(poster)
+        case .smartPoster(let poster): members(of: poster)
         case .media(let type), .external(let type):
             member("type", type)
         case .absoluteURI(let uri):
             member("uri", uri)
         case .androidApplication(let package):
             member("package", package)
-        case .handover(let handover):
-            self.handover(handover)
+        case .handover(let handover): members(of: handover)
         case .handoverCarrier(let carrier):
             member("ctf", Int(carrier.carrierTypeFormat))
             member("carrier_type", carrier.carrierType)
             member("data_hex", hex: carrier.data)
         case .bluetoothEasyPairing(let record):
-            member("address", record.addressText)
-            structures("eir", record.structures)
+            members(["address": record.addressText, "eir": record.structures.map { Self.typed($0.type, $0.value) }])
         case .bluetoothLowEnergy(let record):
-            structures("ad", record.structures)
-        case .wifi(let record):
-            wifi(record)
-        case .signature(let record):
-            signature(record)
+            members(["ad": record.structures.map { Self.typed($0.type, $0.value) }])
+        case .wifi(let record): members(of: record)
+        case .signature(let record): members(of: record)
         case .deviceInformation(let record):
-            key("elements")
-            beginArray()
-            for element in record.elements { typed(element.type, element.value) }
-            endArray()
+            members(["elements": record.elements.map { Self.typed($0.type, $0.value) }])
         }
     }
 
-    private mutating func smartPoster(_ poster: SmartPosterRecord) {
+    private mutating func members(_ object: JSONObject) { object.writeMembers(to: &self) }
+
+    private static func typed(_ type: UInt8, _ value: [UInt8]) -> JSONObject {
+        ["type": Int(type), "value_hex": value.hexText()]
+    }
+
+    private mutating func members(of poster: SmartPosterRecord) {
         key("titles")
         beginObject()
         for (index, title) in poster.titles.enumerated() {
@@ -99,11 +98,7 @@ extension JSONWriter {
             value(title.text)
         }
         endObject()
-        key("icons")
-        beginArray()
-        for icon in poster.icons { value(icon.type) }
-        endArray()
-        member("uri", poster.uri.uri)
+        members(["icons": poster.icons.map(\.type), "uri": poster.uri.uri])
         switch poster.action {
         case nil: break
         case .perform: member("action", "do")
@@ -115,21 +110,14 @@ extension JSONWriter {
         if let type = poster.type { member("type", type) }
     }
 
-    private mutating func handover(_ handover: HandoverRecord) {
-        member("version", handover.version.description)
-        key("carriers")
-        beginArray()
-        for carrier in handover.carriers {
-            beginObject()
-            member("power", "\(carrier.power)")
-            member("ref", String(decoding: carrier.reference, as: UTF8.self))
-            key("aux")
-            beginArray()
-            for reference in carrier.auxiliaryReferences { value(String(decoding: reference, as: UTF8.self)) }
-            endArray()
-            endObject()
+    private mutating func members(of handover: HandoverRecord) {
+        let carriers = handover.carriers.map { carrier -> JSONObject in
+            [
+                "power": "\(carrier.power)", "ref": String(decoding: carrier.reference, as: UTF8.self),
+                "aux": carrier.auxiliaryReferences.map { String(decoding: $0, as: UTF8.self) },
+            ]
         }
-        endArray()
+        members(["version": handover.version.description, "carriers": carriers])
         if let number = handover.collisionNumber { member("random", Int(number)) }
         if let failure = handover.failure {
             member("error_reason", Int(failure.reason))
@@ -137,55 +125,31 @@ extension JSONWriter {
         }
     }
 
-    private mutating func wifi(_ record: WiFiRecord) {
-        key("attributes")
-        beginArray()
-        for attribute in record.attributes {
-            beginObject()
-            member("id", hex: [UInt8(attribute.id >> 8), UInt8(attribute.id & 0xFF)])
-            member("value_hex", hex: attribute.value)
-            endObject()
+    private mutating func members(of record: WiFiRecord) {
+        let attributes = record.attributes.map { attribute -> JSONObject in
+            ["id": attribute.id.bigEndianBytes.hexText(), "value_hex": attribute.value.hexText()]
         }
-        endArray()
-        key("credentials")
-        beginArray()
-        for credential in record.credentials {
-            beginObject()
-            member("ssid", credential.ssidText)
-            member("key", credential.keyText)
-            if let authentication = credential.authentication { member("auth", Int(authentication)) }
-            if let encryption = credential.encryption { member("enc", Int(encryption)) }
-            if let address = credential.macAddress { member("mac_hex", hex: address) }
-            endObject()
+        let credentials = record.credentials.map { credential -> JSONObject in
+            var object: JSONObject = ["ssid": credential.ssidText, "key": credential.keyText]
+            if let authentication = credential.authentication { object.append("auth", Int(authentication)) }
+            if let encryption = credential.encryption { object.append("enc", Int(encryption)) }
+            if let address = credential.macAddress { object.append("mac_hex", address.hexText()) }
+            return object
         }
-        endArray()
+        members(["attributes": attributes, "credentials": credentials])
     }
 
-    private mutating func signature(_ record: SignatureRecord) {
-        member("version", "\(record.version >> 4).\(record.version & 0x0F)")
-        member("uri_present", record.isSignatureURI)
-        member("signature_type", Int(record.signatureType))
-        member("hash_type", Int(record.hashType))
-        member("signature_hex", hex: record.signature)
-        member("cert_format", Int(record.certificateFormat))
-        key("certs_hex")
-        beginArray()
-        for certificate in record.certificates { hex(certificate) }
-        endArray()
+    private mutating func members(of record: SignatureRecord) {
+        members([
+            "version": "\(record.version >> 4).\(record.version & 0x0F)", "uri_present": record.isSignatureURI,
+            "signature_type": Int(record.signatureType), "hash_type": Int(record.hashType),
+            "signature_hex": record.signature.hexText(), "cert_format": Int(record.certificateFormat),
+            "certs_hex": record.certificates.map { $0.hexText() },
+        ])
         if let uri = record.certificateURI { member("cert_uri", String(decoding: uri, as: UTF8.self)) }
     }
+}
 
-    private mutating func structures(_ name: StaticString, _ structures: [AdvertisingData]) {
-        key(name)
-        beginArray()
-        for structure in structures { typed(structure.type, structure.value) }
-        endArray()
-    }
-
-    private mutating func typed(_ type: UInt8, _ value: [UInt8]) {
-        beginObject()
-        member("type", Int(type))
-        member("value_hex", hex: value)
-        endObject()
-    }
+extension NDEFRecord: JSONValue {
+    func write(to writer: inout JSONWriter) { writer.record(self) }
 }

@@ -3,7 +3,6 @@ import ArgumentParser
 import NDEF
 import TextSafety
 
-/// `nfc ndef decode`.
 struct NDEFDecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",
@@ -39,13 +38,7 @@ struct NDEFDecodeCommand: ParsableCommand {
     func run() throws {
         let options = Leniency.options(lenient)
         var sink: any DecodeSink =
-            if quiet {
-                DecodeCounter(options: options)
-            } else if json {
-                DecodeJSONPrinter(options: options)
-            } else {
-                DecodeTextPrinter(options: options)
-            }
+            if quiet { DecodeCounter(options: options) } else { DecodePrinter(json: json, options: options) }
         do throws(InputError) {
             if binary {
                 sink.take(.success(try StandardInput.all()))
@@ -65,8 +58,7 @@ struct NDEFDecodeCommand: ParsableCommand {
     }
 }
 
-/// Receives the decoded input.
-protocol DecodeSink {
+private protocol DecodeSink {
     /// Whether a message couldn't be decoded.
     var sawError: Bool { get }
 
@@ -76,7 +68,6 @@ protocol DecodeSink {
     /// Prints the results so far, because no more input has arrived yet.
     mutating func endBlock()
 
-    /// Input has ended.
     mutating func finish()
 }
 
@@ -99,73 +90,55 @@ enum Leniency: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Prints messages for people: a line for the message, and a paragraph for each record.
-struct DecodeTextPrinter: DecodeSink {
+/// Prints each message: a JSON object, or a line for the message and a paragraph for each record.
+private struct DecodePrinter: DecodeSink {
+    private let json: Bool
     private let options: NDEFDecodingOptions
     private var output = StandardOutput()
+    private var writer = JSONWriter()
     private var count = 0
     private(set) var sawError = false
 
-    init(options: NDEFDecodingOptions) { self.options = options }
+    init(json: Bool, options: NDEFDecodingOptions) {
+        self.json = json
+        self.options = options
+    }
 
     mutating func take(_ message: Result<[UInt8], InputError>) {
         count += 1
         switch message {
         case .success(let bytes):
             do {
-                let message = try NDEFMessage(decoding: bytes, options: options)
-                let records = RecordText.count(message.records.count, "record")
-                output.appendLine("Message \(count): \(records), \(RecordText.count(bytes.count, "byte"))")
-                for (index, record) in message.records.enumerated() {
-                    for text in RecordText.lines(record, number: index + 1) { output.appendLine(text) }
-                }
+                print(try NDEFMessage(decoding: bytes, options: options), byteCount: bytes.count)
             } catch {
-                refuse(error.code.description, error.reason)
+                refuse(InputError(name: error.code.description, offset: error.offset, message: error.reason))
             }
-        case .failure(let error):
-            refuse(error.name, error.message)
+        case .failure(let error): refuse(error)
         }
-        output.flushIfLarge()
+        if json { writer.newLine() }
+        if writer.text.count + output.buffer.count >= 1 << 16 { endBlock() }
     }
 
-    mutating func endBlock() { output.flush() }
-    mutating func finish() { output.flush() }
+    private mutating func print(_ message: NDEFMessage, byteCount: Int) {
+        guard !json else { return writer.message(message) }
+        let records = RecordText.count(message.records.count, "record")
+        output.appendLine("Message \(count): \(records), \(RecordText.count(byteCount, "byte"))")
+        for (index, record) in message.records.enumerated() {
+            for text in RecordText.lines(record, number: index + 1) { output.appendLine(text) }
+        }
+    }
 
-    private mutating func refuse(_ name: String, _ message: String) {
+    private mutating func refuse(_ error: InputError) {
         sawError = true
-        output.appendLine("Message \(count): not readable (\(name)). \(message)")
-    }
-}
-
-/// Prints one JSON object per message.
-struct DecodeJSONPrinter: DecodeSink {
-    private let options: NDEFDecodingOptions
-    private var output = StandardOutput()
-    private var json = JSONWriter()
-    private(set) var sawError = false
-
-    init(options: NDEFDecodingOptions) { self.options = options }
-
-    mutating func take(_ message: Result<[UInt8], InputError>) {
-        switch message {
-        case .success(let bytes):
-            do {
-                let message = try NDEFMessage(decoding: bytes, options: options)
-                json.message(message)
-            } catch {
-                sawError = true
-                json.failure(error.code.description, offset: error.offset, message: error.reason)
-            }
-        case .failure(let error):
-            sawError = true
-            json.failure(error.name, offset: error.offset, message: error.message)
+        if json {
+            writer.failure(error.name, offset: error.offset, message: error.message)
+        } else {
+            output.appendLine("Message \(count): not readable (\(error.name)). \(error.message)")
         }
-        json.newLine()
-        if json.text.count >= 1 << 16 { endBlock() }
     }
 
     mutating func endBlock() {
-        swap(&output.buffer, &json.text)
+        if json { swap(&output.buffer, &writer.text) }
         output.flush()
     }
 
@@ -173,7 +146,7 @@ struct DecodeJSONPrinter: DecodeSink {
 }
 
 /// Decodes messages and their payloads, and counts them. The time covers decoding alone, not input and hex.
-struct DecodeCounter: DecodeSink {
+private struct DecodeCounter: DecodeSink {
     private let options: NDEFDecodingOptions
     private var waiting: [[UInt8]] = []
     private var messages = 0
@@ -181,7 +154,6 @@ struct DecodeCounter: DecodeSink {
     private var errors = 0
     private var byteCount = 0
     private var time = Duration.zero
-    private var output = StandardOutput()
 
     init(options: NDEFDecodingOptions) { self.options = options }
 
@@ -218,16 +190,10 @@ struct DecodeCounter: DecodeSink {
     }
 
     mutating func finish() {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("messages", messages)
-        json.member("records", records)
-        json.member("errors", errors)
-        json.member("bytes", byteCount)
-        json.member("ns", Int(time / Duration.nanoseconds(1)))
-        json.endObject()
-        json.newLine()
-        output.buffer = json.text
-        output.flush()
+        let summary: JSONObject = [
+            "messages": messages, "records": records, "errors": errors, "bytes": byteCount,
+            "ns": Int(time / Duration.nanoseconds(1)),
+        ]
+        summary.print()
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import NDEF
+import TagLink
 import TextSafety
 
-/// `nfc ndef encode`.
 struct NDEFEncodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encode",
@@ -50,11 +50,8 @@ struct NDEFEncodeCommand: ParsableCommand {
             number += 1
             switch line {
             case .success(let bytes) where json:
-                printer.beginObject()
-                printer.member("ok", true)
-                printer.member("hex", hex: bytes)
-                printer.endObject()
-            case .success(let bytes): HexText.append(bytes, to: &printer.text)
+                (["ok": true, "hex": bytes.hexText()] as JSONObject).write(to: &printer)
+            case .success(let bytes): printer.text += bytes.hexText().utf8
             case .failure(let error):
                 sawError = true
                 if json {
@@ -141,13 +138,6 @@ enum MessageBuilder {
         return try record(inner, identifier: identifier, payload: try members.hex("payload_hex"))
     }
 
-    /// A record from its decoded content.
-    ///
-    /// - Parameters:
-    ///   - members: the content.
-    ///   - identifier: the record's identifier.
-    ///   - payload: the payload beside the content; empty for that of the content.
-    ///   - others: the keys of the object that don't belong to the content.
     private static func record(
         _ members: JSONMembers,
         identifier: [UInt8],
@@ -166,7 +156,7 @@ enum MessageBuilder {
         }
         let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
         do {
-            return try RecordBuilder(members, payload: payload, identifier: identifier).record(kind)
+            return try RecordBuilder(members: members, payload: payload, identifier: identifier).record(kind)
         } catch let error as NDEFError {
             throw InputError(
                 name: error.code.description,

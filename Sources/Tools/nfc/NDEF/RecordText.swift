@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import TagLink
 
 /// A record for people. The lines are escaped when they are printed, not here.
 enum RecordText {
@@ -88,13 +89,13 @@ extension RecordText {
         case 2: "Name: \(text)"
         case 3: "UUID: \(uuid(element.value))"
         case 4: "Version: \(text)"
-        default: "Element \(element.type): \(HexText.text(element.value))"
+        default: "Element \(element.type): \(element.value.hexText())"
         }
     }
 
     private static func uuid(_ bytes: [UInt8]) -> String {
-        guard bytes.count == 16 else { return HexText.text(bytes) }
-        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { HexText.text(bytes[$0]) }.joined(separator: "-")
+        guard bytes.count == 16 else { return bytes.hexText() }
+        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { bytes[$0].hexText() }.joined(separator: "-")
     }
 
     private static func body(_ poster: SmartPosterRecord) -> [String] {
@@ -119,7 +120,7 @@ extension RecordText {
             "Carrier \(quoted(String(nameBytes: $0.reference[...]))), \($0.power)"
         }
         if let failure = handover.failure {
-            lines.append("Refused for reason \(failure.reason), data \(HexText.text(failure.data))")
+            lines.append("Refused for reason \(failure.reason), data \(failure.data.hexText())")
         }
         return lines
     }
@@ -127,7 +128,7 @@ extension RecordText {
     private static func lines(_ structures: [AdvertisingData]) -> [String] {
         structures.map { structure in
             let isName = structure.type == 8 || structure.type == 9
-            let value = isName ? quoted(String(nameBytes: structure.value[...])) : HexText.text(structure.value)
+            let value = isName ? quoted(String(nameBytes: structure.value[...])) : structure.value.hexText()
             return isName ? "Name \(value)" : "Data type \(structure.type): \(value)"
         }
     }
@@ -151,7 +152,7 @@ extension RecordText {
 
     private static func hex(_ record: NDEFRecord) -> [String] {
         guard record.payloadCount > 0 else { return [] }
-        let start = HexText.text(record.payloadSlice.prefix(32))
+        let start = record.payloadSlice.prefix(32).hexText()
         return [record.payloadCount > 32 ? "\(start)…" : start]
     }
 

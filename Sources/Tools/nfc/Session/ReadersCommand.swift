@@ -5,7 +5,6 @@ import NFCSessions
 import TagLink
 import TextSafety
 
-/// `nfc readers`.
 struct ReadersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "readers",
@@ -34,16 +33,11 @@ struct ReadersCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let environment = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            try reader.environment(recording: "")
-        }
-        guard let driver = environment.driver else { return }
-        try await reportingFailure(json: json) { () throws(CommandFailure) in
-            do throws(LinkError) {
-                try await driver.prepare()
-            } catch {
-                throw .unusable(driver, error.reason)
-            }
+        guard let driver = try reader.environment(recording: "").driver else { return }
+        do throws(LinkError) {
+            try await driver.prepare()
+        } catch {
+            throw CommandFailure.unusable(driver, error.reason)
         }
         // If a reader was named, only that one is shown.
         let isNamed = reader.isNamed(beside: .ofProcess)
@@ -54,21 +48,15 @@ struct ReadersCommand: AsyncParsableCommand {
 
     private func print(_ report: ReaderReport, isUsed: Bool) {
         let printer = ReaderReportPrinter(report, verbose: verbose)
-        guard json else {
-            printLine("\(report.name)  \(printer.summary)\(isUsed ? "" : "  (not used)")")
-            for line in printer.lines { printLine("  " + line) }
-            return
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("name", report.name)
-        writer.key("technologies")
-        writer.values(Technology.allCases.filter(report.technologies.contains).map(Self.name))
-        writer.member("kind", report.kind)
-        printer.write(to: &writer)
-        writer.member("used", isUsed)
-        writer.endObject()
-        writer.printLine()
+        printResult(
+            json: json,
+            [
+                "name": report.name,
+                "technologies": Technology.allCases.filter(report.technologies.contains).map(Self.name),
+                "kind": report.kind,
+            ] + printer.object + ["used": isUsed],
+            ["\(report.name)  \(printer.summary)\(isUsed ? "" : "  (not used)")"] + printer.lines.map { "  \($0)" }
+        )
     }
 
     static func name(_ technology: Technology) -> String {
@@ -79,4 +67,72 @@ struct ReadersCommand: AsyncParsableCommand {
         case .nfcV: "nfc-v"
         }
     }
+}
+
+/// Prints the report on a reader.
+struct ReaderReportPrinter {
+    private let report: ReaderReport
+    private let verbose: Bool
+
+    init(_ report: ReaderReport, verbose: Bool) {
+        self.report = report
+        self.verbose = verbose
+    }
+
+    /// What is on the reader, in a few words. For a reader that does not report it: its technologies.
+    var summary: String {
+        guard let presence = report.presence else { return Self.names(report.technologies).joined(separator: ", ") }
+        let what =
+            switch presence {
+            case .empty: "nothing on it"
+            case .tag: report.isContactless == false ? "a card in it" : "a tag on it"
+            case .mute: "something on it that does not answer"
+            case .unplugged: "unplugged"
+            }
+        var words = [report.title, what].compactMap(\.self).joined(separator: ", ")
+        if report.isContactless == false { words += ", probably not contactless" }
+        return report.isInUse == true ? words + ", used by another program" : words
+    }
+
+    /// The reader's features for --verbose, one per line.
+    var lines: [String] {
+        guard verbose else { return [] }
+        var lines: [String] = []
+        if let problem = report.problem { lines.append(problem) }
+        if let answer = report.answerToReset, !answer.isEmpty { lines.append("ATR \(answer.hexText())") }
+        if let identifier = report.usbIdentifier { lines.append("USB \(identifier)") }
+        if let firmware = report.firmware { lines.append("Firmware \(firmware)") }
+        if let chip = report.chip { lines.append("Chip \(chip), which takes frames") }
+        let sessions = Self.names(report.transparentTechnologies ?? [])
+        if !sessions.isEmpty { lines.append("Transparent sessions for \(sessions.joined(separator: ", "))") }
+        if let hasEscape = report.hasEscapeCommands {
+            lines.append(hasEscape ? "Escape commands are allowed" : "Escape commands are not offered")
+        }
+        return lines + report.capabilities + (report.calls ?? []).map(\.line)
+    }
+
+    private static func names(_ technologies: Set<Technology>) -> [String] {
+        Technology.allCases.filter(technologies.contains).map(ReadersCommand.name)
+    }
+
+    /// The members after the reader's name and kind. Members that the reader does not report are `null`.
+    var object: JSONObject {
+        let object: JSONObject = [
+            "presence": report.presence?.rawValue, "in_use": report.isInUse, "contactless": report.isContactless,
+            "atr": report.answerToReset?.hexText(),
+        ]
+        guard verbose else { return object }
+        let calls = report.calls?.map { call -> JSONObject in
+            ["name": call.name, "support": call.support.rawValue, "reason": call.reason]
+        }
+        return object + [
+            "problem": report.problem, "usb": report.usbIdentifier, "firmware": report.firmware, "chip": report.chip,
+            "extended_apdus": report.takesExtendedAPDUs, "escape_commands": report.hasEscapeCommands,
+            "transparent": report.transparentTechnologies.map(Self.names), "calls": calls,
+        ]
+    }
+}
+
+extension SupportedAPI {
+    fileprivate var line: String { "\(support.rawValue)  \(name): \(reason)" }
 }

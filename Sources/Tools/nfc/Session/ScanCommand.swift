@@ -6,7 +6,6 @@ import NFCSessions
 import TagProtocols
 import TagTrace
 
-/// `nfc scan`.
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
@@ -30,39 +29,17 @@ struct ScanCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var reader: ReaderOptions
+    @OptionGroup var options: SessionOptions
 
     @Flag(help: "Continue after the first tag.")
     var many = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Record the session in this file, in place of an older recording; see nfc trace.",
-            valueName: "file"
-        )
-    )
-    var record: String?
-
-    @Option(help: "Give up after this many seconds, up to 60.")
-    var timeout: SecondsArgument?
-
     @Flag(help: "Print one JSON object per tag.")
     var json = false
 
-    func validate() throws {
-        if let timeout { try checkTimeout(timeout) }
-        try checkRecord(record)
-    }
-
     func run() async throws {
-        try await reportingFailure(json: json, scan)
-    }
-
-    private func scan() async throws(CommandFailure) {
-        let scan = try TagSession(
-            environment: try reader.environment(recording: record, seconds: timeout?.value, imageOption: "--tags"),
-            prompt: many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader.",
-            seconds: timeout?.value
+        let scan = try options.begin(
+            many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader."
         )
         var visit = TagVisit.none
         var hasTimedOut = false
@@ -123,5 +100,49 @@ struct ScanCommand: AsyncParsableCommand {
             if many, !error.isCutOff { scan.print { error.print(json: json) } }
             return error
         }
+    }
+}
+
+struct WriteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Write a link, a text or a message to the next tag near the reader.",
+        discussion: """
+            If the message does not fit, the tag is read-only, or --lock would need a
+            key or a password, it fails before it writes anything. Images from --tags
+            are saved. With --json the product is always null: nfc tag write asks the
+            tag for it.
+
+            Examples:
+              nfc write https://example.com
+              nfc write --text "Room 12" --language en
+              nfc write --message d1010c55046578616d706c652e636f6d --lock
+
+            Exit status: 0 when the message was written, 1 when the tag refused it, no
+            tag came, or --message is not a valid message, 2 for wrong usage, 3 without
+            a reader, 130 when cancelled.
+            """
+    )
+
+    @OptionGroup var content: MessageOptions
+
+    @OptionGroup var options: SessionOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let bytes = try content.bytes()
+        let (checks, locks) = (content.check, content.lock)
+        let outcome = try await options.begin(MessageOptions.prompt, savesTags: true).withOneTag(
+            doneMessage: content.doneMessage,
+            failure: { $0.failure?.sheetMessage }
+        ) { tag throws(TagError) in
+            await tag.writeAndDescribe(bytes, checks: checks, locks: locks, asksProduct: false)
+        }
+        var report = TagReport(outcome.findings)
+        report.showsCost = false
+        if let failure = outcome.failure { throw CommandFailure(failure).of(report) }
+        report.print(json: json)
     }
 }

@@ -8,7 +8,6 @@ import TagTrace
 
 /// A reader session that a command waits for. It shows the scanning sheet and reports tags; Ctrl-C cancels it.
 struct TagSession {
-    /// An event of the session.
     typealias Event = ReaderSession.Event
 
     let environment: NFCEnvironment
@@ -19,19 +18,8 @@ struct TagSession {
     /// How long a reader may take to answer.
     private static let patience = Duration.milliseconds(500)
 
-    /// Begins a session.
-    ///
-    /// - Parameters:
-    ///   - environment: reader, sheet and clock.
-    ///   - prompt: the sheet's text.
-    ///   - seconds: when to give up; nil for the session's own limit.
-    ///   - plan: the technologies to poll for.
-    init(
-        environment: NFCEnvironment,
-        prompt: String,
-        seconds: Double?,
-        plan: PollingPlan = .ndef
-    ) throws(CommandFailure) {
+    /// Begins a session. Without `seconds`, the session's own limit counts.
+    init(environment: NFCEnvironment, prompt: String, seconds: Double?, plan: PollingPlan = .ndef) throws {
         guard let session = ReaderSession(environment: environment, plan: plan) else {
             throw CommandFailure(.noReader, "no-reader", "There is no reader.")
         }
@@ -60,8 +48,8 @@ struct TagSession {
 
     /// Fails when no tag could come: the reader is gone, does not answer within half a second, or has a card that another
     /// program has opened.
-    func checkReader() async throws(CommandFailure) {
-        if let reason = session.obstacle { throw .inUse(reason) }
+    func checkReader() async throws {
+        if let reason = session.obstacle { throw CommandFailure.inUse(reason) }
         guard let driver = environment.driver?.unrecorded else { return }
         let kind = ReaderKind.of(driver)
         let check = Task { () -> LinkError? in
@@ -75,22 +63,22 @@ struct TagSession {
         let limit = environment.clock.schedule(after: Self.patience) { check.cancel() }
         defer { limit.cancel() }
         guard let error = await check.value else { return }
-        if error.code == .inUse { throw .inUse(error.reason) }
-        guard error.code == .cancelled else { throw .unusable(driver, error.reason) }
-        throw .unusable(driver, kind?.silence ?? ReaderKind.silence)
+        if error.code == .inUse { throw CommandFailure.inUse(error.reason) }
+        let isSilent = error.code == .cancelled
+        throw CommandFailure.unusable(driver, isSilent ? kind?.silence ?? ReaderKind.silence : error.reason)
     }
 
     /// Fails when the session differs from the recording that it replays, could not be recorded to its end, or could not
     /// save its images. Prints a note when the recording has more exchanges than the session made.
-    func checkFiles() throws(CommandFailure) {
+    func checkFiles() throws {
         if let failure = environment.tagSaver?.failure {
-            throw CommandFailure(.refused, failure.code.description, failure.reason)
+            throw CommandFailure(failure.code.description, failure.reason)
         }
         if let departure = environment.replay?.departure {
-            throw CommandFailure(.refused, "recording-left", departure.reason)
+            throw CommandFailure("recording-left", departure.reason)
         }
         if let failure = environment.recorder?.failure {
-            throw CommandFailure(.refused, failure.code.description, failure.reason)
+            throw CommandFailure(failure.code.description, failure.reason)
         }
         if let count = environment.replay?.remainingExchangeCount, count > 0 {
             StandardError.writeLine("The session ended before the recording: \(count) of its exchanges were not made.")
@@ -107,43 +95,81 @@ struct TagSession {
     }
 }
 
-extension CommandFailure {
-    /// Whether the work on a tag failed because the session ended.
-    var isCutOff: Bool { name == "session-ended" }
-
-    convenience init(_ error: CommandError) {
-        switch error {
-        case .tag(let error): self.init(error)
-        case .sessionInvalidated: self.init(.refused, "session-ended", "The session ended before the work was done.")
-        case .notConnected, .tagUnavailable:
-            self.init(.refused, "tag-lost", "The tag left before the work was done. Hold it still and try again.")
-        }
-    }
-
-    /// The reason why a session ended by itself; nil when it ended because the work was done.
+extension TagSession {
+    /// Waits for a tag that is alone near the reader, runs a procedure on it, and ends the session.
+    /// The sheet shows an error of the procedure, and the text of `failure` for a value that is a failure.
     ///
-    /// - Parameters:
-    ///   - end: how the session ended.
-    ///   - visit: what became of the tags that came.
-    ///   - driver: the session's reader.
-    convenience init?(_ end: SessionEnd, after visit: TagVisit, on driver: (any ReaderDriver)?) {
-        switch end {
-        case .firstMessageRead: return nil
-        case .userCanceled: self.init(.cancelled, "cancelled", "Cancelled.")
-        case .timeout where visit == .used: return nil
-        case .timeout where visit == .failed:
-            self.init(
-                .refused,
-                "timeout",
-                "A tag came, but it could not be used before the time was over. Try again, or use another tag."
-            )
-        case .timeout: self.init(.refused, "timeout", "No tag came in time. Hold one near the reader and try again.")
-        case .systemBusy: self.init(.refused, "busy", "The reader is busy. Wait a moment and try again.")
-        case .radioDisabled:
-            self.init(.refused, "radio-disabled", "The radio of the phone is off. Switch it on and try again.")
-        case .terminatedUnexpectedly(let reason): self.init(.unusable(driver, reason))
-        case .appInBackground: self.init(.cancelled, "cancelled", "Cancelled.")
-        case .unsupported(let reason): self.init(.noReader, "unsupported", reason)
+    /// - Returns: the result of the procedure.
+    func withOneTag<Value: Sendable>(
+        doneMessage: String,
+        failure: (Value) -> String? = { _ in nil },
+        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
+    ) async throws -> Value {
+        var result: Result<Value, CommandFailure>?
+        var hasTimedOut = false
+        var hasSeveral = false
+        for await event in events {
+            switch event {
+            case .becameActive: break
+            case .detected(let tags):
+                hasSeveral = tags.count > 1
+                guard !hasSeveral, let tag = tags.first else {
+                    session.alertMessage = Self.severalTags
+                    _ = environment.clock.schedule(after: Self.pause) { [session] in session.restartPolling() }
+                    continue
+                }
+                do {
+                    let value = try await work(with: tag, procedure)
+                    result = .success(value)
+                    if let message = failure(value) {
+                        session.invalidate(errorMessage: message)
+                    } else {
+                        session.alertMessage = doneMessage
+                        session.endAfterFirstMessage()
+                    }
+                } catch {
+                    result = .failure(error)
+                    session.invalidate(errorMessage: error.message)
+                }
+            case .ended(let end):
+                hasTimedOut = result == nil && end == .timeout
+                // The end that cut the work off is the reason of the failure.
+                var visit = TagVisit.none
+                if case .failure(let failure)? = result, failure.isCutOff { (result, visit) = (nil, .failed) }
+                result = result ?? CommandFailure(end, after: visit, on: environment.driver).map { .failure($0) }
+            }
+        }
+        await close()
+        try checkFiles()
+        if hasTimedOut {
+            if hasSeveral { throw CommandFailure("several-tags", Self.severalTags) }
+            try await checkReader()
+        }
+        guard let result else { throw CommandFailure(.cancelled, "cancelled", "Cancelled.") }
+        return try result.get()
+    }
+
+    /// How long the sheet says that there are several tags, before the session looks again.
+    private static let pause = Duration.milliseconds(500)
+
+    private static let severalTags = "There is more than one tag. Remove all but one."
+
+    func work<Value: Sendable>(
+        with tag: ConnectableTag,
+        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
+    ) async throws(CommandFailure) -> Value {
+        do throws(CommandError) {
+            return try await session.work(with: tag, procedure)
+        } catch {
+            throw CommandFailure(error)
         }
     }
+}
+
+/// What became of the tags that came near in a session.
+enum TagVisit {
+    case none
+    /// Tags came, but none could be used.
+    case failed
+    case used
 }

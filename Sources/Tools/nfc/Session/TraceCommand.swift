@@ -6,7 +6,6 @@ import TagLink
 import TagTrace
 import TextSafety
 
-/// `nfc trace`.
 struct TraceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",
@@ -51,38 +50,27 @@ struct TraceCommand: AsyncParsableCommand {
             throw ValidationError("A capture always has times, so --no-times does not go with --pcapng.")
         }
         guard let pcapng else { return }
-        try OutputTarget.check(
-            image: file,
-            out: pcapng,
-            savesImage: false,
-            json: json,
-            content: ("capture", "--pcapng")
-        )
+        try OutputTarget.check(out: pcapng, json: json, content: ("capture", "--pcapng"))
     }
 
     func run() async throws {
-        let trace = try await reportingFailure(json: json) { () throws(CommandFailure) in
-            do throws(RecordingError) {
-                return try Recording(name: file == "-" ? "Standard input" : file) { () throws(StorageError) in
-                    try .named(file, limit: Recording.maximumLength)
-                }.trace
-            } catch {
-                throw CommandFailure(.refused, error.code.description, error.reason)
-            }
-        }
+        let trace = try trace()
         if let pcapng {
             let capture = trace.pcapng()
-            try await reportingFailure(json: json) { () throws(CommandFailure) in try capture.save(to: pcapng) }
-            return capture.report(pcapng, json: json)
+            try save(capture, to: pcapng)
+            for note in capture.notes { StandardError.writeLine("Note: \(note)") }
+            return printResult(
+                json: json,
+                beside: pcapng,
+                ["ok": true, "out": pcapng, "packets": capture.packetCount, "notes": capture.notes],
+                ["\(pcapng): \(RecordText.count(capture.packetCount, "packet"))"]
+            )
         }
         var output = StandardOutput()
         if json {
-            var writer = JSONWriter()
             for line in trace.lines where !StandardOutput.isBroken {
-                writer.beginObject()
-                writer.members(of: line, showsTime: !noTimes)
-                writer.endObject()
-                output.appendLine(&writer)
+                output.buffer += object(line).line
+                output.flushIfLarge()
             }
         } else {
             for row in trace.rows(showsTimes: !noTimes) where !StandardOutput.isBroken {
@@ -92,25 +80,48 @@ struct TraceCommand: AsyncParsableCommand {
         }
         output.flush()
     }
-}
 
-extension JSONWriter {
-    /// Writes the members of a line of a trace.
-    mutating func members(of line: TraceLine, showsTime: Bool) {
-        member("exchange", line.number)
-        if showsTime { member("time_us", (line.time?.wholeMicroseconds).map { Int($0) }) }
-        switch line.medium {
-        case .frames(let technology): member("technology", ReadersCommand.name(technology))
-        case .commands: member("technology", "apdu")
-        case nil: member(null: "technology")
+    private func trace() throws -> Trace {
+        do throws(RecordingError) {
+            return try Recording(name: file == "-" ? "Standard input" : file) { () throws(StorageError) in
+                try .named(file, limit: Recording.maximumLength)
+            }.trace
+        } catch {
+            throw CommandFailure(error.code.description, error.reason)
         }
-        switch line.direction {
-        case .request: member("direction", "request")
-        case .answer: member("direction", "answer")
-        case .none: member(null: "direction")
+    }
+
+    /// Writes the capture. It can hold the data of a card, so only its owner can read the file. Any other existing file,
+    /// such as the recording itself, is not replaced.
+    private func save(_ capture: PacketCapture, to path: String) throws {
+        if case .standardOutput = OutputTarget(path) { return StandardOutput.write(capture.bytes) }
+        do throws(StorageError) {
+            try PrivateLog(path, replacing: Array(capture.bytes.prefix(4))).append(capture.bytes)
+        } catch {
+            guard error.code == .occupied else { throw CommandFailure("unwritable-file", error.reason) }
+            let message = "\(path) already exists and is not a capture. Name another file."
+            throw CommandFailure("not-a-capture", message)
         }
-        member("hex", line.frame.map { HexText.text($0.bytes) })
-        member("bits", line.frame?.validBitsInLastByte)
-        member("meaning", line.meaning)
+    }
+
+    private func object(_ line: TraceLine) -> JSONObject {
+        var object: JSONObject = ["exchange": line.number]
+        if !noTimes { object.append("time_us", (line.time?.wholeMicroseconds).map { Int($0) }) }
+        let technology: String? =
+            switch line.medium {
+            case .frames(let technology): ReadersCommand.name(technology)
+            case .commands: "apdu"
+            case nil: nil
+            }
+        let direction: String? =
+            switch line.direction {
+            case .request: "request"
+            case .answer: "answer"
+            case .none: nil
+            }
+        return object + [
+            "technology": technology, "direction": direction, "hex": line.frame.map { $0.bytes.hexText() },
+            "bits": line.frame?.validBitsInLastByte, "meaning": line.meaning,
+        ]
     }
 }

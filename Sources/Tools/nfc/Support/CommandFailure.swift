@@ -1,152 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
-import ArgumentParser
+import LinuxSupport
 import NDEF
 import NFCSessions
+import ReaderEmulation
+import TagImages
 import TagLink
 import TagProtocols
 import TextSafety
+import UserBus
 
-/// Why a command failed. It is printed in one place: as a JSON object with `--json`, as a sentence without.
-///
-/// A class, so that a thrown error is one pointer wide.
-final class CommandFailure: Error {
-    /// The documented exit status.
+/// Why a command failed. ``NFCCommand`` prints it: as a JSON object with `--json`, as a sentence without.
+struct CommandFailure: Error {
     enum Status: Int32 {
-        /// The tag or the data was refused.
         case refused = 1
-        /// The command was called wrongly.
         case usage = 2
-        /// There is no reader.
         case noReader = 3
-        /// The person cancelled.
         case cancelled = 130
     }
 
     let status: Status
-    /// The error's name, for programs.
     let name: String
     /// What happened and what to do next, as sentences.
     let message: String
     /// The index of the wrong byte of a message; nil for other failures.
     let offset: Int?
     /// The report on the tag that refused the command; nil when there is none.
-    let tag: TagReport?
+    private(set) var tag: TagReport?
 
-    init(
-        _ status: Status = .refused,
-        _ name: String,
-        _ message: String,
-        offset: Int? = nil,
-        tag: TagReport? = nil
-    ) {
+    init(_ status: Status, _ name: String, _ message: String, offset: Int? = nil) {
         self.status = status
         self.name = name
         self.message = message
         self.offset = offset
-        self.tag = tag
     }
+
+    init(_ name: String, _ message: String) { self.init(.refused, name, message) }
 
     /// The same failure, with the report on a tag.
     func of(_ tag: TagReport) -> CommandFailure {
-        CommandFailure(status, name, message, offset: offset, tag: tag)
+        var failure = self
+        failure.tag = tag
+        return failure
     }
 
-    /// Prints the failure and ends the command with its status.
-    func report(json: Bool) throws -> Never {
-        print(json: json)
-        throw ExitCode(status.rawValue)
+    var object: JSONObject {
+        var object: JSONObject = ["ok": false, "error": name]
+        if let offset { object.append("offset", offset) }
+        object.append("message", message)
+        return object + (tag?.object ?? [:])
     }
 
     /// Prints the failure: an object with `--json`; otherwise the report on the tag, and a sentence.
-    ///
-    /// - Parameters:
-    ///   - json: whether to print an object.
-    ///   - out: where the command writes an image; nil for nowhere.
-    func print(json: Bool, beside out: String? = nil) {
-        guard !json else { return printJSON() }
-        for line in tag?.lines ?? [] { printLine(line, beside: out) }
+    func print(json: Bool) {
+        guard !json else { return object.print() }
+        for line in tag?.lines ?? [] { printLine(line, beside: tag?.out) }
         StandardError.writeLine("Error: \(message)")
-    }
-
-    /// Prints the failure as an object.
-    func printJSON() {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("ok", false)
-        writer.member("error", name)
-        if let offset { writer.member("offset", offset) }
-        writer.member("message", message)
-        tag?.write(to: &writer)
-        writer.endObject()
-        writer.printLine()
-    }
-}
-
-extension JSONWriter {
-    /// Prints the text so far as a line of standard output, and clears it.
-    mutating func printLine() {
-        newLine()
-        var output = StandardOutput()
-        swap(&output.buffer, &text)
-        output.flush()
-    }
-}
-
-/// Prints a line for people to standard output. Invisible characters are escaped.
-func printLine(_ text: String) {
-    var output = StandardOutput()
-    output.appendLine(text)
-    output.flush()
-}
-
-/// Runs the work of a command and reports its failure.
-func reportingFailure<Value>(json: Bool, _ body: () async throws(CommandFailure) -> Value) async throws -> Value {
-    do throws(CommandFailure) {
-        return try await body()
-    } catch {
-        try error.report(json: json)
     }
 }
 
 extension CommandFailure {
+    /// The failure for an error of the work of a command; nil for other errors, such as those in its arguments.
+    init?(reporting error: any Error) {
+        switch error {
+        case let error as CommandFailure: self = error
+        case let error as TagError: self.init(error)
+        case let error as CommandError: self.init(error)
+        case let error as NDEFError: self.init(error)
+        case let error as InputError: self.init(error)
+        case let error as NDEFError: self.init(error.code.description, error.reason)
+        case let error as TagImageError: self.init(error.code.description, error.reason)
+        case let error as StorageError: self.init("storage", error.reason)
+        case let error as BusError: self.init("no-bus", error.reason)
+        case let error as EmulationError: self.init(.noReader, "no-reader", error.reason)
+        default: return nil
+        }
+    }
+
     /// A reader that can't be used: `reader-lost` if it worked before, otherwise `no-reader`.
     static func unusable(_ driver: (any ReaderDriver)?, _ reason: String) -> CommandFailure {
         CommandFailure(.noReader, driver?.wasAvailable == true ? "reader-lost" : "no-reader", reason)
     }
 
-    /// A card that another program uses.
-    static func inUse(_ reason: String) -> CommandFailure { CommandFailure(.refused, "in-use", reason) }
+    static func inUse(_ reason: String) -> CommandFailure { CommandFailure("in-use", reason) }
 
-    convenience init(_ error: TagError) {
-        let step = Self.nextStep(after: error.code).map { " " + $0 } ?? ""
-        let reason = error.reason + step
+    init(_ error: TagError) {
+        let reason = error.reason + (Self.nextStep(after: error.code).map { " " + $0 } ?? "")
         switch error.code {
-        case .readerUnavailable where error.link?.code == .inUse: self.init(.inUse(reason))
+        case .readerUnavailable where error.link?.code == .inUse: self = .inUse(reason)
         // The reader worked before, because it found a tag.
         case .readerUnavailable: self.init(.noReader, "reader-lost", reason)
         case .cancelled: self.init(.cancelled, error.code.description, reason)
-        default: self.init(.refused, error.code.description, reason)
+        default: self.init(error.code.description, reason)
         }
     }
 
-    /// The same failure.
-    convenience init(_ other: CommandFailure) {
-        self.init(other.status, other.name, other.message, offset: other.offset, tag: other.tag)
+    init(_ error: CommandError) {
+        switch error {
+        case .tag(let error): self.init(error)
+        case .sessionInvalidated: self.init(Self.cutOff, "The session ended before the work was done.")
+        case .notConnected, .tagUnavailable:
+            self.init("tag-lost", "The tag left before the work was done. Hold it still and try again.")
+        }
     }
 
-    /// A message that can't be decoded.
-    convenience init(_ error: NDEFError) {
-        self.init(.refused, error.code.description, error.reason, offset: error.offset)
+    private static let cutOff = "session-ended"
+
+    /// Whether the work on a tag failed because the session ended.
+    var isCutOff: Bool { name == Self.cutOff }
+
+    /// The reason why a session ended by itself; nil when it ended because the work was done.
+    init?(_ end: SessionEnd, after visit: TagVisit, on driver: (any ReaderDriver)?) {
+        switch end {
+        case .firstMessageRead: return nil
+        case .userCanceled, .appInBackground: self.init(.cancelled, "cancelled", "Cancelled.")
+        case .timeout where visit == .used: return nil
+        case .timeout where visit == .failed:
+            let message =
+                "A tag came, but it could not be used before the time was over. Try again, or use another tag."
+            self.init("timeout", message)
+        case .timeout: self.init("timeout", "No tag came in time. Hold one near the reader and try again.")
+        case .systemBusy: self.init("busy", "The reader is busy. Wait a moment and try again.")
+        case .radioDisabled: self.init("radio-disabled", "The radio of the phone is off. Switch it on and try again.")
+        case .terminatedUnexpectedly(let reason): self = .unusable(driver, reason)
+        case .unsupported(let reason): self.init(.noReader, "unsupported", reason)
+        }
     }
 
-    /// Invalid input.
-    convenience init(_ error: InputError) {
-        self.init(.refused, error.name, error.message)
-    }
+    init(_ error: NDEFError) { self.init(.refused, error.code.description, error.reason, offset: error.offset) }
+
+    init(_ error: InputError) { self.init(error.name, error.message) }
 
     /// A failed write. If the tag or the reader left during the write, or the tag refused a part of it, the message explains
     /// what may be on the tag.
-    convenience init(_ failure: TagWriteFailure) {
+    init(_ failure: TagWriteFailure) {
         let error = failure.error
         guard failure.leavesDoubt else {
             let loss = error.code == .updateFailed ? Self.loss(in: failure.step) : ""
@@ -186,7 +172,6 @@ extension CommandFailure {
     private static let partlyLocked =
         "The message was written. The tag may be read-only completely, partly, or not at all."
 
-    /// What the person can do next.
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {
         case .tagLost: "Hold the tag still and try again."

@@ -32,28 +32,21 @@ struct ReaderOptions: ParsableArguments {
     /// Whether a reader is named, by these options or by a configuration.
     func isNamed(beside configuration: ReaderConfiguration) -> Bool { reader ?? configuration.reader != nil }
 
-    /// The environment of the command's session.
-    ///
-    /// - Parameters:
-    ///   - savesTags: whether to save changed images that `--tags` names.
-    ///   - recording: the file to record the session in; nil for `NFC_RECORD`, an empty name
-    ///     for none.
-    ///   - seconds: how long the command waits for a tag and for the reader; nil for the default.
-    ///   - imageOption: the option for an image, which a note on standard error names if the tag is the demonstration
-    ///     tag, and nobody chose that; nil for no note.
+    /// The environment of the command's session. `recording` is the file to record in: nil for `NFC_RECORD`, empty for
+    /// none. If nobody chose the demonstration tag, a note on standard error names `imageOption`.
     func environment(
         savesTags: Bool = false,
         recording: String? = nil,
         seconds: Double? = nil,
         imageOption: String? = nil
-    ) throws(CommandFailure) -> NFCEnvironment {
+    ) throws -> NFCEnvironment {
         let choice = configuration(over: .ofProcess, savesTags: savesTags, recording: recording, seconds: seconds)
         let environment = NFCEnvironment(choice)
         if let error = environment.recordingError {
-            throw CommandFailure(.refused, error.code.description, error.reason)
+            throw CommandFailure(error.code.description, error.reason)
         }
         if let error = environment.tagFileError {
-            throw CommandFailure(.refused, error.code.description, error.reason)
+            throw CommandFailure(error.code.description, error.reason)
         }
         if case .none(let reason) = environment.reader {
             throw CommandFailure(.noReader, "no-reader", reason)
@@ -71,12 +64,7 @@ struct ReaderOptions: ParsableArguments {
     }
 
     /// The configuration of the command's session.
-    ///
-    /// - Parameters:
-    ///   - own: that of this process, which applies where no option says otherwise.
-    ///   - savesTags: whether to save changed images that `--tags` names.
-    ///   - recording: the file to record the session in; nil for the process's, an empty name for none.
-    ///   - seconds: how long the command waits for a tag and for the reader; nil for the default.
+    /// `own` is that of this process, which applies where no option says otherwise.
     func configuration(
         over own: ReaderConfiguration,
         savesTags: Bool = false,
@@ -97,5 +85,121 @@ struct ReaderOptions: ParsableArguments {
         }
         if let recording { configuration.recording = recording.isEmpty ? nil : recording }
         return configuration
+    }
+}
+
+/// The reader, the recording and the time limit of a command that uses one session.
+struct SessionOptions: ParsableArguments {
+    @OptionGroup var reader: ReaderOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Record the session in this file, in place of an older recording; see nfc trace.",
+            valueName: "file"
+        )
+    )
+    var record: String?
+
+    @Option(help: "Give up after this many seconds, up to 60.")
+    var timeout: SecondsArgument?
+
+    func validate() throws {
+        try timeout?.checkSession()
+        guard OutputTarget.isStandardOutput(record) else { return }
+        throw ValidationError(
+            "Standard output has the report, so it can't take the recording. Name a file with --record FILE."
+        )
+    }
+
+    func begin(_ prompt: String, savesTags: Bool = false) throws -> TagSession {
+        let environment = try reader.environment(
+            savesTags: savesTags,
+            recording: record,
+            seconds: timeout?.value,
+            imageOption: "--tags"
+        )
+        return try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value)
+    }
+}
+
+/// Where a command's tag is: in a file, or on a reader.
+struct TagSourceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "An image of the tag: a Flipper .nfc file, a Proxmark3 .json, .bin or .eml file, an .mfd file, a TagInfo "
+                + "report, the project's JSON, or lines of that; - for standard input.",
+            valueName: "file"
+        )
+    )
+    var image: String?
+
+    @Option(help: "The id of the image, if the file has several. Default: the first.")
+    var id: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The reader with the tag: \(ReaderKind.usage(for: .sessions)). Default, without --image: "
+                + "the reader of nfc scan, which is NFC_READER, or the first contactless PC/SC reader, or the "
+                + "virtual one.",
+            valueName: "reader"
+        )
+    )
+    var reader: String?
+
+    @Option(help: "For a reader: wait this many seconds for the tag. Default and maximum: 60.")
+    var timeout: SecondsArgument?
+
+    /// An opened image, or the session on a reader that has begun.
+    enum Source {
+        case image(ImageFile)
+        case reader(TagSession)
+    }
+
+    func validate() throws {
+        if image != nil, reader != nil {
+            throw ValidationError("Give --image FILE or --reader READER, not both: a tag is in one place.")
+        }
+        if image != nil, timeout != nil {
+            throw ValidationError("--timeout is only for a reader. Leave it out with --image.")
+        }
+        try checkImageOption("--id", isGiven: id != nil)
+        try timeout?.checkSession()
+    }
+
+    /// Fails when an option for images is given for a reader.
+    func checkImageOption(_ name: String, isGiven: Bool) throws {
+        guard isGiven, image == nil else { return }
+        throw ValidationError("\(name) works only on an image. Give it with --image FILE.")
+    }
+
+    /// Opens the image, or begins a session for tags of every kind.
+    func open(_ prompt: String = "Hold a tag near the reader.") throws -> Source {
+        if let image { return .image(try ImageFile(path: image, id: id)) }
+        var options = ReaderOptions()
+        options.reader = reader
+        options.tags = nil
+        let environment = try options.environment(seconds: timeout?.value, imageOption: "--image")
+        return .reader(
+            try TagSession(environment: environment, prompt: prompt, seconds: timeout?.value, plan: .everyTag)
+        )
+    }
+}
+
+/// A number of seconds on the command line, in decimal digits: `3`, `0.5`.
+struct SecondsArgument: ExpressibleByArgument {
+    let value: Double
+
+    init?(argument: String) {
+        // Double(_:) also accepts hexadecimal digits, exponents, infinity and signs.
+        guard argument.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let value = Double(argument)
+        else { return nil }
+        self.value = value
+    }
+
+    /// Fails when a session can't last that long.
+    func checkSession() throws {
+        guard value > 0, value <= 60 else {
+            throw ValidationError("--timeout takes more than 0 and at most 60 seconds.")
+        }
     }
 }

@@ -9,9 +9,7 @@ import VirtualTags
 
 /// The image of a tag in a file. A file may have several images, one per line.
 struct ImageFile: Sendable {
-    /// The file's path; `-` for standard input.
     private let path: String
-    /// The file's name for people.
     private let name: String
     private let hasSeveral: Bool
     private let image: TagImage
@@ -19,12 +17,8 @@ struct ImageFile: Sendable {
     /// The maximum size of a file.
     private static let maximumSize = 16 << 20
 
-    /// Reads an image.
-    ///
-    /// - Parameters:
-    ///   - path: the file's path; `-` for standard input.
-    ///   - id: the `id` of the image, if the file has several; nil for the first.
-    init(path: String, id: String?) throws(CommandFailure) {
+    /// Reads an image. Without an `id` it is the first one of the file.
+    init(path: String, id: String?) throws {
         self.path = path
         name = path == "-" ? "Standard input" : path
         let data: Data
@@ -33,7 +27,7 @@ struct ImageFile: Sendable {
         } catch {
             let step = [.denied, .missing].contains(error.code) ? " Check its name and its owner." : ""
             let code = error.code == .tooLarge ? TagImageError.Code.tooLarge.description : "unreadable-file"
-            throw CommandFailure(.refused, code, error.reason + step)
+            throw CommandFailure(code, error.reason + step)
         }
         let lines = try Self.jsonLines(data, of: name)
         hasSeveral = lines.count > 1
@@ -47,22 +41,19 @@ struct ImageFile: Sendable {
             Self.note(image.remarks.filter { $0.kind != .leftOut }, about: name)
         } catch {
             let place = (hasSeveral ? chosen?.number : error.line).map { "line \($0): " } ?? ""
-            throw CommandFailure(.refused, error.code.description, "\(name): \(place)\(error.reason)")
+            throw CommandFailure(error.code.description, "\(name): \(place)\(error.reason)")
         }
     }
 
     var product: String { image.product }
 
-    /// The format of the file.
     var format: TagImage.Format { image.format }
 
-    /// The content of the tag.
     var contents: TagContents { image.contents }
 
     /// Remarks on parts of the file that the virtual tag does not show.
     var remarks: [TagImageRemark] { image.remarks }
 
-    /// Prints remarks for people to standard error.
     private static func note(_ remarks: [TagImageRemark], about name: String) {
         for remark in remarks {
             StandardError.writeLine("Note: \(name): \(remark.text)")
@@ -72,13 +63,11 @@ struct ImageFile: Sendable {
     func makeTag() -> any VirtualTag { image.makeTag() }
 
     /// The path that the tag is saved to.
-    ///
-    /// - Parameter out: the file of the person's choice; nil for the image's own.
     func path(_ out: String?) -> String { out ?? path }
 
     /// Fails before any work is done if the image can't be saved: its own file is a pipe or would lose its other images, or
     /// another file would be lost.
-    func checkTarget(_ out: String?) throws(CommandFailure) {
+    func checkTarget(_ out: String?) throws {
         if out == nil, Self.isPipe(path) {
             throw CommandFailure(
                 .usage,
@@ -92,17 +81,14 @@ struct ImageFile: Sendable {
         if let out { try Self.checkPlace(out) }
     }
 
-    /// Fails if a file is there that is no image, which would be lost.
-    static func checkPlace(_ out: String) throws(CommandFailure) {
+    /// Fails for an existing file that is not an image, which would be lost.
+    static func checkPlace(_ out: String) throws {
         guard case .file(let path) = OutputTarget(out), !isReplaceable(path) else { return }
-        throw CommandFailure(
-            .refused,
-            "not-an-image",
-            "\(path) is there already and is no image that nfc writes. Name another file."
-        )
+        let message = "\(path) already exists and is not an image that nfc writes. Name another file."
+        throw CommandFailure("not-an-image", message)
     }
 
-    /// Whether an image may be saved at a path: no file is there, an empty one, or the image of a tag.
+    /// Whether an image may be saved at a path: there is no file, an empty one, or the image of a tag.
     private static func isReplaceable(_ path: String) -> Bool {
         do throws(StorageError) {
             let bytes = try InputFile(path, limit: TagImage.maximumSize).readToEnd()
@@ -120,12 +106,8 @@ struct ImageFile: Sendable {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
-    /// Saves the present content of a tag.
-    ///
-    /// - Parameters:
-    ///   - tag: the virtual tag that was made from the image.
-    ///   - out: the file; nil for the image's own.
-    func save(_ tag: any VirtualTag, to out: String?) throws(CommandFailure) {
+    /// Saves the present content of a tag. The tag was made from the image. A nil `out` is the image's own file.
+    func save(_ tag: any VirtualTag, to out: String?) throws {
         try checkTarget(out)
         let format = out.flatMap { TagImage.Format(path: $0) } ?? image.format
         var changed = image
@@ -135,14 +117,13 @@ struct ImageFile: Sendable {
         noteLeftOut(format)
     }
 
-    /// Prints what another format leaves out.
     private func noteLeftOut(_ format: TagImage.Format) {
         guard format != image.format else { return }
         Self.note(remarks.filter { $0.kind == .leftOut }, about: name)
     }
 
     /// Saves the image in another file and format. In its own format the bytes stay the same.
-    func convert(to format: TagImage.Format, out: String) throws(CommandFailure) {
+    func convert(to format: TagImage.Format, out: String) throws {
         try checkTarget(out)
         try Self.save(format == image.format ? image : TagImage(image.contents, format: format), to: out)
         noteLeftOut(format)
@@ -150,13 +131,13 @@ struct ImageFile: Sendable {
 
     /// Saves an image. Even after a crash the file is either the old or the new one. Only the owner can read a new file
     /// with keys or passwords other than the factory ones.
-    static func save(_ image: TagImage, to path: String) throws(CommandFailure) {
+    static func save(_ image: TagImage, to path: String) throws {
         let bytes: [UInt8]
         do throws(TagImageError) {
             bytes = try image.encoded()
         } catch {
             let step = image.format == .json ? "" : " The format json can hold it."
-            throw CommandFailure(.refused, error.code.description, "\(path) is not written: \(error.reason)\(step)")
+            throw CommandFailure(error.code.description, "\(path) is not written: \(error.reason)\(step)")
         }
         try OutputTarget(path).write(bytes, readers: image.contents.holdsSecrets ? .ownerAlone : .everyone)
     }
@@ -167,16 +148,14 @@ struct ImageFile: Sendable {
 
         private static let blanks: [UInt8] = [0x20, 0x09, 0x0D]
 
-        /// The first byte that is no blank; nil for a blank line.
         var first: UInt8? { data.first { !Self.blanks.contains($0) } }
-        /// The last byte that is no blank.
         var last: UInt8? { data.last { !Self.blanks.contains($0) } }
     }
 
     /// The lines of a file in which every line is a JSON object, with their numbers from 1; empty for other files.
     ///
     /// - Throws: ``CommandFailure`` when the first line is an object, and another one is not.
-    private static func jsonLines(_ data: Data, of name: String) throws(CommandFailure) -> [Line] {
+    private static func jsonLines(_ data: Data, of name: String) throws -> [Line] {
         let lines = data.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
             .map { Line(number: $0 + 1, data: Data($1)) }
             .filter { $0.first != nil }
@@ -185,7 +164,6 @@ struct ImageFile: Sendable {
         // An object on several lines does not end in the first, and one alone may begin with a byte order mark.
         guard let first = lines.first, first.number != other.number, object(first) != nil else { return [] }
         throw CommandFailure(
-            .refused,
             TagImageError.Code.malformed.description,
             "\(name): line \(other.number): The first line is a JSON object, and this one is not. Correct or remove it."
         )
@@ -201,37 +179,20 @@ struct ImageFile: Sendable {
     }
 }
 
-extension JSONWriter {
-    /// Writes remarks about an image.
-    mutating func member(remarks: [TagImageRemark]) {
-        key("remarks")
-        beginArray()
-        for remark in remarks {
-            beginObject()
-            member("kind", remark.kind.description)
-            member("message", remark.text)
-            endObject()
-        }
-        endArray()
-    }
+extension TagImageRemark {
+    var object: JSONObject { ["kind": kind.description, "message": text] }
 }
 
 extension TagImage.Format: ExpressibleByArgument {
     /// The names of the formats that can be written, for options.
     public static let allValueStrings = allCases.filter(\.isWritten).map(\.rawValue)
 
-    /// A format to write.
     public init?(argument: String) {
         guard let format = Self(rawValue: argument), format.isWritten else { return nil }
         self = format
     }
 
-    /// Fails when the format to write is not known.
-    ///
-    /// - Parameters:
-    ///   - format: the format of the option; nil to use the file's name.
-    ///   - out: the file's name.
-    ///   - option: the name of the option for the format.
+    /// Fails when the format to write is not known. Without a format, the extension of the file's name counts.
     static func check(_ format: Self?, out: String, option: String) throws {
         guard format == nil else { return }
         let step = "with one of: \(allValueStrings.joined(separator: ", "))."
@@ -250,10 +211,7 @@ extension TagImage.Format: ExpressibleByArgument {
             (".eml", .proxmarkText), (".xml", .tagInfo),
         ]
         let name = path.lowercased()
-        let ending = endings.first {
-            name.hasSuffix($0.0)
-        }
-        guard let format = ending?.1 else { return nil }
+        guard let format = endings.first(where: { name.hasSuffix($0.0) })?.1 else { return nil }
         self = format
     }
 }

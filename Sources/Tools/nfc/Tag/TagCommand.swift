@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import NFCSessions
+import TagProtocols
+import VirtualTags
 
 /// `nfc tag`: tags on a reader, and images of tags, which need no reader.
 struct TagCommand: ParsableCommand {
@@ -28,4 +31,179 @@ struct TagCommand: ParsableCommand {
             TagConvertCommand.self,
         ]
     )
+}
+
+struct TagReadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Read a tag's NDEF message, on a reader or in an image, and report its airtime.",
+        discussion: """
+            The exchanges, bytes and airtime count from the end of activation. The
+            airtime uses the standard's minimum delays, so it is the same on every
+            machine. If the reader does not show the frames (cards with ISO-DEP over
+            PC/SC, and readers with only page and block commands), these values are
+            null. So are those of the activation, if the reader activates tags by
+            itself. The product is what the tag reports, or null.
+
+            If nfc ndef decode would refuse the message, the exit status is 1. The
+            error and its place are printed, and with --json also the bytes.
+
+            Examples:
+              nfc tag read --image card.nfc
+              nfc tag read --reader pcsc
+              nfc tag read --reader pn532:/dev/ttyUSB0 --timeout 10 --json
+              nfc tag read --image images.jsonl --id t2t-09 --json
+              nfc tag read --image ntag424.json --out ntag424.json
+              xz -dc card.nfc.xz | nfc tag read --image -
+
+            Exit status: 0 when the tag holds NDEF, even if it is empty, 1 when it does
+            not, the image is damaged, or no tag came, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
+            """
+    )
+
+    @OptionGroup var source: TagSourceOptions
+
+    @Option(help: ArgumentHelp("Save the image afterwards. Some tags count their readings.", valueName: "file"))
+    var out: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        try source.checkImageOption("--out", isGiven: out != nil)
+        try OutputTarget.check(image: source.image, out: out, json: json)
+    }
+
+    func run() async throws {
+        var (report, error) = try await read()
+        report.out = out
+        if let failure = report.failure(error) { throw failure }
+        report.print(json: json)
+    }
+
+    private func read() async throws -> (TagReport, TagError?) {
+        switch try source.open() {
+        case .image(let file):
+            let tag = file.makeTag()
+            let result = try await ImageTagRunner.read(tag, file.contents)
+            if let out { try file.save(tag, to: out) }
+            return result
+        case .reader(let session):
+            let findings = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
+                var findings = try await tag.read()
+                findings.product = await tag.productName()
+                return findings
+            }
+            return (TagReport(findings, on: session.environment), findings.survey.error)
+        }
+    }
+}
+
+struct TagWriteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Write a message to a tag, on a reader or in an image.",
+        discussion: """
+            After the write, the image is saved to its own file, or to the file of
+            --out. The extension sets the format: .json, .nfc, .bin, .eml or .mfd. The
+            file keeps its mode, owner and links. Only the owner can read a new file
+            with keys or passwords other than the factory ones. With --out - the image
+            goes to standard output, in its own format, and the report to standard
+            error; --json can't be given then. Images of NFC_TAGS are saved if
+            NFC_TAGS_SAVE is set. Exchanges and airtime are those of the write; nfc tag
+            read --help explains them.
+
+            If the message does not fit, the tag is read-only, or --lock would need a
+            key or a password, the command fails before it writes anything. If the tag
+            leaves during the write, it holds the old message, none, or the new one.
+            For some types there are short moments when it can hold a part of a
+            message. Write it again to repair it.
+
+            --lock forbids writing in the capability container and locks the memory.
+            A tag like ST25DV, which can lock no more than its first blocks, keeps the
+            rest open to programs that ignore its capability container.
+
+            Examples:
+              nfc tag write --image card.nfc https://example.com
+              nfc tag write --reader pcsc --message d1010c55046578616d706c652e636f6d
+              nfc tag write --image card.nfc --text "Room 12" --lock
+              nfc tag write --image card.nfc --message d00000 --out empty.nfc
+              nfc tag write --image card.nfc --tear-after 2 --out torn.nfc \\
+                https://a.example
+              nfc tag write --image - --out - https://a.example < blank.nfc > card.nfc
+
+            Exit status: 0 when the message was written, 1 when the tag refused it or
+            left, the field was cut, or no tag came, 2 for wrong usage, 3 without a
+            reader, 130 when cancelled.
+            """
+    )
+
+    @OptionGroup var source: TagSourceOptions
+
+    @OptionGroup var content: MessageOptions
+
+    @Option(help: ArgumentHelp("Save the image in this file.", valueName: "file"))
+    var out: String?
+
+    @Option(help: ArgumentHelp("Cut the field after this many writes; 0 cuts it before the first.", valueName: "k"))
+    var tearAfter: Int?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        if let tearAfter, tearAfter < 0 { throw ValidationError("--tear-after takes 0 or a higher number.") }
+        try source.checkImageOption("--out", isGiven: out != nil)
+        try source.checkImageOption("--tear-after", isGiven: tearAfter != nil)
+        try OutputTarget.check(image: source.image, out: out, savesImage: true, json: json)
+    }
+
+    func run() async throws {
+        let bytes = try content.bytes()
+        var (report, failure) =
+            switch try source.open(MessageOptions.prompt) {
+            case .image(let file): try await write(bytes, to: file)
+            case .reader(let session): try await write(bytes, in: session)
+            }
+        report.out = out
+        if let failure { throw CommandFailure(failure).of(report) }
+        report.print(json: json)
+    }
+
+    /// Writes an image and saves it. The report describes the tag after the write.
+    private func write(_ bytes: [UInt8], to file: ImageFile) async throws -> (TagReport, TagWriteFailure?) {
+        try file.checkTarget(out)
+        let tag = file.makeTag()
+        let runner = try await ImageTagRunner(tag)
+        if let tearAfter { runner.arm(.tear(afterWrite: tearAfter)) }
+        let outcome = await runner.tag.write(bytes, checks: content.check, locks: content.lock)
+        try file.save(tag, to: out)
+        if let tearAfter, outcome.failure == nil {
+            StandardError.writeLine("Note: The field was not cut: there were fewer than \(tearAfter) writes.")
+        }
+        // Read the tag in another field, so that the read does not count in the airtime of the write.
+        var (report, _) = try await ImageTagRunner(tag).read(product: file.product)
+        report.cost = outcome.findings.cost
+        report.activation = outcome.findings.activation
+        return (report, outcome.failure)
+    }
+
+    private func write(_ bytes: [UInt8], in session: TagSession) async throws -> (TagReport, TagWriteFailure?) {
+        let (checks, locks) = (content.check, content.lock)
+        let outcome = try await session.withOneTag(
+            doneMessage: content.doneMessage,
+            failure: { $0.failure?.sheetMessage }
+        ) { tag throws(TagError) in
+            await tag.writeAndDescribe(bytes, checks: checks, locks: locks)
+        }
+        return (TagReport(outcome.findings, on: session.environment), outcome.failure)
+    }
+}
+
+extension TagWriteFailure {
+    /// The sheet's text. It is too short to explain what may be on the tag.
+    var sheetMessage: String {
+        leavesDoubt ? "The tag left too early. Hold it near the reader again." : error.reason
+    }
 }

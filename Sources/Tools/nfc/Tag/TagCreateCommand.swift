@@ -2,11 +2,11 @@
 import ArgumentParser
 import NFCSessions
 import TagImages
+import TagLink
 import TagProtocols
 import TextSafety
 import VirtualTags
 
-/// `nfc tag create`.
 struct TagCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -25,8 +25,7 @@ struct TagCreateCommand: AsyncParsableCommand {
               nfc tag create --mrz "P<UTOERIKSSON<<ANNA…" --out passport.json
 
             Only the owner can read an image with keys or passwords other than the
-            factory ones. A file that is there is replaced only if it is empty or an
-            image. With --out - the image goes to standard output.
+            factory ones. An existing file is replaced only if it is empty or an image. With --out - the image goes to standard output.
 
             Exit status: 0 when the image was made, 1 when --message is not a valid
             message or does not fit, or the file can't be written, 2 for wrong usage.
@@ -74,7 +73,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         }
         guard let out else { throw ValidationError("Give --out FILE.") }
         try TagImage.Format.check(format, out: out, option: "--format")
-        try OutputTarget.check(image: nil, out: out, savesImage: false, json: json)
+        try OutputTarget.check(out: out, json: json)
     }
 
     private func validateDocument() throws {
@@ -123,75 +122,134 @@ struct TagCreateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard !list else { return printList() }
-        let report = try await reportingFailure(json: json, create)
-        report.print(json: json, beside: out)
+        guard !list else { return TagProduct.all.forEach(show) }
+        var report = try await create()
+        report.showsCost = false
+        report.out = out
+        report.print(json: json)
     }
 
-    private func printList() {
-        for product in TagProduct.all {
-            let lengths = product.identifierLengths
-            if json {
-                var writer = JSONWriter()
-                writer.beginObject()
-                writer.member("product", product.name)
-                writer.member("tag_type", product.tagType)
-                writer.member(TagFact("uid_sizes", .numbers(lengths)))
-                writer.member("smallest_size", product.sizes?.lowerBound)
-                writer.member("largest_size", product.sizes?.upperBound)
-                writer.endObject()
-                writer.printLine()
-            } else {
-                let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
-                let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
-                let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) bytes" } ?? ""
-                printLine(
-                    "\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) bytes\(sizes)"
-                )
-            }
-        }
+    private func show(_ product: TagProduct) {
+        let lengths = product.identifierLengths
+        let type = product.tagType.map { "Type \($0)" } ?? "no NDEF"
+        let name = product.name + String(repeating: " ", count: max(2, 30 - product.name.count))
+        let sizes = product.sizes.map { ", \($0.lowerBound) to \($0.upperBound) bytes" } ?? ""
+        printResult(
+            json: json,
+            [
+                "product": product.name, "tag_type": product.tagType, "uid_sizes": lengths,
+                "smallest_size": product.sizes?.lowerBound, "largest_size": product.sizes?.upperBound,
+            ],
+            ["\(name)\(type), UID of \(lengths.map { String($0) }.joined(separator: " or ")) bytes\(sizes)"]
+        )
     }
 
-    private func create() async throws(CommandFailure) -> TagReport {
+    private func create() async throws -> TagReport {
         guard let out else { throw CommandFailure(.usage, "no-file", "Give --out FILE.") }
         try ImageFile.checkPlace(out)
         var contents = try blank()
         let tag = contents.makeTag()
         if let message {
-            let bench = try await TagBench(tag)
             let bytes = try message.checkedMessage()
-            let outcome = await bench.tag.write(
-                bytes,
-                checks: false,
-                locks: false
-            )
+            let outcome = try await ImageTagRunner(tag).tag.write(bytes, checks: false, locks: false)
             if let failure = outcome.failure { throw CommandFailure(failure) }
             contents = TagContents(of: tag) ?? contents
         }
         try ImageFile.save(TagImage(contents, format: format ?? TagImage.Format(path: out) ?? .json), to: out)
-        var (report, _) = try await TagBench.survey(tag, contents)
-        report.showsCost = false
-        return report
+        return try await ImageTagRunner.read(tag, contents).0
     }
 
-    /// The tag before the message is written to it.
-    private func blank() throws(CommandFailure) -> TagContents {
+    private func blank() throws -> TagContents {
         if let mrz {
             do throws(EMRTDError) {
                 let document = try EMRTDContents(MachineReadableZone(mrz), signer: .test)
                 let frontEnd = uid.map { Type4FrontEnd.emrtd(uid: $0.bytes) } ?? .randomEMRTD
                 return .type4(Type4Contents(frontEnd: frontEnd, kind: .emrtd(document)))
             } catch {
-                throw CommandFailure(
-                    .refused,
-                    error.code == .cryptography ? "no-cryptography" : "bad-zone",
-                    error.reason
-                )
+                let name = error.code == .cryptography ? "no-cryptography" : "bad-zone"
+                throw CommandFailure(name, error.reason)
             }
         }
         guard let product, let found = try? Self.product(product) else {
             throw CommandFailure(.usage, "unknown-product", "There is no product '\(product ?? "")'.")
         }
         return found.blank(uid: uid?.bytes, size: size)
+    }
+}
+
+struct TagConvertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Write a tag's image in another format.",
+        discussion: """
+            Formats, and what they hold:
+              flipper        .nfc   Flipper Zero: Ultralight, NTAG, Classic, DESFire,
+                                    FeliCa, ISO 15693 and SLIX, ISO 14443-3 and -4,
+                                    Type 4 tags; EMV, Mifare Plus and NTAG4xx as far
+                                    as such files go
+              json           .json  the project's own: every tag
+              proxmark-json         Proxmark3: Ultralight, NTAG, Classic, ISO 15693,
+                                    Topaz 96
+              proxmark-bin   .bin   Proxmark3: Ultralight, NTAG, Classic, ISO 15693
+              proxmark-eml   .eml   Proxmark3: the same as lines of hex, without
+                                    ISO 15693
+              mfd            .mfd   libnfc: the memory of Ultralight, NTAG, Classic
+              taginfo        .xml   NXP TagInfo; read only
+
+            The format of a file is found from its content. If a format can't hold all
+            of a tag, the command fails and says what would be lost. Details that a
+            virtual tag does not have are left out of a file in another format. A note
+            on standard error lists them, and so does "remarks" of --json.
+
+            Examples:
+              nfc tag convert card.nfc --out card.json
+              nfc tag convert hf-mfu-04A1B2C3D4E580-dump.bin --out card.nfc
+              nfc tag convert card.nfc --to proxmark-json --out dump.json
+              nfc tag convert scan.xml --out card.nfc --json
+              nfc tag convert - --to json --out - < card.nfc
+
+            Exit status: 0 when the file was written, 1 when the image is invalid or
+            the format can't hold it, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The image to read; - for standard input.", valueName: "file"))
+    var file: String
+
+    @Option(help: "The id of the image, if the file has several. Default: the first.")
+    var id: String?
+
+    @Option(help: ArgumentHelp("The format to write. Default: from the name of --out.", valueName: "format"))
+    var to: TagImage.Format?
+
+    @Option(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
+    var out: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        try TagImage.Format.check(to, out: out, option: "--to")
+        try OutputTarget.check(image: file, out: out, json: json)
+    }
+
+    func run() throws {
+        let image = try ImageFile(path: file, id: id)
+        let format = to ?? TagImage.Format(path: out) ?? .json
+        try image.convert(to: format, out: out)
+        let contents = image.contents
+        let isCopy = format == image.format
+        let remarks = image.remarks.filter { !(isCopy && $0.kind == .leftOut) }
+        let formats = "\(image.format.rawValue) to \(format.rawValue)"
+        printResult(
+            json: json,
+            beside: out,
+            [
+                "ok": true, "tag_type": contents.tagType, "product": contents.product,
+                "uid": contents.uid.hexText(), "from": image.format.rawValue, "to": format.rawValue, "out": out,
+                "remarks": remarks.map(\.object),
+            ],
+            ["\(contents.product), UID \(contents.uid.hexText()): \(formats)"]
+        )
     }
 }

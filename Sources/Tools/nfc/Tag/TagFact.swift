@@ -1,76 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
+import NFCReaders
+import NFCSessions
+import TagLink
+import TagProtocols
 import TextSafety
+import VirtualTags
 
 /// A fact about a tag: a line for people, a JSON member for programs, or both.
 struct TagFact {
-    /// A value for programs.
-    enum Value {
-        case number(Int)
-        case flag(Bool)
-        case text(String)
-        case bytes([UInt8])
-        case numbers([Int])
-        case objects([[Member]])
-    }
-
-    /// A member of a JSON object.
-    struct Member {
-        var key: String
-        var value: Value
-
-        init(_ key: String, _ value: Value) {
-            self.key = key
-            self.value = value
-        }
-    }
-
     /// The label and the text of the line; nil for a fact for programs alone.
-    var line: (label: String, text: String)?
-    /// The member; nil for a fact for people alone.
-    var member: Member?
+    private(set) var line: (label: String, text: String)?
+    /// The member of the object; empty for a fact for people alone.
+    private(set) var member: JSONObject = [:]
 
-    /// A fact for both.
-    init(_ label: String, _ text: String, _ key: String, _ value: Value) {
+    init(_ label: String, _ text: String, _ key: String, _ value: any JSONValue) {
         line = (label, text)
-        member = Member(key, value)
+        member.append(key, value)
     }
 
-    /// A fact for people.
-    init(_ label: String, _ text: String) {
-        line = (label, text)
-    }
+    init(_ label: String, _ text: String) { line = (label, text) }
 
-    /// A fact for programs.
-    init(_ key: String, _ value: Value) {
-        member = Member(key, value)
-    }
+    init(_ key: String, value: any JSONValue) { member.append(key, value) }
 
-    /// Bytes in hex, for both.
     init(_ label: String, _ key: String, hex bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes)
-        self.init(label, HexText.text(bytes), key, .bytes(bytes))
+        let text = bytes.hexText()
+        self.init(label, text, key, text)
     }
 }
 
 extension TagFact {
-    /// The parts of a memory, from the first unit to the last.
-    ///
-    /// - Parameters:
-    ///   - unit: the unit of the numbers, such as `page`.
-    ///   - regions: the first and last unit of each part, and its content.
     static func map(_ unit: String, _ regions: [(ClosedRange<Int>, String)]) -> TagFact {
         let lines = regions.map { range, name in
             let place =
                 range.count == 1 ? "\(unit) \(range.lowerBound)" : "\(unit)s \(range.lowerBound)-\(range.upperBound)"
             return "\(place) \(name)"
         }
-        let objects = regions.map { range, name in
-            [
-                Member("unit", .text(unit)), Member("first", .number(range.lowerBound)),
-                Member("last", .number(range.upperBound)), Member("what", .text(name)),
-            ]
+        let objects = regions.map { range, name -> JSONObject in
+            ["unit": unit, "first": range.lowerBound, "last": range.upperBound, "what": name]
         }
-        return TagFact("Map", lines.joined(separator: "; "), "map", .objects(objects))
+        return TagFact("Map", lines.joined(separator: "; "), "map", objects)
     }
 
     /// Numbers for people: `4-15, 20`.
@@ -98,35 +66,73 @@ extension TagFact {
     }
 }
 
-extension JSONWriter {
-    /// Writes the member of a fact.
-    mutating func member(_ fact: TagFact) {
-        guard let member = fact.member else { return }
-        key(member.key)
-        value(member.value)
+extension TagInspection {
+    /// The facts about a tag on a reader: from its whole memory if it could be read, otherwise from single answers.
+    var facts: [TagFact] {
+        if let contents { return contents.facts(without: unknown) }
+        var facts = activationFacts
+        if let card { facts += card.facts }
+        if let vicinity { facts += vicinity.facts }
+        return facts
     }
 
-    private mutating func value(_ value: TagFact.Value) {
-        switch value {
-        case .number(let number): self.value(number)
-        case .flag(let flag): self.value(flag)
-        case .text(let text): self.value(text)
-        case .bytes(let bytes): hex(bytes)
-        case .numbers(let numbers):
-            beginArray()
-            for number in numbers { self.value(number) }
-            endArray()
-        case .objects(let objects):
-            beginArray()
-            for object in objects {
-                beginObject()
-                for member in object {
-                    key(member.key)
-                    self.value(member.value)
-                }
-                endObject()
-            }
-            endArray()
+    private var activationFacts: [TagFact] {
+        switch target {
+        case .nfcA(let target):
+            guard reportsActivationData, let sak = target.sak else { return [] }
+            return .answers(target.atqa, sak)
+        case .nfcB(let target):
+            return reportsActivationData
+                ? .answers(applicationData: target.applicationData, protocolInfo: target.protocolInfo) : []
+        case .nfcF(let target):
+            // A reader that does not report the PMm has all ones in its place.
+            guard target.pmm.contains(where: { $0 != 0xFF }) else { return [] }
+            let system = target.systemCode.map { $0.bigEndianBytes }
+            return [TagFact("PMm", "pmm", hex: target.pmm)]
+                + (system.map { [TagFact("System", "system", hex: $0)] } ?? [])
+        case .nfcV(let target):
+            return target.manufacturerName.map { [TagFact("Maker", $0, "manufacturer", $0)] } ?? []
         }
+    }
+}
+
+extension TagInspection.Card {
+    fileprivate var facts: [TagFact] {
+        var facts: [TagFact] = []
+        if let answerToSelect { facts.append(TagFact("ATS", "ats", hex: answerToSelect)) }
+        if let version { facts.append(TagFact("Version", "version_hex", hex: version)) }
+        if let file = container {
+            let note = "reading \(Self.access(file.readAccess)), writing \(Self.access(file.writeAccess))"
+            facts += Type4Contents.fileFacts([(Type4Contents.text(file.messageFile), file.fileSize, note)])
+        }
+        return facts
+    }
+
+    /// An access byte of the capability container (NFC Forum T4T 1.2, 4.3).
+    private static func access(_ byte: UInt8) -> String {
+        switch byte {
+        case 0x00: "free"
+        case 0xFF: "closed"
+        default: "by rule \([byte].hexText())"
+        }
+    }
+}
+
+extension TagInspection.Vicinity {
+    fileprivate var facts: [TagFact] {
+        var facts: [TagFact] = []
+        if let count = system?.blockCount, let size = system?.blockSize ?? blockSize {
+            facts += TagFact.vicinityMemory(blockCount: count, blockSize: size)
+        } else if let blockSize {
+            facts.append(TagFact("Memory", "blocks of \(blockSize) bytes", "block_size", blockSize))
+        }
+        if let lockedBlocks { facts.append(.lockedBlocks(lockedBlocks)) }
+        if let afi = system?.afi { facts.append(TagFact("AFI", "afi", hex: [afi])) }
+        if let dsfid = system?.dsfid { facts.append(TagFact("DSFID", "dsfid", hex: [dsfid])) }
+        if let reference = system?.icReference { facts.append(.icReference(reference)) }
+        if let counter { facts.append(TagFact("Counter", String(counter), "counter", Int(counter))) }
+        if let signature { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }
+        if let capabilityContainer { facts.append(TagFact("CC", "cc_hex", hex: capabilityContainer)) }
+        return facts
     }
 }

@@ -3,10 +3,11 @@ import ArgumentParser
 import NFCReaders
 import NFCSessions
 import TagImages
+import TagLink
 import TagProtocols
+import TextSafety
 import VirtualTags
 
-/// `nfc tag info`.
 struct TagInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
@@ -31,36 +32,113 @@ struct TagInfoCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var place: TagPlaceOptions
+    @OptionGroup var source: TagSourceOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() async throws {
-        let description = try await reportingFailure(json: json, describe)
-        if json {
-            description.printJSON()
-        } else {
-            for line in description.lines { printLine(line) }
+        let description: TagDescription
+        switch try source.open() {
+        case .image(let file):
+            let (report, error) = try await ImageTagRunner.read(file.makeTag(), file.contents)
+            let remarks = file.remarks.filter { $0.kind != .leftOut }
+            description = TagDescription(contents: file.contents, report: report, error: error, remarks: remarks)
+        case .reader(let session):
+            let inspection = try await session.withOneTag(doneMessage: "The tag was read.") { tag throws(TagError) in
+                try await tag.inspect()
+            }
+            description = TagDescription(inspection)
         }
+        printResult(json: json, description.object, description.lines)
+    }
+}
+
+/// The description of a tag: the product, the parts of its memory, the locks, and what a reader finds.
+struct TagDescription {
+    private let report: TagReport
+    private let error: TagError?
+    private let type: Int?
+    private let facts: [TagFact]
+    /// Remarks on parts of an image that the tag does not show; empty for a tag on a reader.
+    private let remarks: [TagImageRemark]
+
+    init(contents: TagContents, report: TagReport, error: TagError?, remarks: [TagImageRemark]) {
+        self.remarks = remarks
+        self.report = report
+        self.error = error
+        type = contents.tagType
+        facts = contents.facts()
     }
 
-    private func describe() async throws(CommandFailure) -> TagDescription {
-        switch try place.open() {
-        case .image(let file):
-            let (report, error) = try await TagBench.survey(file.makeTag(), file.contents)
-            let remarks = file.remarks.filter { $0.kind != .leftOut }
-            return TagDescription(contents: file.contents, report: report, error: error, remarks: remarks)
-        case .reader(let environment):
-            let inspection = try await TagSession(
-                environment: environment,
-                prompt: "Hold a tag near the reader.",
-                seconds: place.timeout?.value,
-                plan: .everyTag
-            ).withOneTag(doneMessage: "The tag was read.") { session, tag throws(CommandFailure) in
-                try await session.work(with: tag) { tag throws(TagError) in try await tag.inspect() }
-            }
-            return TagDescription(inspection)
+    init(_ inspection: TagInspection) {
+        remarks = []
+        report = TagReport(inspection.findings)
+        error = inspection.findings.survey.error
+        type = report.type?.rawValue
+        facts = inspection.facts
+    }
+
+    var object: JSONObject {
+        let failure = report.failure(error)
+        let start: JSONObject = [
+            "ok": true, "tag_type": type, "product": report.product,
+            "uid": report.uid.isEmpty ? nil : report.uid.hexText(),
+        ]
+        return facts.reduce(start) { $0 + $1.member } + [
+            "status": report.status?.rawValue, "capacity": report.capacity,
+            "message_hex": report.message?.hexText(), "ndef_error": failure?.name, "offset": failure?.offset,
+            "message": failure == nil ? nil : error?.reason ?? failure?.message,
+            "remarks": remarks.map(\.object),
+        ]
+    }
+
+    var lines: [String] {
+        var plain = report
+        plain.showsCost = false
+        let kind = [report.product ?? "not known", type.map { "Type \($0)" }].compactMap { $0 }.joined(separator: ", ")
+        var rows = [("Product", kind), ("UID", report.uidText)]
+        rows += facts.compactMap(\.line).map { ($0.label, $0.text) }
+        var lines = rows.map { label, text in
+            label + String(repeating: " ", count: max(1, 11 - label.count)) + text
         }
+        lines += plain.lines.dropFirst()
+        if let error { lines.append(error.reason) }
+        return lines
+    }
+}
+
+extension TagContents {
+    /// The facts about a tag with this content. There are no facts about what the tag did not report.
+    func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
+        switch self {
+        case .type1(let contents): contents.facts
+        case .type2(let contents): contents.facts(without: unknown)
+        case .type3(let contents): contents.facts(without: unknown)
+        case .type4(let contents): contents.facts
+        case .type5(let contents): contents.facts
+        case .classic(let contents): contents.facts
+        case .nfcA(let contents): .answers(contents.atqa, contents.sak)
+        }
+    }
+}
+
+extension [TagFact] {
+    static func answers(_ atqa: UInt16, _ sak: UInt8) -> [TagFact] {
+        let bytes = atqa.bigEndianBytes
+        return [
+            TagFact("Answers", "ATQA \(bytes.hexText()), SAK \([sak].hexText())"),
+            TagFact("atqa", value: bytes.hexText()), TagFact("sak", value: [sak].hexText()),
+        ]
+    }
+
+    /// The data that a Type B card sends during activation.
+    static func answers(applicationData: [UInt8], protocolInfo: [UInt8]) -> [TagFact] {
+        let (data, info) = (applicationData.hexText(), protocolInfo.hexText())
+        return [
+            TagFact("ATQB", "application data \(data), protocol \(info)"),
+            TagFact("application_data", value: applicationData.hexText()),
+            TagFact("protocol_info", value: protocolInfo.hexText()),
+        ]
     }
 }

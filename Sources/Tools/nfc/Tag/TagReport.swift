@@ -8,15 +8,12 @@ import TextSafety
 
 /// The report on a tag that a command has read or written, with the airtime.
 struct TagReport {
-    /// Whether the message can be read and written.
     enum Status: String {
         case readWrite = "read-write"
         case readOnly = "read-only"
         case notNDEF = "not-ndef"
 
-        init(_ access: NDEFDetection.Access) {
-            self = access == .readWrite ? .readWrite : .readOnly
-        }
+        init(_ access: NDEFDetection.Access) { self = access == .readWrite ? .readWrite : .readOnly }
     }
 
     var type: ForumTagType?
@@ -24,7 +21,6 @@ struct TagReport {
     /// The UID, PUPI or IDm; empty when the reader does not report it.
     var uid: [UInt8]
     var status: Status?
-    /// The longest message that fits.
     var capacity: Int?
     /// The message on the tag; empty for an empty tag, nil when it was not read.
     var message: [UInt8]?
@@ -32,18 +28,16 @@ struct TagReport {
     var cost: LinkStatistics?
     /// The exchanges and airtime of the activation.
     var activation: LinkStatistics?
-    /// Whether the report shows exchanges and airtime.
     var showsCost = true
+    /// Where the command writes an image; nil for nowhere. The report goes to standard error when that is standard output.
+    var out: String?
     /// Whether the tag is on a reader, which may not report exchanges and airtime.
     private(set) var isOnReader = false
     /// Whether the time that the tag made its reader wait is known.
     private var knowsTagWork = true
 
     /// Creates the report on what was found.
-    ///
-    /// - Parameters:
-    ///   - findings: what was found.
-    ///   - environment: the reader's environment; nil for an image, and for a command that does not report airtime.
+    /// Without an environment it is the report on an image, or of a command that does not report airtime.
     init(_ findings: TagReadResult, on environment: NFCEnvironment? = nil) {
         isOnReader = environment != nil
         if let environment { knowsTagWork = environment.knowsTagWork }
@@ -51,7 +45,7 @@ struct TagReport {
         product = findings.product
         uid = findings.identifier
         status = findings.survey.detection.map { Status($0.access) }
-        // What a tag holds that keeps its memory back is not known.
+        // The contents of a read-protected tag are unknown.
         if let error = findings.survey.error { status = error.code == .readProtected ? nil : .notNDEF }
         capacity = findings.survey.detection?.capacity
         message = findings.survey.message
@@ -59,7 +53,6 @@ struct TagReport {
         activation = findings.activation
     }
 
-    /// Creates the report on a tag without an exchange with it.
     init(type: ForumTagType?, product: String?, uid: [UInt8], status: Status?) {
         self.type = type
         self.product = product
@@ -67,77 +60,42 @@ struct TagReport {
         self.status = status
     }
 
-    /// Why the message on the tag is invalid; nil for a valid message, and for an empty tag.
-    var messageError: NDEFError? {
+    /// Why the tag's message can't be used, as a failure of the command; nil when it can, and for an empty tag.
+    func failure(_ error: TagError?) -> CommandFailure? {
+        if let error { return CommandFailure(error).of(self) }
         guard let message, !message.isEmpty else { return nil }
         do throws(NDEFError) {
             _ = try NDEFMessage(decoding: message)
             return nil
         } catch {
-            return error
+            return CommandFailure(error).of(self)
         }
     }
 
-    /// Why the tag's message can't be used, as a failure of the command; nil when it can.
-    ///
-    /// - Parameter error: why the message could not be read.
-    func failure(_ error: TagError?) -> CommandFailure? {
-        (error.map { CommandFailure($0) } ?? messageError.map { CommandFailure($0) })?.of(self)
-    }
-
-    /// Writes the documented members of the object. Unknown values are `null`, so that a command always has the same
-    /// members.
-    func write(to writer: inout JSONWriter) {
-        writer.member("tag_type", type?.rawValue)
-        writer.member("product", product)
-        if uid.isEmpty { writer.member(null: "uid") } else { writer.member("uid", hex: uid) }
-        writer.member("status", status?.rawValue)
-        writer.member("capacity", capacity)
-        if let message { writer.member("message_hex", hex: message) } else { writer.member(null: "message_hex") }
+    /// The documented members of the object. Unknown values are `null`, so that a command always has the same members.
+    var object: JSONObject {
+        var object: JSONObject = [
+            "tag_type": type?.rawValue, "product": product, "uid": uid.isEmpty ? nil : uid.hexText(),
+            "status": status?.rawValue, "capacity": capacity, "message_hex": message?.hexText(),
+        ]
         if showsCost {
-            writer.member("exchanges", cost?.exchanges)
-            writer.member("bytes_on_air", cost?.bytesOnAir)
-            writer.member("airtime_us", (cost?.airtime.microseconds).map { Int($0) })
             let work = knowsTagWork ? cost?.tagWorkTime.microseconds : nil
-            writer.member("tag_work_us", work.map { Int($0) })
-            writer.member("activation_us", (activation?.airtime.microseconds).map { Int($0) })
+            object =
+                object + [
+                    "exchanges": cost?.exchanges, "bytes_on_air": cost?.bytesOnAir,
+                    "airtime_us": (cost?.airtime.microseconds).map { Int($0) }, "tag_work_us": work.map { Int($0) },
+                    "activation_us": (activation?.airtime.microseconds).map { Int($0) },
+                ]
         }
-        writeRecords(to: &writer)
+        // As `nfc ndef decode` prints them.
+        let decoded = message.flatMap { $0.isEmpty ? NDEFMessage([]) : try? NDEFMessage(decoding: $0) }
+        return object + ["records": decoded?.records]
     }
 
-    /// Writes the records of the message, as `nfc ndef decode` prints them.
-    private func writeRecords(to writer: inout JSONWriter) {
-        guard let message, let decoded = message.isEmpty ? NDEFMessage([]) : try? NDEFMessage(decoding: message) else {
-            return writer.member(null: "records")
-        }
-        writer.key("records")
-        writer.beginArray()
-        for record in decoded.records { writer.record(record) }
-        writer.endArray()
-    }
+    func print(json: Bool) { printResult(json: json, beside: out, ["ok": true] + object, lines) }
 
-    /// Prints the report.
-    ///
-    /// - Parameters:
-    ///   - json: whether to print one JSON object.
-    ///   - out: where the command writes an image; nil for nowhere.
-    func print(json: Bool, beside out: String? = nil) {
-        if json {
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.member("ok", true)
-            write(to: &writer)
-            writer.endObject()
-            writer.printLine()
-        } else {
-            for line in lines { printLine(line, beside: out) }
-        }
-    }
+    var uidText: String { uid.isEmpty ? "not known: the reader does not report it" : uid.hexText() }
 
-    /// The UID for people.
-    var uidText: String { uid.isEmpty ? "not known: the reader does not report it" : HexText.text(uid) }
-
-    /// The report for people.
     var lines: [String] {
         var lines: [String] = []
         let name = [product, type.map { "Type \($0.rawValue)" }].compactMap { $0 }.joined(separator: ", ")
@@ -151,8 +109,8 @@ struct TagReport {
         if let message { lines += Self.lines(for: message) }
         guard showsCost else { return lines }
         if let cost {
-            let exchanges = cost.exchanges == 1 ? "1 exchange" : "\(cost.exchanges) exchanges"
-            var line = "\(exchanges), \(cost.bytesOnAir) bytes, \(cost.airtime.microseconds) us on the air"
+            var line =
+                "\(RecordText.count(cost.exchanges, "exchange")), \(cost.bytesOnAir) bytes, \(cost.airtime.microseconds) us on the air"
             if cost.tagWorkTime > .zero { line += ", \(cost.tagWorkTime.microseconds) us of programming" }
             if let activation { line += ", after \(activation.airtime.microseconds) us of activation" }
             lines.append(line)
@@ -166,7 +124,7 @@ struct TagReport {
         if bytes.isEmpty { return ["No message"] }
         do throws(NDEFError) {
             let message = try NDEFMessage(decoding: bytes)
-            let count = message.records.count == 1 ? "1 record" : "\(message.records.count) records"
+            let count = RecordText.count(message.records.count, "record")
             let records = message.records.enumerated().flatMap { RecordText.lines($1, number: $0 + 1) }
             return ["Message: \(count), \(bytes.count) bytes"] + records
         } catch {

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The app line by line: it reads commands from standard input, one per line, and does not control the terminal. It is for
+/// scripts, simple terminals and screen readers.
+///
+/// Results go to standard output, notes and failures to standard error.
+@MainActor
+final class CommandInterface {
+    private let reader: MessageReader
+    private let input = LineInput()
+    /// Whether a person types. Then there is a prompt, and Enter cancels a scan.
+    private let hasPerson: Bool
+    private lazy var links = LinkReceiver(reader, isVisible: hasPerson) { [self] number in
+        if hasPerson { say("\n\(Wording.arrived)") }
+        show(number)
+        if !isBusy { prompt() }
+    }
+    private var isBusy = false
+    private var lastScanned: Int?
+
+    /// Why a command failed, as a sentence, with the exit status of a script.
+    private struct Failure: Error {
+        var text: String
+        var status: Int32 = 1
+    }
+
+    init(_ reader: MessageReader, hasPerson: Bool) {
+        self.reader = reader
+        self.hasPerson = hasPerson
+    }
+
+    /// Runs the commands.
+    ///
+    /// - Returns: the exit status: 1 when a command of a script failed, 3 when one had no reader.
+    func run() async -> Int32 {
+        var status: Int32 = 0
+        begin()
+        while true {
+            prompt()
+            guard let line = await input.next() else { break }
+            _ = reader.reload()
+            let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+            guard let command = words.first, !command.hasPrefix("#") else { continue }
+            if ["quit", "exit", "q"].contains(command) { return status }
+            do {
+                try await run(command, Array(words.dropFirst()))
+            } catch {
+                complain(error.text)
+                if !hasPerson { status = max(status, error.status) }
+            }
+        }
+        if hasPerson { say("") }
+        return status
+    }
+
+    private func begin() {
+        if let problem = reader.load() { complain(problem) }
+        // Without a reader, the framework reports the reason on standard error.
+        _ = reader.canScan
+        links.begin()
+        if links.state == .elsewhere { complain(Wording.linksElsewhere) }
+        guard hasPerson else { return }
+        let count = reader.store.messages.count
+        say("Tag Reader. \(count == 1 ? "1 message" : "\(count) messages"). The command help lists the commands.")
+        if reader.store.messages.contains(where: \.isNew) { say(Wording.arrivedBefore) }
+    }
+
+    // MARK: Commands
+
+    private func run(_ command: String, _ arguments: [String]) async throws(Failure) {
+        switch command {
+        case "scan": try await scan(arguments)
+        case "list" where arguments.isEmpty:
+            if reader.store.messages.isEmpty { say("No messages.") }
+            for message in reader.store.messages { say(MessageLines.row(of: message)) }
+        case "show": show(try number(arguments))
+        case "write": try await write(number(arguments))
+        case "delete" where !arguments.isEmpty: try delete(number(arguments))
+        case "help": say(Self.help)
+        default:
+            throw Failure(
+                text:
+                    "There is no command \(([command] + arguments).joined(separator: " ")). The command help lists them."
+            )
+        }
+    }
+
+    private func scan(_ arguments: [String]) async throws(Failure) {
+        let limit = arguments.count == 2 ? Int(arguments[1]) : nil
+        guard arguments.isEmpty || arguments == ["--many"] || (arguments[0] == "--many" && (limit ?? 0) > 0) else {
+            throw Failure(text: "Use: scan [--many [COUNT]]")
+        }
+        let result = await cancellable { await reader.scan(readsMany: !arguments.isEmpty, limit: limit) }
+        for number in result.added { say(row(number)) }
+        lastScanned = result.added.last
+        if let alert = result.alert { throw failure(alert, isWithoutReader: result.isWithoutReader) }
+    }
+
+    private func show(_ number: Int) {
+        guard let message = reader.store.message(number) else { return }
+        say(MessageLines.details(of: message).joined(separator: "\n"))
+        reader.markSeen(number)
+    }
+
+    private func write(_ number: Int) async throws(Failure) {
+        guard let message = reader.store.message(number) else { return }
+        switch await cancellable({ await reader.write(message) }) {
+        case .written: say(Wording.written)
+        case .failed(let text): throw Failure(text: text)
+        case .ended(let code, let alert?): throw failure(alert, isWithoutReader: Wording.isWithoutReader(code))
+        case .ended(_, nil): throw Failure(text: "Cancelled.")
+        }
+    }
+
+    private func delete(_ number: Int) throws(Failure) {
+        do throws(MessageStore.Failure) {
+            try reader.remove(number)
+        } catch {
+            throw Failure(text: error.text)
+        }
+        say("Deleted message \(number).")
+    }
+
+    /// Runs a session, which a person's next line cancels.
+    private func cancellable<Value>(_ body: () async -> Value) async -> Value {
+        isBusy = true
+        if hasPerson, reader.canScan {
+            say(Wording.cancelHint)
+            input.onLine = { [reader] in reader.cancel() }
+        }
+        let value = await body()
+        input.onLine = nil
+        isBusy = false
+        return value
+    }
+
+    private func row(_ number: Int) -> String {
+        reader.store.message(number).map { MessageLines.row(of: $0) } ?? "\(number)"
+    }
+
+    /// The number of a message, which is the only argument. Without one, that of the last scan.
+    private func number(_ arguments: [String]) throws(Failure) -> Int {
+        guard arguments.count <= 1, let number = arguments.isEmpty ? lastScanned : Int(arguments[0]) else {
+            throw Failure(text: "Scan a card first, or give the number of a message. The command list shows them.")
+        }
+        guard reader.store.message(number) != nil else {
+            throw Failure(text: "There is no message \(number). The command list shows them.")
+        }
+        return number
+    }
+
+    /// The failure of a session that ended by itself. Without a reader, the framework has already reported the reason on
+    /// standard error, once for all sessions.
+    private func failure(_ alert: String, isWithoutReader: Bool) -> Failure {
+        isWithoutReader
+            ? Failure(text: "\(reader.endTitle).", status: 3) : Failure(text: "\(reader.endTitle). \(alert)")
+    }
+
+    private func prompt() {
+        if hasPerson { say("> ", terminator: "") }
+    }
+
+    private static let help = """
+        scan                  scans one card
+        scan --many [COUNT]   scans cards until there are COUNT messages, or the time is over
+        list                  lists the messages
+        show [N]              shows the records of message N, or of the last scan
+        write [N]             writes that message to a card
+        delete N              deletes message N
+        quit                  ends the app
+        """
+}
+
+/// The lines of standard input.
+@MainActor
+final class LineInput {
+    private var lines: [String] = []
+    private var isAtEnd = false
+    private var waiter: CheckedContinuation<String?, Never>?
+    /// Called in place of ``next()`` for each line, while a session runs.
+    var onLine: (() -> Void)?
+
+    init() {
+        Thread.detachNewThread { [weak self] in
+            while let line = readLine() { DispatchQueue.main.async { self?.take(line) } }
+            DispatchQueue.main.async { self?.take(nil) }
+        }
+    }
+
+    private func take(_ line: String?) {
+        if line == nil { isAtEnd = true }
+        if let waiter {
+            self.waiter = nil
+            waiter.resume(returning: line)
+        } else if let onLine, line != nil {
+            onLine()
+        } else if let line {
+            lines.append(line)
+        }
+    }
+
+    /// Waits for the next line.
+    ///
+    /// - Returns: nil at the end.
+    func next() async -> String? {
+        if !lines.isEmpty { return lines.removeFirst() }
+        if isAtEnd { return nil }
+        return await withCheckedContinuation { waiter = $0 }
+    }
+}

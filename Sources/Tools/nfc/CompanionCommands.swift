@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import LinuxSupport
+
+/// `nfc fleet`. A separate program, so that the tools build without libmosquitto.
+struct FleetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet",
+        abstract: "Watch and use the readers of many machines, over an MQTT broker.",
+        discussion: """
+            All options go to nfc-fleet. See: nfc fleet --help
+
+            Examples:
+              nfc fleet demo
+              nfc fleet watch
+              nfc fleet write kiosk-7 https://example.com
+            """
+    )
+
+    @Argument(parsing: .captureForPassthrough, help: "Options of nfc-fleet.")
+    var options: [String] = []
+
+    func run() async throws {
+        try await CompanionProgram(name: "nfc-fleet", package: "Fleet", missing: "no-fleet").run(options)
+    }
+}
+
+/// `nfc lint`. The linter is a separate program, so that the tools build without swift-syntax.
+struct LintCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint",
+        abstract: "Check an app that uses Core NFC: its configuration, its texts and its code.",
+        discussion: """
+            All options go to nfc-lint. See: nfc lint --help
+
+            Examples:
+              nfc lint .
+              nfc lint --json MyApp
+              nfc lint --explain SRC003
+            """
+    )
+
+    @Argument(parsing: .captureForPassthrough, help: "Options of nfc-lint.")
+    var options: [String] = []
+
+    func run() async throws {
+        try await CompanionProgram(name: "nfc-lint", package: "Tools/NFCLint", missing: "no-linter").run(options)
+    }
+}
+
+/// `nfc simulator`. The simulator is a separate program, so that the tools build without a web server.
+struct SimulatorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulator",
+        abstract: "Show a phone and a drawer of tags in the browser, with your app on the phone.",
+        discussion: """
+            All options go to nfc-simulator. See: nfc simulator --help
+
+            Examples:
+              nfc simulator --app "swift run TagReader"
+              nfc simulator --port 8080 --tags my-tags
+              nfc simulator tap "Poster with a link"
+            """
+    )
+
+    @Argument(parsing: .captureForPassthrough, help: "Options of nfc-simulator.")
+    var options: [String] = []
+
+    func run() async throws {
+        try await CompanionProgram(name: "nfc-simulator", package: "Simulator", missing: "no-simulator").run(options)
+    }
+}
+
+/// A program of a nested package, which a command becomes. It has the dependencies that would make the tools slow to build.
+struct CompanionProgram {
+    /// The program's name, such as `nfc-lint`.
+    var name: String
+    /// The folder of its package in a clone.
+    var package: String
+    /// The name of the error when the program is missing.
+    var missing: String
+
+    /// Becomes the program, which gets all options but `--version`: that is the one of `nfc`, as after every command.
+    func run(_ options: [String]) async throws -> Never {
+        if options.filter({ $0 != "--json" }) == ["--version"] {
+            throw CleanExit.message(NFCCommand.configuration.version)
+        }
+        throw CommandProcess.become(try path(), options)
+    }
+
+    /// The program's path: beside this program, where its package is built in the same clone, or in PATH.
+    private func path() throws -> String {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
+        let beside = ProgramPath.ownFolder.map { ["\($0)/\(name)"] } ?? []
+        guard let found = (beside + inClone).first(where: ProgramPath.isProgram) ?? ProgramPath.find(name, in: path)
+        else {
+            throw CommandFailure(
+                missing,
+                """
+                There is no \(name) beside nfc or in PATH. Build it in a clone: swift build -c release --package-path \
+                \(package)
+                """
+            )
+        }
+        return found
+    }
+
+    /// Where the package manager puts the program if this one is built in a clone, in the same configuration first.
+    private var inClone: [String] {
+        guard let folder = ProgramPath.ownFolder, let build = folder.range(of: "/.build/") else { return [] }
+        let root = folder[..<build.lowerBound]
+        let configurations = folder.hasSuffix("/release") ? ["release", "debug"] : ["debug", "release"]
+        return configurations.map { "\(root)/\(package)/.build/\($0)/\(name)" }
+    }
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import LinuxSupport
+import UserBus
+
+/// The demonstration itself, from the start of the service to the message in the app.
+struct DemoRunner {
+    let sandbox: DemoSandbox
+    let output: DemoOutput
+    let signals: DemoSignals
+    /// Whether the notification is clicked without asking.
+    let clicks: Bool
+
+    /// How long the service or the app may take for a step.
+    private static let limit = Duration.seconds(20)
+    /// How long a notification stays on the desktop before it is clicked automatically.
+    private static let view = Duration.seconds(2)
+
+    func run(address: String, usesDesktop: Bool) throws {
+        let (stand, desktop) = try makeStand(address, usesDesktop)
+        defer { stand.closeAll() }
+        let service = try DemoProgram(
+            sandbox.programs.service,
+            ["--json", "--tags", "\(sandbox.folder.path)/tags"],
+            environment: sandbox.environment
+        )
+        let loop = DemoLoop(stand: stand, service: service, signals: signals)
+        let reading = try loop.wait(Self.limit, "the service to read tags") { $0.message(of: "reading") }
+        output.show("service", "The service nfcd runs: \(reading)")
+        try sandbox.bringTag()
+        output.show("tag", "A virtual NTAG215 comes near. Its link is \(DemoSandbox.link)")
+        let notification = try loop.wait(Self.limit, "the notification") { event in
+            if case .desk(.shown(let notification)) = event { notification } else { nil }
+        }
+        output.show(
+            "notification",
+            desktop == nil
+                ? "The notification is on your desktop." : "The notification is shown here, \(desktop ?? ""):",
+            lines: [notification.title, notification.body]
+        )
+        guard try click(notification, loop, stand, isOnDesktop: desktop == nil) else {
+            throw CommandFailure(
+                .cancelled,
+                "dismissed",
+                "The notification was dismissed, so the app was not opened, and everything is removed again. If a click "
+                    + "dismisses notifications, as the left button does with dunst, press Return instead. Outside the "
+                    + "demonstration the link would stay in the inbox: nfc inbox list"
+            )
+        }
+        _ = try loop.wait(Self.limit, "the app to take the link") { $0.message(of: "delivered") }
+        try showApp(loop)
+    }
+
+    /// Takes the place of the program that shows notifications.
+    ///
+    /// - Returns: why notifications are shown here; nil when they are shown on the desktop.
+    private func makeStand(_ address: String, _ usesDesktop: Bool) throws -> (NotificationRelay, reason: String?) {
+        let bus = try BusConnection(.user, address: address)
+        guard usesDesktop else { return (try NotificationRelay(on: bus), "as --terminal asks") }
+        do throws(BusError) {
+            let desktop = try BusConnection(.user)
+            return (try NotificationRelay(on: bus, desktop: desktop), nil)
+        } catch {
+            output.show(
+                "no-desktop",
+                "No program shows notifications on a desktop here, so they appear in this terminal. On a desktop, a program "
+                    + "such as dunst shows them.",
+                lines: [error.reason]
+            )
+            return (try NotificationRelay(on: bus), "in the place of a desktop")
+        }
+    }
+
+    /// Waits for the click.
+    ///
+    /// - Returns: false when the person dismissed the notification.
+    private func click(
+        _ notification: NotificationRelay.Notification,
+        _ loop: DemoLoop,
+        _ stand: NotificationRelay,
+        isOnDesktop: Bool
+    ) throws -> Bool {
+        loop.readsInput = !clicks
+        if clicks {
+            // Wait, so that a person can see the notification.
+            loop.alarm = ContinuousClock.now + (isOnDesktop ? Self.view : .zero)
+        } else {
+            output.prompt(isOnDesktop ? "Click it, or press Return here." : "Press Return to click it; Ctrl-C ends.")
+        }
+        while true {
+            switch try loop.wait(nil, "the click", find: { $0 }) {
+            case .returnKey: try stand.click(notification.number)
+            case .alarm:
+                output.show("click", "It is clicked, as --yes asks.")
+                try stand.click(notification.number)
+            case .inputEnded where !isOnDesktop:
+                throw CommandFailure(
+                    "no-click",
+                    "Standard input has ended, so you can't click. Run the demonstration in a terminal, or with --yes."
+                )
+            case .desk(.activated(notification.number)): return true
+            case .desk(.closed(notification.number, isDismissed: true)): return false
+            default: continue
+            }
+        }
+    }
+
+    private func showApp(_ loop: DemoLoop) throws {
+        try sandbox.folder.write("script", Array("show 1\n".utf8))
+        let app = try DemoProgram(
+            sandbox.programs.app,
+            ["--plain"],
+            input: "\(sandbox.folder.path)/script",
+            environment: sandbox.environment.merging(["NFC_SHEET": "text"]) { $1 }
+        )
+        var lines: [String] = []
+        let end = ContinuousClock.now + Self.limit
+        while !app.isAtEnd, ContinuousClock.now < end {
+            try signals.check()
+            var poller = pollfd(fd: app.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = unsafe poll(&poller, 1, 100)
+            lines += app.lines()
+        }
+        guard !lines.isEmpty else {
+            throw CommandFailure("no-message", "The app does not show the message. Run TagReader by itself.")
+        }
+        guard let window else {
+            return output.show("app-opened", "The click has opened Tag Reader, which shows:", lines: lines)
+        }
+        output.show("app-opened", "The click has opened Tag Reader, in a window of its own. It shows:", lines: lines)
+        if clicks {
+            loop.alarm = ContinuousClock.now + Self.view
+        } else {
+            output.prompt("Close the window, or press Return here, to remove everything.")
+        }
+        while kill(window, 0) == 0, self.window == window {
+            switch try loop.next(within: .milliseconds(200)) {
+            case .returnKey, .inputEnded, .alarm: return
+            default: continue
+            }
+        }
+    }
+
+    /// The process of the app that has a window; nil when the app runs without one, or does not run.
+    private var window: pid_t? {
+        let question = BusCall(.daemon, "GetConnectionUnixProcessID", [.string("org.opencorenfc.TagReader")])
+        guard let bus = try? BusConnection(.user, address: sandbox.busAddress),
+            let process = (try? bus.ask(question).first?.integer).flatMap(pid_t.init(exactly:)),
+            let words = try? InputFile("/proc/\(process)/cmdline", limit: 1 << 20).readToEnd(),
+            !words.split(separator: 0).contains(Array("--background".utf8)[...])
+        else {
+            return nil
+        }
+        return process
+    }
+}
+
+/// Waits for the events of the demonstration: notifications, the service's log, keys and signals.
+final class DemoLoop {
+    enum Event {
+        case desk(NotificationRelay.Event)
+        /// A line of the service's log.
+        case service(event: String, message: String)
+        case returnKey
+        /// Standard input has ended, so no key can come.
+        case inputEnded
+        /// The time of ``DemoLoop/alarm`` is reached.
+        case alarm
+
+        /// The message of a log line with this event; nil for other events.
+        func message(of event: String) -> String? {
+            if case .service(event, let message) = self { message } else { nil }
+        }
+    }
+
+    private struct LogLine: Decodable {
+        var event: String
+        var message: String
+    }
+
+    private let stand: NotificationRelay
+    private let service: DemoProgram
+    private let signals: DemoSignals
+    /// Whether keys are read. Keys that were typed earlier are then read too.
+    var readsInput = false
+    /// When ``Event/alarm`` is due; nil for never.
+    var alarm: ContinuousClock.Instant?
+    private var waiting: [Event] = []
+    /// The last message of the service, for the failure of a wait.
+    private var lastMessage = ""
+
+    init(stand: NotificationRelay, service: DemoProgram, signals: DemoSignals) {
+        self.stand = stand
+        self.service = service
+        self.signals = signals
+    }
+
+    /// Waits for an event. `find` returns the result of the right event, and nil for others. A nil limit is no limit.
+    func wait<Value>(_ limit: Duration?, _ what: String, find: (Event) -> Value?) throws -> Value {
+        let end = limit.map { ContinuousClock.now + $0 }
+        while end.map({ ContinuousClock.now < $0 }) ?? true {
+            guard let event = try next(within: .milliseconds(200)) else { continue }
+            if let value = find(event) { return value }
+            if case .service(let name, let message) = event, ["not-delivered", "not-shown"].contains(name) {
+                throw CommandFailure(name, message)
+            }
+        }
+        let reported = lastMessage.isEmpty ? "" : " The service reports: \(lastMessage)"
+        throw CommandFailure("timeout", "Waiting for \(what) took too long.\(reported)")
+    }
+
+    /// The next event.
+    ///
+    /// - Returns: nil when there is none in the time.
+    /// - Throws: ``CommandFailure`` when the demonstration was ended, or the service or the bus is gone.
+    func next(within limit: Duration) throws -> Event? {
+        let end = ContinuousClock.now + limit
+        while true {
+            try take()
+            if let alarm, alarm <= ContinuousClock.now {
+                self.alarm = nil
+                waiting.append(.alarm)
+            }
+            if !waiting.isEmpty { return waiting.removeFirst() }
+            guard ContinuousClock.now < end else { return nil }
+            let inputs = readsInput ? [STDIN_FILENO] : []
+            var pollers = (stand.descriptors + [service.descriptor] + inputs).map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
+            _ = unsafe poll(&pollers, nfds_t(pollers.count), 50)
+            if readsInput, pollers.last?.revents != 0 { readInput() }
+        }
+    }
+
+    /// Takes what has happened. A signal counts before all else, because it may have ended the service too.
+    private func take() throws {
+        try signals.check()
+        waiting += try stand.process().map(Event.desk)
+        for line in service.lines() {
+            guard let line = try? JSONDecoder().decode(LogLine.self, from: Data(line.utf8)) else { continue }
+            lastMessage = line.message
+            waiting.append(.service(event: line.event, message: line.message))
+        }
+        if service.isAtEnd, waiting.isEmpty {
+            throw CommandFailure("service-ended", "The service has ended. \(lastMessage)")
+        }
+    }
+
+    private func readInput() {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
+        if count > 0 {
+            waiting += bytes.prefix(count).filter { $0 == 0x0A || $0 == 0x0D }.map { _ in .returnKey }
+        } else {
+            readsInput = false
+            waiting.append(.inputEnded)
+        }
+    }
+}
+
+/// A program of the demonstration, and the lines that it prints.
+final class DemoProgram {
+    /// Its process. Ending the demonstration also ends and reaps it.
+    let identifier: pid_t
+    /// Becomes readable when the program has printed something.
+    let descriptor: Int32
+    private var pending: [UInt8] = []
+    /// Whether the program has closed its output, because it ended.
+    private(set) var isAtEnd = false
+
+    /// Starts a program. Without an input file it reads nothing.
+    init(_ path: String, _ arguments: [String], input: String? = nil, environment: [String: String]) throws {
+        guard let pipe = DescriptorPipe() else { throw Self.failure(path, "no pipe can be created") }
+        _ = fcntl(pipe.reader, F_SETFL, O_NONBLOCK)
+        descriptor = pipe.reader
+        var launch = ProgramLaunch(path, [path] + arguments)
+        launch.environment = environment
+        launch.descriptors[1] = pipe.writer
+        let file = input.map { unsafe open($0, O_RDONLY | O_CLOEXEC) }
+        launch.descriptors[0] = file
+        defer {
+            close(pipe.writer)
+            if let file { close(file) }
+        }
+        do throws(ProgramLaunch.Failure) {
+            identifier = try launch.start()
+        } catch {
+            throw Self.failure(path, error.reason)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func failure(_ path: String, _ reason: String) -> CommandFailure {
+        CommandFailure("not-started", "\(path) can't be started: \(reason). Build it again: swift build")
+    }
+
+    /// The complete lines that the program has printed.
+    func lines() -> [String] {
+        var block = [UInt8](repeating: 0, count: 16 << 10)
+        while !isAtEnd {
+            let count = unsafe read(descriptor, &block, block.count)
+            if count > 0 {
+                pending += block.prefix(count)
+            } else if count == 0 {
+                isAtEnd = true
+            } else {
+                break
+            }
+        }
+        var parts = pending.split(separator: 0x0A, omittingEmptySubsequences: false)
+        pending = isAtEnd ? [] : Array(parts.removeLast())
+        return parts.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import Glibc
+import ReaderEmulation
+import TagLink
+import VirtualTags
+
+/// Waits for the events that end an emulation.
+final class EmulationSignals: @unchecked Sendable {
+    // Sendable because its state changes only during init, and dispatch sources may be used from any thread.
+
+    enum End: String, Sendable {
+        case interrupt, termination, timeout
+        /// Standard output can't be written any more.
+        case outputBroken = "output-broken"
+        case daemonEnded = "pcscd-ended"
+    }
+
+    private enum Event: Sendable {
+        case end(End)
+        /// A pcscd has the reader.
+        case taken
+        /// The private pcscd may have ended.
+        case childEnded
+    }
+
+    private let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+    private let signals: ProcessSignals
+    private var timer: (any DispatchSourceTimer)?
+    private let failure = Locked<String?>(nil)
+
+    /// Starts to listen for Ctrl-C, the signals that end a process, and the end of child processes.
+    /// Nil seconds are no limit.
+    init(seconds: Double?) {
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        self.events = events
+        self.continuation = continuation
+        signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGCHLD]) { number in
+            switch number {
+            case SIGINT: continuation.yield(.end(.interrupt))
+            case SIGCHLD: continuation.yield(.childEnded)
+            default: continuation.yield(.end(.termination))
+            }
+        }
+        if let seconds {
+            let timer = DispatchSource.makeTimerSource()
+            timer.setEventHandler { continuation.yield(.end(.timeout)) }
+            timer.schedule(deadline: .now() + seconds)
+            timer.activate()
+            self.timer = timer
+        }
+    }
+
+    /// Notes that a pcscd has the reader.
+    func readerIsTaken() { continuation.yield(.taken) }
+
+    /// Notes that standard output can't be written any more.
+    func outputIsBroken() { continuation.yield(.end(.outputBroken)) }
+
+    /// Waits until the private pcscd has the reader.
+    ///
+    /// - Returns: the reason when the emulation ended first; nil when pcscd has the reader.
+    func waitForReader(_ daemon: PrivatePCSCD) async -> End? {
+        let limit = DispatchSource.makeTimerSource()
+        limit.setEventHandler { [continuation, failure] in
+            failure.withLock { $0 = "pcscd has not loaded the reader. See \(daemon.logPath)." }
+            continuation.yield(.end(.daemonEnded))
+        }
+        limit.schedule(deadline: .now() + Self.startLimit)
+        limit.activate()
+        defer { limit.cancel() }
+        return await next(daemon, untilTaken: true)
+    }
+
+    /// How many seconds a pcscd may take to load a reader.
+    private static let startLimit = 10.0
+
+    /// Why the private pcscd ended by itself.
+    var daemonFailure: String? { failure.withLock { $0 } }
+
+    /// Waits for what ends the emulation. The end of the private pcscd also ends the emulation.
+    func wait(watching daemon: PrivatePCSCD? = nil) async -> End {
+        await next(daemon, untilTaken: false) ?? .termination
+    }
+
+    private func next(_ daemon: PrivatePCSCD?, untilTaken: Bool) async -> End? {
+        for await event in events {
+            switch event {
+            case .end(let end): return end
+            case .taken: if untilTaken { return nil }
+            case .childEnded:
+                guard let reason = daemon?.failure() else { continue }
+                failure.withLock { $0 = reason }
+                return .daemonEnded
+            }
+        }
+        return .termination
+    }
+}
+
+/// Reads commands for an emulation from standard input, one per line. Tests use them in place of a person at the reader.
+struct EmulationCommands: Sendable {
+    static let help = """
+        With --commands it reads lines from standard input: remove and insert the
+        tag; unplug and plug the reader of --pcsc; remove-at-write N and
+        remove-at-exchange N remove the tag after the Nth write command, or before
+        the Nth exchange, counted from 1.
+        """
+
+    let field: VirtualField
+    let tag: any VirtualTag
+    let output: EmulationOutput
+    /// The reader, if it can be unplugged.
+    var server: ReaderServer?
+
+    func start() {
+        Thread { [self] in
+            var lines = LineReader(maximumLength: Self.maximumLength)
+            while let block = try? lines.nextBlock() {
+                for line in block { take(String(decoding: line, as: UTF8.self)) }
+            }
+        }.start()
+    }
+
+    /// The longest line that is read; all commands are shorter.
+    private static let maximumLength = 4096
+
+    /// Performs a command, and reports whether it is known.
+    func take(_ line: String) {
+        let words = line.split(separator: " ").map(String.init)
+        let isKnown = perform(words.first ?? "", words.dropFirst().map { Int($0) })
+        let report = { @Sendable in output.command(line, isKnown: isKnown) }
+        if let server { server.whenSettled(report) } else { report() }
+    }
+
+    private func perform(_ command: String, _ numbers: [Int?]) -> Bool {
+        switch (command, numbers.count, numbers.first ?? nil) {
+        case ("remove", 0, _): field.remove(tag)
+        case ("insert", 0, _):
+            field.arm(FaultPlan())
+            field.bring(tag)
+        case ("unplug", 0, _), ("plug", 0, _):
+            guard let server else { return false }
+            server.setPlugged(command == "plug")
+        case ("remove-at-write", 1, let count?) where count > 0:
+            field.arm(FaultPlan([Fault(.loss, at: .write(count))]))
+        case ("remove-at-exchange", 1, let count?) where count > 0:
+            field.arm(FaultPlan([Fault(.loss, at: .exchange(count - 1))]))
+        default: return false
+        }
+        return true
+    }
+}
+
+/// Saves what other programs write to a tag: soon after each write, and at the end.
+final class EmulationSaver: Sendable {
+    private let file: ImageFile
+    private let tag: any VirtualTag
+    private let out: String?
+    private let onSaved: @Sendable (String) -> Void
+    private let saved: Locked<TagContents?>
+    private let changes: AsyncStream<Void>.Continuation
+
+    /// Starts to save what changes, until the process ends.
+    init(
+        file: ImageFile,
+        tag: any VirtualTag,
+        out: String?,
+        pause: @escaping @Sendable () async -> Void = { try? await Task.sleep(for: .milliseconds(200)) },
+        onSaved: @escaping @Sendable (String) -> Void
+    ) {
+        self.file = file
+        self.tag = tag
+        self.out = out
+        self.onSaved = onSaved
+        saved = Locked(TagContents(of: tag))
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        changes = continuation
+        Task { [weak self] in
+            for await _ in stream {
+                // A program writes page after page. Wait, to save the file once for many pages.
+                await pause()
+                // A failure is reported at the end.
+                try? self?.finish()
+            }
+        }
+    }
+
+    func mayHaveChanged() { changes.yield() }
+
+    func finish() throws {
+        let isNew = try saved.withLock { saved in
+            let now = TagContents(of: tag)
+            guard now != saved else { return false }
+            try file.save(tag, to: out)
+            saved = now
+            return true
+        }
+        if isNew { onSaved(file.path(out)) }
+    }
+}

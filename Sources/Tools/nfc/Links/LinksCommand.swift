@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import BackgroundTagReading
+import Foundation
+import LinkDelivery
+import LinuxSupport
+import TextSafety
+import UniversalLinks
+
+struct LinksCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "links",
+        abstract: "Show which app a link opens, and why.",
+        subcommands: [
+            LinksListCommand.self, LinksMatchCommand.self, LinksExplainCommand.self, LinksCheckCommand.self,
+            LinksFetchCommand.self, LinksAddCommand.self, LinksRemoveCommand.self,
+        ]
+    )
+}
+
+struct LinksListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the domains of the installed apps, and the source of each association file.",
+        discussion: """
+            Examples:
+              nfc links list
+              nfc links list --json
+
+            Exit status: 0, also when there are no domains.
+            """
+    )
+
+    @Flag(help: "Print one JSON object per domain.")
+    var json = false
+
+    func run() async throws {
+        let user = UserEnvironment()
+        let cache = try user.cache()
+        let apps = user.apps().apps
+        let local = LocalAssociations(of: user.folders)?.domains ?? []
+        let domains = Set(apps.flatMap(\.linkedDomains) + local).sorted()
+        for domain in domains {
+            let status = LinkStatus(domain: domain, known: cache.association(of: domain), now: UserEnvironment.now)
+            let apps = apps.filter { $0.linkedDomains.contains(domain) }
+            let rows = apps.map { "  \($0.name)  \($0.id)" }
+            printResult(
+                json: json,
+                ["ok": true] + status.object + ["apps": apps.map(\.id)],
+                [status.text] + (rows.isEmpty ? ["  no installed app lists it"] : rows)
+            )
+        }
+        if domains.isEmpty, !json { printLine("No installed app lists a domain. See: nfc apps --help") }
+    }
+}
+
+struct LinksFetchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Fetch the association files of the domains that installed apps list.",
+        discussion: """
+            Only files that are older than a week are fetched again. After a failure,
+            a site is not asked for a minute; each further failure doubles that time,
+            up to six hours. With --force it is asked at once. A file stays when its
+            site can't be reached. Sites with a file from nfc links add are not asked.
+
+            Examples:
+              nfc links fetch
+              nfc links fetch example.org --force
+
+            Exit status: 0 when every file exists and is fresh, 1 when a site did not
+            give its file, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: "Only these domains. An installed app must list them.")
+    var domains: [String] = []
+
+    @Flag(help: "Ask the sites now, even if no try is due.")
+    var force = false
+
+    @Option(help: "The seconds that a site has to answer, 1 to 120.")
+    var timeout = 20
+
+    @Flag(help: "In development: allow sites with private addresses.")
+    var allowPrivateAddresses = false
+
+    @Option(help: "In development: connect to ADDRESS:PORT instead of the sites.")
+    var connectTo: String?
+
+    @Option(help: "In development: trust the certificates in this file instead of the system's.")
+    var authorities: String?
+
+    @Flag(help: "Print one JSON object per domain.")
+    var json = false
+
+    func validate() throws {
+        guard (1...120).contains(timeout) else { throw ValidationError("--timeout takes 1 to 120 seconds.") }
+    }
+
+    var options: AssociationFetcher.Options {
+        var options = AssociationFetcher.Options()
+        options.timeout = .seconds(timeout)
+        options.allowsPrivateAddresses = allowPrivateAddresses
+        options.connectTo = connectTo
+        options.authorities = authorities
+        return options
+    }
+
+    func run() async throws {
+        let user = UserEnvironment()
+        let now = UserEnvironment.now
+        let (all, wanted) = try choose(user)
+        let fetcher = AssociationFetcher(options)
+        var asked: Set<String> = []
+        let results = try await user.cache().refresh(
+            all,
+            asking: wanted,
+            now: now,
+            isForced: force
+        ) { domain async throws(FetchError) -> [UInt8] in
+            asked.insert(domain)
+            return try await fetcher.fetch(domain)
+        }
+        for result in results {
+            let wasAsked = asked.contains(result.domain)
+            let status = LinkStatus(domain: result.domain, known: result, now: now, wasAsked: wasAsked)
+            printResult(json: json, ["ok": result.failure == nil, "tried": wasAsked] + status.object, [status.text])
+        }
+        if results.isEmpty, !json { printLine("No installed app lists a domain. See: nfc apps --help") }
+        guard results.allSatisfy({ $0.failure == nil }) else { throw ExitCode(1) }
+    }
+
+    /// All domains that apps list, and those of them that the command asks.
+    private func choose(_ user: UserEnvironment) throws -> (all: [String], asked: [String]) {
+        var all: [String] = []
+        for domain in user.apps().apps.flatMap(\.linkedDomains) where !all.contains(domain) { all.append(domain) }
+        var asked: [String] = []
+        for domain in domains {
+            guard let name = HostName.ascii(domain), all.contains(name) else {
+                let message = "No installed app lists \(domain), so its file is not fetched. See: nfc apps"
+                throw CommandFailure("not-listed", message)
+            }
+            if !asked.contains(name) { asked.append(name) }
+        }
+        return (all, asked.isEmpty ? all : asked)
+    }
+}
+
+struct LinksAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "In development: use a local association file instead of the one on a domain's site.",
+        discussion: """
+            Use it to try an app before its site exists. While there is a local file,
+            the site is not asked, and every list marks the file as developer mode. The
+            file is copied. Add it again after you have changed it.
+
+            Examples:
+              nfc links add example.org apple-app-site-association
+              nfc links check example.org
+              nfc links remove example.org
+
+            Exit status: 0 when the file is used, 1 when it is not an association file
+            or can't be saved, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: "The domain, such as example.org.")
+    var domain: String
+
+    @Argument(help: "The association file; - for standard input.")
+    var file: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let name = try asciiDomain(domain)
+        var options = AssociationFileOptions()
+        options.file = file
+        let (_, loaded) = try options.parse()
+        let user = UserEnvironment()
+        try LocalAssociations(making: user.folders).add(loaded.bytes, for: name)
+        let apps = user.apps().apps.filter { $0.linkedDomains.contains(name) }.map(\.id)
+        let source = AssociationFileOptions.Source.local.rawValue
+        printResult(
+            json: json,
+            ["ok": true, "domain": name, "source": source, "size": loaded.bytes.count, "apps": apps],
+            ["Developer mode: links of \(name) follow the local file, and its site is not asked."]
+                + (apps.isEmpty ? ["No installed app lists \(name) yet. See: nfc apps --help"] : [])
+                + ["To use the site's own file again: nfc links remove \(name)"]
+        )
+    }
+}
+
+struct LinksRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a local association file, and use the one on the domain's site again.",
+        discussion: """
+            Example:
+              nfc links remove example.org
+
+            Exit status: 0 when it is removed, 1 when there was none, 2 for wrong usage.
+            """
+    )
+
+    @Argument(help: "The domain, such as example.org.")
+    var domain: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() async throws {
+        let name = try asciiDomain(domain)
+        let user = UserEnvironment()
+        guard try LocalAssociations(of: user.folders)?.remove(name) == true else {
+            throw CommandFailure("not-added", "\(name) has no local file. See: nfc links list")
+        }
+        // A site that no app lists is not asked.
+        let isListed = user.apps().apps.contains { $0.linkedDomains.contains(name) }
+        let step =
+            isListed ? "To get the site's own file: nfc links fetch \(name)" : "No installed app lists the domain."
+        printResult(json: json, ["ok": true, "domain": name], ["The local file of \(name) is removed. \(step)"])
+    }
+}
+
+/// The name of a domain in ASCII.
+private func asciiDomain(_ domain: String) throws -> String {
+    do throws(HostName.DomainProblem) {
+        return try HostName.domain(domain)
+    } catch {
+        throw CommandFailure("bad-domain", "'\(domain)' \(error.description)")
+    }
+}
+
+/// The status of a domain's association file, as text and as JSON.
+struct LinkStatus {
+    let domain: String
+    /// The saved answer; nil when the site was never asked.
+    let known: CachedAssociation?
+    /// The seconds since 1970.
+    let now: Int64
+    /// Whether the site was asked just now, by this command.
+    var wasAsked = false
+
+    /// Where the file came from; nil when there is none.
+    var source: AssociationFileOptions.Source? {
+        guard let known, known.file != nil else { return nil }
+        return known.isLocal ? .local : .site
+    }
+
+    var text: String {
+        guard let known else { return "\(domain)  no file; to get it: nfc links fetch" }
+        let size = known.file.map { "\($0.count) bytes" } ?? "no file"
+        guard !known.isLocal else {
+            return "\(domain)  \(size), a local file (developer mode; to remove it: nfc links remove \(domain))"
+        }
+        let age = known.answered.map { ", the site answered \(ageText(seconds: now - $0))" } ?? ""
+        guard let failure = known.failure else { return "\(domain)  \(size)\(age)" }
+        let tried =
+            wasAsked
+            ? "the try just now failed" : "the last try, \(ageText(seconds: now - known.asked)), failed"
+        return "\(domain)  \(size)\(age); \(tried): \(failure) \(nextTryText(known))"
+    }
+
+    private func nextTryText(_ known: CachedAssociation) -> String {
+        guard let next = known.nextTry(at: now) else { return "" }
+        let when = next <= now ? "now" : "in \(durationText(seconds: next - now))"
+        return "The next try is due \(when). To try at once: nfc links fetch \(domain) --force"
+    }
+
+    var object: JSONObject {
+        let problem = known?.failureParts
+        return [
+            "domain": domain, "source": source?.rawValue, "size": known?.file?.count,
+            "age_s": known?.answered.map { Int(now - $0) },
+            "next_try_s": known?.nextTry(at: now).map { Int(max(0, $0 - now)) },
+            "error": problem?.code, "message": problem?.reason,
+        ]
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinuxSupport
+import TagLink
+import TextSafety
+
+/// Why input is invalid.
+struct InputError: Error {
+    var name: String
+    /// The index of the wrong character of the line, or of the wrong record.
+    var offset: Int
+    var message: String
+
+    /// Prints the error in the place of a result: an object with `--json`, otherwise a sentence on standard error.
+    func print(json: Bool, line: Int) {
+        guard json else { return StandardError.writeLine("Line \(line): \(message) (\(name))") }
+        var writer = JSONWriter()
+        writer.failure(name, offset: offset, message: message)
+        writer.newLine()
+        StandardOutput.write(writer.text)
+    }
+}
+
+extension InputError {
+    /// Standard input that can't be read.
+    fileprivate init(_ error: StorageError, offset: Int) {
+        let name = error.code == .tooLarge ? "input-too-large" : "unreadable-input"
+        self.init(name: name, offset: offset, message: error.reason)
+    }
+}
+
+extension InputFile {
+    /// Opens the input that the person named: a file, a pipe or a device; `-` is standard input.
+    static func named(_ path: String, limit: Int) throws(StorageError) -> InputFile {
+        path == "-" ? .standardInput(limit: limit) : try InputFile(path, limit: limit, takesPipes: true)
+    }
+}
+
+enum StandardInput {
+    /// The maximum size of a message, and of all other input that is read whole from standard input, in bytes.
+    static let maximumSize = 8 << 20
+
+    static func all() throws(InputError) -> [UInt8] {
+        do throws(StorageError) {
+            return try InputFile.standardInput(limit: maximumSize).readToEnd()
+        } catch {
+            throw InputError(error, offset: error.code == .tooLarge ? maximumSize : 0)
+        }
+    }
+
+    /// The message of a line, if it is not larger than one that is read whole.
+    static func limited(_ message: [UInt8]) -> Result<[UInt8], InputError> {
+        guard message.count > maximumSize else { return .success(message) }
+        let text = "The message has more than \(maximumSize >> 20) MiB."
+        return .failure(InputError(name: "input-too-large", offset: maximumSize, message: text))
+    }
+}
+
+/// Reads standard input in blocks of the lines that have arrived. Buffers at most a block and a line.
+struct LineReader {
+    private let input = InputFile.standardInput(limit: .max)
+    private let maximumLength: Int
+    private var pending: [UInt8] = []
+    private var isAtEnd = false
+
+    /// By default a line has at most four times the maximum size of a message, enough for hex with separators.
+    init(maximumLength: Int = 4 * StandardInput.maximumSize) { self.maximumLength = maximumLength }
+
+    /// Waits for input.
+    ///
+    /// - Returns: the complete lines that have arrived, without line feeds; nil at the end.
+    /// - Throws: ``InputError`` when input can't be read or a line is too long. Reading then stops.
+    mutating func nextBlock() throws(InputError) -> [ArraySlice<UInt8>]? {
+        guard !isAtEnd else { return nil }
+        var searched = 0
+        while true {
+            guard try readMore() else {
+                isAtEnd = true
+                return pending.isEmpty ? nil : split(pending[...])
+            }
+            if let last = pending[searched...].lastIndex(of: 0x0A) {
+                let lines = split(pending[...last].dropLast())
+                pending = Array(pending[(last + 1)...])
+                return lines
+            }
+            searched = pending.count
+            guard searched <= maximumLength else {
+                isAtEnd = true
+                let message = "The line has more than \(maximumLength) characters. Reading stopped there."
+                throw InputError(name: "line-too-long", offset: searched, message: message)
+            }
+        }
+    }
+
+    private mutating func readMore() throws(InputError) -> Bool {
+        do throws(StorageError) {
+            return try input.read(into: &pending)
+        } catch {
+            isAtEnd = true
+            throw InputError(error, offset: 0)
+        }
+    }
+
+    private func split(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        text.split(separator: 0x0A, omittingEmptySubsequences: false)
+    }
+}
+
+/// Bytes as hex. Written in lower case without separators; spaces, tabs and colons are skipped when read.
+enum HexText {
+    static func bytes(_ line: ArraySlice<UInt8>) -> Result<[UInt8], InputError> {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(line.count / 2)
+        var high: UInt8?
+        for index in line.indices {
+            let character = line[index]
+            guard let value = character.hexDigitValue else {
+                if character == 0x20 || character == 0x09 || character == 0x3A || character == 0x0D { continue }
+                let offset = index - line.startIndex
+                let message = "Character \(offset + 1) of the line is not a hex digit."
+                return .failure(InputError(name: "bad-hex", offset: offset, message: message))
+            }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        guard high == nil else {
+            let message = "The line has an odd number of hex digits."
+            return .failure(InputError(name: "bad-hex", offset: line.count, message: message))
+        }
+        return .success(bytes)
+    }
+
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import LinuxSupport
+import TagLink
+import TextSafety
+
+/// Standard output, written in large pieces.
+///
+/// After a write fails, for example on a full disk, further output is dropped. A command in a long loop ends when it sees
+/// ``isBroken``, and ``CommandProcess/end(_:)`` reports the failure.
+struct StandardOutput {
+    /// The bytes that are not written yet.
+    var buffer: [UInt8] = []
+
+    /// The errno of the first failed write.
+    private static let brokenBy = Locked<Int32?>(nil)
+
+    /// The errno of the write that failed; nil when none has.
+    static var failure: Int32? { brokenBy.withLock { $0 } }
+
+    static var isBroken: Bool { failure != nil }
+
+    mutating func flush() {
+        if !Self.isBroken, let number = writeAll(buffer, to: STDOUT_FILENO) {
+            Self.brokenBy.withLock { $0 = $0 ?? number }
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds a line for people. Invisible characters and line breaks are escaped, so that text from a tag, a file or the
+    /// caller can't send commands to the terminal.
+    mutating func appendLine(_ text: String) {
+        buffer += VisibleText.escaped(text).utf8
+        buffer.append(0x0A)
+    }
+
+    mutating func flushIfLarge() {
+        if buffer.count >= 1 << 16 { flush() }
+    }
+
+    static func write(_ bytes: some Sequence<UInt8>) {
+        var output = StandardOutput()
+        output.buffer = Array(bytes)
+        output.flush()
+    }
+}
+
+/// Prints a line for people to standard output. Invisible characters are escaped.
+func printLine(_ text: String) {
+    var output = StandardOutput()
+    output.appendLine(text)
+    output.flush()
+}
+
+/// Prints a line for people: to standard output, or to standard error when standard output takes an image.
+func printLine(_ text: String, beside out: String?) {
+    if OutputTarget.isStandardOutput(out) { StandardError.writeLine(text) } else { printLine(text) }
+}
+
+enum StandardError {
+    /// Writes a line for people. Invisible characters are escaped.
+    /// Line breaks can be kept if the program itself made them.
+    static func writeLine(_ text: String, keepsLineBreaks: Bool = false) {
+        let text = VisibleText.escaped(text, keepsLineBreaks: keepsLineBreaks) + "\n"
+        // If standard error can't be written either, there is nowhere to report it.
+        _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
+    }
+}
+
+/// Writes all bytes; waits when the other end is slow.
+///
+/// - Returns: the errno of the failure; nil when all is written.
+private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    unsafe bytes.withUnsafeBytes { memory in
+        var offset = 0
+        while offset < memory.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
+            let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if count >= 0 {
+                offset += count
+            } else if errno == EAGAIN {
+                var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&poller, 1, -1)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return nil
+    }
+}
+
+/// Where a command writes an image: a file, or standard output.
+enum OutputTarget {
+    case file(String)
+    case standardOutput
+
+    init(_ path: String) {
+        self = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path) ? .standardOutput : .file(path)
+    }
+
+    /// Whether the image goes to standard output, so that other output must not.
+    static func isStandardOutput(_ out: String?) -> Bool {
+        if case .standardOutput? = out.map(OutputTarget.init) { true } else { false }
+    }
+
+    func write(_ bytes: [UInt8], readers: OutputFile.Readers) throws {
+        switch self {
+        case .file(let path):
+            do throws(StorageError) {
+                try OutputFile.write(bytes, to: path, readers: readers)
+            } catch {
+                let step = [.denied, .missing].contains(error.code) ? " Check the folder and its owner." : ""
+                throw CommandFailure("unwritable-file", error.reason + step)
+            }
+        case .standardOutput: StandardOutput.write(bytes)
+        }
+    }
+
+    /// Refuses `-` when standard input or output is needed for something else.
+    static func check(
+        image: String? = nil,
+        out: String?,
+        savesImage: Bool = false,
+        json: Bool,
+        content: (name: String, option: String) = ("image", "--out")
+    ) throws {
+        if json, isStandardOutput(out) {
+            throw ValidationError(
+                "Standard output is the \(content.name), so --json can't use it. Name a file with \(content.option)."
+            )
+        }
+        if savesImage, image == "-", out == nil {
+            throw ValidationError(
+                "The image comes from standard input. Give a place to save it: --out FILE, or --out - for standard output."
+            )
+        }
+    }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+import NFCReaders
+import NFCSessions
+import TagLink
+import VirtualTags
+
+extension Type1Contents {
+    var facts: [TagFact] {
+        let isStatic = product == .topaz96
+        let locks: [UInt8] = Array(memory[112..<114]) + (isStatic ? [] : Array(memory[122..<128]))
+        // Bit n of the first two bytes is block n; from the factory 0, D and E are set (Topaz 512 data sheet, 4).
+        // The last bit means nothing on a Topaz 96, which has 15 blocks.
+        let locked = (0..<min(16, memory.count / 8)).filter(locks.hasBit)
+        let isFree = locked == [0, 13, 14] && locks.dropFirst(2).allSatisfy { $0 == 0 }
+        var regions: [(ClosedRange<Int>, String)] = [
+            (0...0, "UID"), (1...12, "capability container and data"), (13...13, "reserved"),
+            (14...14, "locks and one-time bytes"),
+        ]
+        if !isStatic { regions += [(15...15, "reserved and locks"), (16...63, "data")] }
+        return [
+            TagFact("Header", "header_hex", hex: header),
+            TagFact("Memory", "\(memory.count) bytes in blocks of 8", "memory_size", memory.count),
+            .map("block", regions),
+            TagFact(
+                "Locks",
+                isFree
+                    ? "none on data (\(locks.hexText()))"
+                    : "blocks \(TagFact.ranges(locked)) (\(locks.hexText()))",
+                "lock_hex",
+                locks.hexText()
+            ),
+            TagFact("CC", "cc_hex", hex: memory[8..<12]),
+        ]
+    }
+}
+
+extension Type2Contents {
+    /// The facts about a Type 2 tag. There are no facts about what the tag did not report.
+    func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
+        let bytes = product.userPages.count * 4
+        let hasSignature = signature.contains { $0 != 0 }
+        var facts: [TagFact] = unknown.contains(.answers) ? [] : .answers(atqa, sak)
+        facts.append(version.map { TagFact("Version", "version_hex", hex: $0) } ?? TagFact("Version", "no GET_VERSION"))
+        if !unknown.contains(.signature) {
+            facts.append(
+                hasSignature ? TagFact("Signature", "signature_hex", hex: signature) : TagFact("Signature", "none")
+            )
+        }
+        facts += [
+            TagFact("Memory", "\(product.pageCount) pages, \(bytes) bytes for data", "pages", product.pageCount),
+            TagFact("memory_size", value: product.pageCount * 4), TagFact("user_size", value: bytes),
+            .map("page", regions),
+        ]
+        let hasMemory = !unknown.contains(.memory)
+        facts +=
+            hasMemory
+            ? lockFacts(without: unknown) : [TagFact("Locks", "not known: a part of the memory can't be read")]
+        if !unknown.contains(.counters) { facts += counterFacts }
+        guard hasMemory else { return facts }
+        return facts + [TagFact("CC", "cc_hex", hex: memory.dropFirst(12).prefix(4))]
+    }
+
+    private var regions: [(ClosedRange<Int>, String)] {
+        var regions: [(ClosedRange<Int>, String)] = [
+            (0...1, "UID"), (2...2, "UID and static locks"), (3...3, "capability container"),
+            (product.userPages, "data"),
+        ]
+        if let page = product.dynamicLockPage { regions.append((page...page, "dynamic locks")) }
+        if let page = product.firstConfigurationPage {
+            regions.append((page...(product.pageCount - 1), "configuration and \(page == 42 ? "key" : "password")"))
+        }
+        return regions
+    }
+
+    private func lockFacts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
+        let staticLock = Array(memory.dropFirst(10).prefix(2))
+        // Products with more than 20 pages have three lock bytes right after the data.
+        let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
+        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \($0.hexText())" }
+        let bytes = "static \(staticLock.hexText())" + (dynamicText ?? "")
+        let locked = lockedPages
+        let text = "\(TagFact.readOnly(locked, "page")) (\(bytes))"
+        var facts = [
+            TagFact("Locks", text, "static_lock_hex", staticLock.hexText()),
+            TagFact("locked_pages", value: locked),
+        ]
+        if let dynamicLock, !dynamicLock.isEmpty {
+            facts.append(TagFact("dynamic_lock_hex", value: dynamicLock.hexText()))
+        }
+        if let page = firstProtectedPage {
+            let failures = unknown.contains(.failedAuthentications) ? "" : "; \(failedAuthentications) failed in a row"
+            let text = "pages from \(page) on need a password" + failures
+            facts.append(TagFact("Password", text, "protected_from_page", page))
+        }
+        return facts
+    }
+
+    private var counterFacts: [TagFact] {
+        let numbers = countersOfProduct
+        guard !numbers.isEmpty else { return [] }
+        let texts = numbers.map { number in
+            let isWhole = numbers.count == 1 || tearingFlags[number] == 0xBD
+            return "\(number) at \(counters[number])" + (isWhole ? "" : " (torn)")
+        }
+        let values = numbers.map { Int(counters[$0]) }
+        return [TagFact("Counters", texts.joined(separator: ", "), "counters", values)]
+    }
+}
+
+extension VirtualType3Tag.Contents {
+    /// The facts about a Type 3 tag. There are no facts about what the tag did not report.
+    func facts(without unknown: Set<TagInspection.Unknown> = []) -> [TagFact] {
+        switch self {
+        case .liteS(let contents): contents.facts(without: unknown)
+        case .standard(let contents): contents.facts
+        }
+    }
+}
+
+extension FeliCaLiteSContents {
+    fileprivate func facts(without unknown: Set<TagInspection.Unknown>) -> [TagFact] {
+        // Bytes 0 and 1 of the memory configuration: a bit per block, 0 for read-only.
+        let locked = (0..<15).filter { !memoryConfiguration.hasBit($0) }
+        let isFrozen = memoryConfiguration[2] == 0x00
+        let text = locked.isEmpty ? "no block" : TagFact.numbered(locked, "block")
+        let facts: [TagFact] = [
+            TagFact("PMm", "pmm", hex: pmm),
+            TagFact("Memory", "14 blocks of 16 bytes for data", "blocks", 14),
+            .map(
+                "block",
+                [
+                    (0...0, "attribute information"), (1...13, "data"), (14...14, "register"),
+                    (128...136, "system: challenge, codes, identifiers, key, configuration"),
+                    (144...146, "write counter, code and state"), (160...160, "check of the memory"),
+                ]
+            ),
+            TagFact(
+                "Locks",
+                "\(text) read-only, system blocks \(isFrozen ? "frozen" : "open")",
+                "locked_blocks",
+                locked
+            ),
+            TagFact("system_blocks_frozen", value: isFrozen),
+            TagFact(
+                "NDEF system",
+                supportsNDEF ? "answers polling for 12FC" : "switched off",
+                "ndef_system",
+                supportsNDEF
+            ),
+        ]
+        if unknown.contains(.counters) { return facts }
+        return facts + [TagFact("Counter", "\(writeCounter) writes", "write_counter", Int(writeCounter))]
+    }
+}
+
+extension FeliCaStandardContents {
+    fileprivate var facts: [TagFact] {
+        var facts = [TagFact("PMm", "pmm", hex: pmm)]
+        var objects: [JSONObject] = []
+        for system in systems {
+            let code = system.code.bigEndianBytes
+            let files = system.files.map { file in
+                let codes = file.serviceCodes.map { $0.bigEndianBytes.hexText() }
+                let isOpen = file.serviceCodes.contains { $0 & 0x01 == 1 }
+                objects.append([
+                    "system": code.hexText(), "services": codes.joined(separator: ","), "blocks": file.blockCount,
+                    "needs_key": !isOpen,
+                ])
+                let size = isOpen ? RecordText.count(file.blockCount, "block") : "needs a key"
+                return "service \(codes.joined(separator: " and ")), \(size)"
+            }
+            facts.append(TagFact("System", "\(code.hexText()): " + files.joined(separator: "; ")))
+        }
+        return facts + [TagFact("services", value: objects)]
+    }
+}
+
+extension Type4Contents {
+    var facts: [TagFact] { frontEndFacts + cardFacts }
+
+    private var frontEndFacts: [TagFact] {
+        switch frontEnd {
+        case .nfcA(_, let atqa, let sak, let ats):
+            return .answers(atqa, sak) + [TagFact("ATS", "ats", hex: ats)]
+        case .nfcB(_, let data, let info): return .answers(applicationData: data, protocolInfo: info)
+        }
+    }
+
+    private var cardFacts: [TagFact] {
+        switch kind {
+        case .unspecified:
+            return [TagFact("Card", "only its activation is known")]
+        case .version(let contents):
+            return [
+                TagFact("Card", "\(contents.chip), of which only the version is known", "chip", contents.chip),
+                TagFact("Version", "version_hex", hex: contents.version),
+            ]
+        case .emv(let contents): return contents.facts
+        case .emrtd(let contents):
+            let zone = contents.zone.lines.joined(separator: " ")
+            let files = contents.files.sorted { $0.key < $1.key }.map {
+                (Self.text($0.key), $0.value.count, nil as String?)
+            }
+            return [TagFact("Zone", zone, "mrz", contents.zone.lines.joined())] + Self.fileFacts(files)
+        case .ndef(let files):
+            let sorted = files.sorted { $0.key < $1.key }
+            return Self.fileFacts(
+                sorted.map { file in
+                    (Self.text(file.key), file.value.count, file.key == 0xE103 ? "capability container" : nil)
+                }
+            )
+        case .ntag424(let contents):
+            var facts = [
+                TagFact("Version", "version_hex", hex: contents.version),
+                TagFact("Counter", "\(contents.readCounter) readings", "read_counter", Int(contents.readCounter)),
+            ]
+            facts += Self.fileFacts(
+                contents.files.map { file in
+                    (Self.text(file.isoIdentifier), file.data.count, Self.rights(file.accessRights))
+                }
+            )
+            return facts
+        case .desfire(let contents):
+            return Self.facts(of: contents)
+        }
+    }
+
+    private static func facts(of contents: DESFireContents) -> [TagFact] {
+        var facts = [
+            TagFact("Version", "version_hex", hex: contents.version),
+            TagFact("Memory", "\(contents.freeMemory) bytes free", "free_memory", contents.freeMemory),
+        ]
+        let configuration = contents.configuration
+        if configuration.usesRandomUID {
+            facts.append(TagFact("Random", "another UID in each field", "random_uid", true))
+        }
+        if configuration.isFormatDisabled {
+            facts.append(TagFact("Format", "refused for good", "format_disabled", true))
+        }
+        var objects: [JSONObject] = []
+        for application in contents.applications {
+            let identifier = (0..<3).map { UInt8(truncatingIfNeeded: application.identifier >> (16 - 8 * $0)) }
+            let files = application.files.map { file in
+                let size: String
+                switch file.kind {
+                case .standard(let data): size = "\(data.count) bytes"
+                case .backup(let data): size = "\(data.count) bytes with backup"
+                case .value(_, _, let current, _): size = "value \(current)"
+                case .linearRecords(let length, let maximum, let records),
+                    .cyclicRecords(let length, let maximum, let records):
+                    size = "\(records.count / max(1, length)) of \(maximum) records of \(length) bytes"
+                }
+                objects.append([
+                    "application": identifier.hexText(), "file": Int(file.number), "content": size,
+                    "rights": rights(file.accessRights),
+                ])
+                return "file \(file.number): \(size), \(rights(file.accessRights))"
+            }
+            let keys = application.keyCount & 0x0F
+            let text = files.isEmpty ? "no files" : files.joined(separator: "; ")
+            facts.append(TagFact("App", "\(identifier.hexText()), \(RecordText.count(Int(keys), "key")): \(text)"))
+        }
+        return facts + [TagFact("files", value: objects)]
+    }
+
+    static func fileFacts(_ files: [(name: String, size: Int, note: String?)]) -> [TagFact] {
+        let texts = files.map { "\($0.name) with \($0.size) bytes" + ($0.note.map { " (\($0))" } ?? "") }
+        let objects = files.map { file -> JSONObject in
+            let object: JSONObject = ["file": file.name, "size": file.size]
+            return file.note.map { object + ["note": $0] } ?? object
+        }
+        return [TagFact("Files", texts.joined(separator: "; "), "files", objects)]
+    }
+
+    private static func rights(_ rights: FileAccessRights) -> String {
+        func who(_ right: FileAccessRights.Right) -> String {
+            let holders = [right, .readWrite].map(rights.holder)
+            if holders.contains(.everybody) { return "free" }
+            let keys = holders.compactMap { if case .key(let number) = $0 { number } else { nil } }
+            let names = Set(keys).sorted().map { String($0) }
+            return names.isEmpty ? "closed" : "with key " + names.joined(separator: " or ")
+        }
+        return "reading \(who(.read)), writing \(who(.write))"
+    }
+
+    static func text(_ number: UInt16) -> String { number.bigEndianBytes.hexText() }
+}
+
+extension EMVContents {
+    /// The facts about a payment card. Only the last digits of the card's number are shown.
+    fileprivate var facts: [TagFact] {
+        let digits = accountNumber.hexText().filter(\.isNumber)
+        let label = [label, name].first { !$0.isEmpty } ?? "no label"
+        return [
+            TagFact("Application", "\(applicationIdentifier.hexText()), \(label)"),
+            TagFact("aid", value: applicationIdentifier.hexText()), TagFact("label", value: label),
+            TagFact("Number", "ends in \(digits.suffix(4))", "last_digits", String(digits.suffix(4))),
+        ]
+    }
+}
+
+extension Type5Contents {
+    var facts: [TagFact] {
+        let locked = lockedBlocks.sorted()
+        let data = product.dataBlockCount
+        var regions: [(ClosedRange<Int>, String)] = [(0...0, "capability container")]
+        if data > 1 { regions.append((1...(data - 1), "data")) }
+        if product.blockCount > data { regions.append((data...data, "counter")) }
+        var facts = TagFact.vicinityMemory(blockCount: product.blockCount, blockSize: product.blockSize)
+        facts += [
+            .map("block", regions), .lockedBlocks(locked),
+            TagFact("AFI", [afi].hexText() + (isAFILocked ? ", locked" : ""), "afi", [afi].hexText()),
+            TagFact("DSFID", [dsfid].hexText() + (isDSFIDLocked ? ", locked" : ""), "dsfid", [dsfid].hexText()),
+            TagFact("afi_locked", value: isAFILocked), TagFact("dsfid_locked", value: isDSFIDLocked),
+            .icReference(product.icReference),
+        ]
+        if product.features.contains(.surveillance) {
+            let text = (isSurveillanceSet ? "set" : "not set") + (isSurveillanceLocked ? ", locked" : "")
+            facts.append(TagFact("EAS", text, "eas", isSurveillanceSet))
+        }
+        if product.features.contains(.counter) {
+            facts.append(TagFact("Counter", String(counter), "counter", Int(counter)))
+        }
+        if let guards = guardText { facts.append(TagFact("Guards", guards, "guards", guards)) }
+        if product.features.contains(.signature), signature.contains(where: { $0 != 0 }) {
+            facts.append(TagFact("Signature", "signature_hex", hex: signature))
+        }
+        return facts + [TagFact("CC", "cc_hex", hex: memory.prefix(memory.dropFirst(2).first == 0 ? 8 : 4))]
+    }
+}
+
+extension TagFact {
+    static func vicinityMemory(blockCount: Int, blockSize: Int) -> [TagFact] {
+        [
+            TagFact(
+                "Memory",
+                "\(RecordText.count(blockCount, "block")) of \(RecordText.count(blockSize, "byte"))",
+                "blocks",
+                blockCount
+            ),
+            TagFact("block_size", value: blockSize), TagFact("memory_size", value: blockCount * blockSize),
+        ]
+    }
+
+    static func lockedBlocks(_ blocks: [Int]) -> TagFact {
+        TagFact("Locks", readOnly(blocks, "block"), "locked_blocks", blocks)
+    }
+
+    static func icReference(_ byte: UInt8) -> TagFact {
+        TagFact("IC", "reference \([byte].hexText())", "ic_reference", [byte].hexText())
+    }
+}
+
+extension Type5Contents {
+    /// What passwords and modes prevent, in words; nil for nothing.
+    private var guardText: String? {
+        var words: [String] = []
+        let pages: [(ICODEProtection.Condition, String)] = [
+            (.readLow, "reading below"), (.writeLow, "writing below"), (.readHigh, "reading from"),
+            (.writeHigh, "writing from"),
+        ]
+        for (condition, name) in pages where protection.condition.contains(condition) {
+            words.append("\(name) block \(protection.pointer) needs a password")
+        }
+        if protection.isPrivate { words.append("private") }
+        if protection.isPersistentlyQuiet { words.append("quiet for good") }
+        if settings.isUntraceable { words.append("untraceable") }
+        if protection.isDestroyed || settings.isKilled { words.append("destroyed") }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+}
+
+extension ClassicContents {
+    var facts: [TagFact] {
+        let blocks = product.blockCount
+        var facts: [TagFact] = .answers(atqa, sak)
+        facts += [
+            TagFact("Memory", "\(blocks) blocks of 16 bytes in \(product.sectorCount) sectors", "blocks", blocks),
+            TagFact("sectors", value: product.sectorCount), TagFact("memory_size", value: memory.count),
+            .map(
+                "block",
+                [
+                    (0...0, "UID and manufacturer"),
+                    (1...(blocks - 1), "data; the last one of a sector has its keys and rights"),
+                ]
+            ),
+        ]
+        if !unknownBytes.isEmpty {
+            let count = unknownBytes.count
+            facts.append(TagFact("Unknown", "\(count) bytes could not be read", "unknown_octets", count))
+        }
+        if !signature.isEmpty { facts.append(TagFact("Signature", "signature_hex", hex: signature)) }
+        return facts
+    }
+}
