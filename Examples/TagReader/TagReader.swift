@@ -86,11 +86,11 @@ struct TagReader {
 
 /// Prints lines at once. Invisible characters are escaped, so that the text of a card can't control the terminal.
 func say(_ text: String, terminator: String = "\n") {
-    print(VisibleText.escaped(text, keepsLineBreaks: true), terminator: terminator)
-    fflush(nil)
+    put(VisibleText.escaped(text, keepsLineBreaks: true) + terminator, to: .standardOutput)
 }
 
 /// Prints a line to standard error.
-func complain(_ text: String) {
-    try? FileHandle.standardError.write(contentsOf: Data((VisibleText.escaped(text) + "\n").utf8))
-}
+func complain(_ text: String) { put(VisibleText.escaped(text) + "\n", to: .standardError) }
+
+/// Writes a text as it is. A failure is ignored: there is nowhere to report it.
+func put(_ text: String, to file: FileHandle) { try? file.write(contentsOf: Data(text.utf8)) }

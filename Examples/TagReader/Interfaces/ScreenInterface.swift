@@ -89,7 +89,7 @@ final class ScreenInterface {
         (alert, asksToDelete) = (nil, false)
         guard !isSheetUp else { return }
         // The person looks at the notification. Raise the window, and ring the bell in case that is not possible.
-        Terminal.write("\u{1B}[1t\u{1B}[5t\u{07}")
+        put("\u{1B}[1t\u{1B}[5t\u{07}", to: .standardOutput)
         draw()
     }
 
@@ -214,7 +214,7 @@ final class ScreenInterface {
             }
         }
         let end = isSheetUp ? "\r\n\r\n" : ""
-        Terminal.write("\u{1B}[?25l\u{1B}[H\u{1B}[J" + lines.joined(separator: "\r\n") + end)
+        put("\u{1B}[?25l\u{1B}[H\u{1B}[J" + lines.joined(separator: "\r\n") + end, to: .standardOutput)
     }
 
     private func page(_ title: String, _ rows: [String]) -> [String] {

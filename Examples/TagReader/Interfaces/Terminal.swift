@@ -23,8 +23,8 @@ enum Terminal {
         var lines: Int
     }
 
-    /// The settings before ``enter()``. Safe because they change only before the signal handlers are installed.
-    nonisolated(unsafe) private static var cooked = termios()
+    /// The settings before ``enter()``.
+    nonisolated(unsafe) private static var cooked = termios()  // It is set before the signal handlers that read it.
     private static var keys: [Key] = []
 
     /// Shows an empty screen, and switches to single keys without echo, including Ctrl-C.
@@ -54,7 +54,7 @@ enum Terminal {
         raw.c_iflag &= ~tcflag_t(IXON)
         unsafe tcsetattr(STDIN_FILENO, TCSANOW, &raw)
         // The other screen, without a break of long lines.
-        write("\u{1B}[?1049h\u{1B}[?7l")
+        put("\u{1B}[?1049h\u{1B}[?7l", to: .standardOutput)
     }
 
     /// Restores the terminal. A signal handler calls it too, so it allocates nothing.
@@ -69,11 +69,6 @@ enum Terminal {
         leave()
         raise(SIGSTOP)
         begin()
-    }
-
-    nonisolated static func write(_ text: String) {
-        print(text, terminator: "")
-        fflush(nil)
     }
 
     static var size: Size {

@@ -104,7 +104,7 @@ package struct LinkDiagnostics: Sendable {
 
     // MARK: The user's bus
 
-    private var busFindings: [Finding] {
+    var busFindings: [Finding] {
         do throws(BusError) {
             let bus = try BusConnection(.user, address: environment["DBUS_SESSION_BUS_ADDRESS"])
             return [Finding("bus", .works, "The user's bus answers."), notifications(bus), try lock(bus)]

@@ -39,9 +39,7 @@ struct NFCCommand: AsyncParsableCommand {
         CommandProcess.end(await run())
     }
 
-    /// Runs the command line. Every failure is printed here.
-    ///
-    /// - Returns: the exit status.
+    /// Runs the command line. Every failure is printed here. Returns the exit status.
     private static func run() async -> Int32 {
         do {
             if let problem = CommandProcess.wordProblem { throw ValidationError(problem) }

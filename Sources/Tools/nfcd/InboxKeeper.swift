@@ -138,8 +138,7 @@ final class InboxKeeper {
     }
 
     /// If the inbox folder is gone or was replaced, opens it again and writes all known entries there.
-    ///
-    /// - Returns: whether the open inbox is the one at its path.
+    /// Returns whether the open inbox is the one at its path.
     @discardableResult
     private func check() -> Bool {
         guard !inbox.isInPlace else { return true }
@@ -188,8 +187,7 @@ final class InboxKeeper {
     }
 
     /// Claims an entry, so that no other program opens it.
-    ///
-    /// - Returns: the claim; nil if the entry is not on the disk, where no other program can find it.
+    /// Returns the claim; nil if the entry is not on the disk, where no other program can find it.
     func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim? {
         guard inbox.isInPlace, loop.machine.storedEntries.contains(id) else { return nil }
         return try inbox.claim(id)

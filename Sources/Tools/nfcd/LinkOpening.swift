@@ -115,9 +115,7 @@ nonisolated struct Opener: Sendable {
     /// Compiles new association files, so that ``router()`` is fast. This may take some time.
     func warmUp() { _ = try? router() }
 
-    /// Opens a tag's link. It waits until that is done.
-    ///
-    /// - Returns: why it could not be opened; nil when it was opened.
+    /// Opens a tag's link. It waits until that is done. Returns why it could not be opened; nil when it was opened.
     func open(_ delivery: Delivery, token: String?) -> String? {
         do throws(DeliveryError) {
             _ = try deliverer.deliver(delivery, activationToken: token)
@@ -196,9 +194,7 @@ final class LinkRefresh {
         settling.hasChanged ? ChangeSettling.pause : .seconds(next)
     }
 
-    /// Asks the sites that are due.
-    ///
-    /// - Returns: the number of seconds until the next site is due.
+    /// Asks the sites that are due. Returns the number of seconds until the next site is due.
     private func refresh(retriesFailures: Bool) async throws -> Int64 {
         let now = Int64(Date().timeIntervalSince1970)
         let cache = try LinkCache(of: folders)

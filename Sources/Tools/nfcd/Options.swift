@@ -30,9 +30,7 @@ struct Options {
 
         """
 
-    /// Parses the command line.
-    ///
-    /// - Returns: nil when it is wrong; then the error was already printed.
+    /// Parses the command line. Returns nil when it is wrong; then the error was already printed.
     init?(_ arguments: [String]) {
         json = arguments.contains { $0 == "--json" || $0.hasPrefix("--json=") }
         var rest = arguments[...]

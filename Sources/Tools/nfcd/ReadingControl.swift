@@ -93,9 +93,7 @@ final class ReadingControl {
     /// Checks the state of the login, because a logind that hangs does not report a lock.
     func refreshLock() { session?.refresh() }
 
-    /// Asks the desktop to show its prompt for unlocking.
-    ///
-    /// - Returns: the names of what was asked.
+    /// Asks the desktop to show its prompt for unlocking. Returns the names of what was asked.
     func promptToUnlock() -> [String] { desktop?.promptToUnlock() ?? [] }
 
     private func surroundingsChanged() {

@@ -150,9 +150,7 @@ final class Service {
         if wasSilent, !bus.isSilent { loop.handle(.desktopReady) }
     }
 
-    /// Opens an entry, like a click on its notification.
-    ///
-    /// - Returns: one word about the result, for programs.
+    /// Opens an entry, like a click on its notification. Returns one word about the result, for programs.
     private func open(_ name: String) -> String {
         guard let id = InboxEntry.ID(name), loop.machine.keptEntries.contains(id) else { return "unknown" }
         activate(id)

@@ -125,8 +125,7 @@ extension DispatchSource {
     }
 
     /// Reports changes in a folder of installed apps. The folder may be created and removed meanwhile.
-    ///
-    /// - Returns: nil if the system can't watch folders.
+    /// Returns nil if the system can't watch folders.
     static func watchingApps(in path: String, onChange: @escaping () -> Void) -> (any DispatchSourceRead)? {
         guard let watch = FolderWatch(path) else { return nil }
         // Events also come from the folders above it.
@@ -134,8 +133,7 @@ extension DispatchSource {
     }
 
     /// Reports that the addresses or the routes of this machine have changed, from the kernel's messages (rtnetlink(7)).
-    ///
-    /// - Returns: nil if the process can open no more.
+    /// Returns nil if the process can open no more.
     static func watchingNetwork(onChange: @escaping () -> Void) -> (any DispatchSourceRead)? {
         // The last number is `NETLINK_ROUTE`.
         let descriptor = socket(AF_NETLINK, CInt(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)

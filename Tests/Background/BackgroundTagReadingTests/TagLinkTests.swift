@@ -336,7 +336,7 @@ struct TagLinkTests {
 
     @Test func `Notification request: markup, buttons and persistence follow the desktop's capabilities`() throws {
         let uri = try Fixture.uri("mailto:a&b'@c.example")
-        let content = try #require(NotificationContent(uri, route: .system(.mail)))
+        let content = try #require(NotificationContent(uri, router: try Fixture.router()))
         let plain = NotificationRequest(content, capabilities: ["body", "actions"], replacing: 7)
         #expect(plain.body == "Write a mail to “a&b'@c.example”" && plain.actions == ["default", "Open"])
         #expect(plain.replacedNumber == 7 && plain.staysUntilClosed)

@@ -71,7 +71,7 @@ struct InstalledAppsTests {
         #expect(reasons["org.x.NoEntry.json"]?.contains("org.x.NoEntry.desktop") == true)
         #expect(reasons["org.x.Same.json"]?.contains("T.org.x.good") == true)
         #expect(reasons["org.x.Open.json"]?.contains("by others") == true)
-        #expect(reasons["org.x.Pipe.json"]?.contains("ordinary") == true)
+        #expect(reasons["org.x.Pipe.json"]?.contains("regular") == true)
         #expect(reasons["org.x.Big.json"]?.contains("larger") == true)
     }
 

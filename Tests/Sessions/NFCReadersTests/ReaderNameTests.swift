@@ -20,7 +20,8 @@ import VirtualTags
 
     @Test(
         arguments: [
-            ("none", "NFC_READER is none, so there is no reader."), ("none:x", "There is no reader \"none:x\"; \(all)"),
+            ("none", "NFC_READER is \"none\", so no reader is used."),
+            ("none:x", "There is no reader \"none:x\"; \(all)"),
             ("a\u{1B}b", "There is no reader \"a\\u{1b}b\"; \(all)"), ("VIRTUAL", nil), (":", nil), ("virtual:x", nil),
             ("replay", nil), ("replay:", nil), ("simulator:", nil), ("pn532", nil), ("pn532:", nil),
             ("pn532:/dev/ttyUSB0@12", nil),
@@ -36,7 +37,7 @@ import VirtualTags
     @Test func `reason: names the option or variable that it is about`() {
         var configuration = ReaderConfiguration(reader: "none")
         configuration.readerSource = "--reader"
-        #expect(reason(NFCEnvironment(configuration)) == "--reader is none, so there is no reader.")
+        #expect(reason(NFCEnvironment(configuration)) == "--reader is \"none\", so no reader is used.")
         configuration.reader = "virtual"
         configuration.tags = "/nonexistent.json"
         configuration.tagsSource = "--tags"

@@ -125,4 +125,14 @@ import Testing
             #expect(throws: StorageError(.failed, "")) { try log.append([1]) }
         }
     }
+
+    @Test(.ownThreads) func `Private log on a full disk: a new one is removed, another file is left`() async throws {
+        _ = try scratch.file("old", "")
+        await #expect(processExitsWith: .success) { [folder = scratch.folder as String] in
+            let logs = try ["new", "old"].map { try PrivateLog(folder + "/" + $0, replacing: []) }
+            ScratchFolder.limitFiles(to: 0)
+            for log in logs { #expect(throws: StorageError(.failed, "")) { try log.append([1]) } }
+        }
+        #expect(try scratch.names == ["old", "own"])
+    }
 }

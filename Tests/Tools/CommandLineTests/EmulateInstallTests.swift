@@ -95,7 +95,9 @@ import Testing
             "-lm"
         )
         #expect(compiler.status == 0, "\(compiler.error)")
-        for (driver, word) in [(built, "look for libraries in"), (text, "not an ELF file"), (linked, "needs libm.so.6")] {
+        for (driver, word) in [
+            (built, "look for libraries in"), (text, "not an ELF file"), (linked, "needs libm.so.6"),
+        ] {
             let run = try nfc.run(["emulate", "install", "--for", "nobody", "--root", root, "--driver", driver])
             #expect(run.status == 1)
             #expect(run.error.contains(word), "\(run.error)")

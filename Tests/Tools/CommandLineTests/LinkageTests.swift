@@ -9,7 +9,8 @@ import Testing
 @Suite(.ownThreads) struct LinkageTests {
     /// The targets without Foundation. One that is left out is missed when the probe is linked.
     private static let targets = [
-        "CLinuxSupport", "CardCryptography", "NDEF", "TagLink", "TagProducts", "TagProtocols", "TextSafety", "VirtualTags",
+        "CLinuxSupport", "CardCryptography", "NDEF", "TagLink", "TagProducts", "TagProtocols", "TextSafety",
+        "VirtualTags",
     ]
 
     /// Where the compiled targets are: beside the tests.

@@ -202,19 +202,18 @@ import Testing
     @Test func `files: a full disk, the image stays and a recording is whole or not there`() throws {
         _ = try folder.card("card.nfc", from: "ntag213-link.nfc")
         let script = """
-            rm card.json; cp card.nfc before; ln card.nfc hard.nfc; trap '' XFSZ
+            rm card.json; cp card.nfc before; trap '' XFSZ
             # A pipe takes more than a full disk.
             full() { (ulimit -f $1; shift; nfc "$@" --json; echo $?) | grep -o 'unwritable-file\\|^[0-9]$'; }
             full 1 tag write --image card.nfc --text a; full 1 tag create --product NTAG215 --out new.nfc
             full 1 write --tags card.nfc --text a
-            rm hard.nfc; full 1 tag write --image card.nfc --text a
             cmp card.nfc before && ls -A
             full 0 scan --tags card.nfc --record rec; ls rec
             full 1 scan --tags card.nfc --record rec; stat -c %s rec
             """
         let failure = ["unwritable-file", "1"]
-        let four = failure + failure + failure + failure
-        #expect(try lines(script) == four + ["before", "card.nfc"] + failure + failure + ["1024"])
+        let three = failure + failure + failure
+        #expect(try lines(script) == three + ["before", "card.nfc"] + failure + failure + ["1024"])
     }
 
     @Test func `files: a pipe or a device, written to and stays what it is`() throws {

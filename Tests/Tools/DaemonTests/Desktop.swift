@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CSDBus
 import Foundation
 import ProgramTesting
 import Synchronization
 import TestThreads
 import Testing
-
-@testable import UserBus  // logind's list of sessions has structures, which the module only writes itself
+import UserBus
 
 /// A program on a bus that has names, and answers calls as a test says. It ends with this object.
 final class BusProgram: Sendable {

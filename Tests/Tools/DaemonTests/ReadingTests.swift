@@ -238,7 +238,7 @@ struct ReadingTests {
         #expect(daemon.end() == 0)
         let none = try Daemon(reader: ["--reader", "none"])
         let line = try none.waits(for: "not-reading unsupported")
-        #expect(line["message"] == "Tags are not read. --reader is none, so there is no reader.")
+        #expect(line["message"] == "Tags are not read. --reader is \"none\", so no reader is used.")
         #expect(none.end() == 0)
     }
 }

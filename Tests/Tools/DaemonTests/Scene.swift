@@ -169,7 +169,7 @@ final class Daemon {
     /// Calls one of its methods, and returns the text that it answers.
     @discardableResult func ask(_ method: String, _ values: String...) throws -> String? {
         let bus = try BusConnection(.user, address: bus.address)
-        return try bus.ask(BusCall(Self.object, method, values.map { .string($0) }), within: 30).first?.text
+        return try bus.ask(BusCall(Self.object, method, values.map { .string($0) }), within: .seconds(30)).first?.text
     }
 
     /// A member of its status.

@@ -80,10 +80,10 @@ import Testing
         let app = try SampleApp()
         try app.keep(1)
         let terminal = try app.terminal(columns: 60, lines: 14)
-        try terminal.play("> 1\n[Enter]\nRecord 2\n  Type        T\n[PgDn]\n  Identifier  none")
+        try terminal.play("> 1\n[Enter]\nRecord 2\n  Type        T")
         let line = try #require(terminal.screen.firstIndex { $0.hasPrefix("  Payload     Text (en): The quick") })
         #expect(terminal.screen[line].count <= 60 && terminal.screen[line + 1].hasPrefix("              "))
-        try terminal.play("[PgDn]\n[PgDn]\n[PgDn]\n              … and 344 more bytes\n[q]\n> 1\n[q]")
+        try terminal.play("[PgDn]\n[PgDn]\n[PgDn]\n[PgDn]\n              … and 344 more bytes\n[q]\n> 1\n[q]")
         #expect(try terminal.end() == 0)
     }
 

@@ -162,10 +162,10 @@ struct RemarkTests {
 
     @Test func `Loss in another format: refused, and the reason names what would be lost`() throws {
         let losses: [((inout Type2Contents) -> Void, String)] = [
-            ({ $0.atqa = 0x0004 }, "ATQA and SAK"), ({ $0.sak = 0x08 }, "ATQA and SAK"),
-            ({ $0.version = [0, 4, 4, 2, 2, 0, 0x0F, 3] }, "the version"), ({ $0.signature[31] = 1 }, "the signature"),
-            ({ $0.counters[0] = 1 }, "the counters"), ({ $0.tearingFlags[0] = 1 }, "the counters"),
-            ({ $0.failedAuthentications = 1 }, "the failed passwords"), ({ $0.uid[6] ^= 1 }, "the UID"),
+            ({ $0.atqa = 0x0004 }, "atqa"), ({ $0.sak = 0x08 }, "sak"),
+            ({ $0.version = [0, 4, 4, 2, 2, 0, 0x0F, 3] }, "get_version"), ({ $0.signature[31] = 1 }, "signature"),
+            ({ $0.counters[0] = 1 }, "counters"), ({ $0.tearingFlags[0] = 1 }, "tearing_flags"),
+            ({ $0.failedAuthentications = 1 }, "failed_authentications"), ({ $0.uid[6] ^= 1 }, "uid"),
         ]
         for (change, words) in losses {
             var contents = Type2Contents(blank: .ntag213, uid: Script.uid)
@@ -175,7 +175,7 @@ struct RemarkTests {
         // A memory of this size is that of another product.
         var other = Type2Contents(blank: .ntag210, uid: Script.uid)
         other.uid[6] ^= 1
-        #expect(try reason(.type2(other), .mfd).contains(" the product, the UID, "))
+        #expect(try reason(.type2(other), .mfd).contains(" product, uid, "))
         for change: (inout DESFireContents) -> Void in [
             { $0.configuration.isFormatDisabled = true }, { $0.masterKey = .zero(.aes) },
         ] {

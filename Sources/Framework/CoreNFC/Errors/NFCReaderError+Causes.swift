@@ -31,7 +31,6 @@ extension NFCReaderError {
         }
     }
 
-    /// The error of a procedure on a tag.
     init(_ error: TagError) {
         var text: String?
         let code: Code

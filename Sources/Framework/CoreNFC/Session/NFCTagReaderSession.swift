@@ -76,7 +76,6 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     override var hasApplicationList: Bool { current.withLock { $0.hasApplicationList } }
 
-    /// What the app's configuration has to allow for a search.
     func request(for search: TagSearch) -> AppConfiguration.Request { search.request }
 
     /// The technologies that a session of this class may look for.

@@ -10,7 +10,6 @@ struct TagSearch: Sendable {
     var options: NFCTagReaderSession.PollingOption
     /// The applications, in order, in upper-case hexadecimal digits.
     var applications: [String]
-    /// Whether the app has a list of applications.
     var hasApplicationList: Bool
     /// The reader's part of the search.
     var plan: PollingPlan
@@ -56,7 +55,6 @@ struct TagSearch: Sendable {
     /// would select the application that the card prefers.
     private static func isName(_ bytes: [UInt8]) -> Bool { (1...16).contains(bytes.count) }
 
-    /// What the app's configuration has to allow.
     var request: AppConfiguration.Request {
         .tags(feliCa: options.contains(.iso18092), pace: options.contains(.pace))
     }

@@ -72,17 +72,7 @@ public func explore(
 /// }
 /// ```
 ///
-/// - Parameters:
-///   - exploration: the faults.
-///   - tags: the tags that are near from the start.
-///   - app: the app's property list and entitlements.
-///   - seed: the source of everything random.
-///   - limit: the field's time limit of a run. A run that has not ended by then is abandoned, and fails.
-///   - grace: how long nothing has to happen, in real time, before a session's time limit may pass.
-///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
-///   - invariants: what has to hold after each run.
-///   - reader: the reader on which the test runs.
-///   - flow: the code to explore. It must not keep state from one run to the next.
+/// - Parameter flow: the code to explore. It must not keep state from one run to the next.
 /// - Returns: the number of runs, and what the first one did.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult
@@ -244,34 +234,28 @@ extension Exploration.Part {
     /// them shows how many exchanges follow after the tag comes back.
     func runs(after course: Exploration.Course, seed: UInt64) throws(FieldError) -> [FaultScript] {
         let exchanges = course.answered.count
-        func each(_ kind: FaultScript.Kind, _ count: Int) -> [FaultScript] {
-            (0..<count).map { FaultScript([FaultScript.Step(kind: kind, place: $0 + 1)], seed: seed) }
+        func each(_ kinds: FaultScript.Kind..., at places: some Sequence<Int>) -> [FaultScript] {
+            places.flatMap { place in
+                kinds.map { FaultScript([FaultScript.Step(kind: $0, place: place + 1)], seed: seed) }
+            }
         }
         switch self {
-        case .losses: return each(.loss, exchanges) + each(.gone, course.connections)
-        case .tears:
-            return (0..<course.writes).flatMap { write in
-                [FaultScript.Kind.old, .new, .mixed].map {
-                    FaultScript([FaultScript.Step(kind: $0, place: write + 1)], seed: seed)
-                }
-            }
+        case .losses: return each(.loss, at: 0..<exchanges) + each(.gone, at: 0..<course.connections)
+        case .tears: return each(.old, .new, .mixed, at: 0..<course.writes)
         case .answers:
             // An exchange without an answer has nothing to replace.
-            return course.answered.indices.filter { course.answered[$0] }.flatMap { exchange in
-                [FaultScript.Kind.silence, .nak, .flip].map {
-                    FaultScript([FaultScript.Step(kind: $0, place: exchange + 1)], seed: seed)
-                }
-            }
+            let answered = course.answered.indices.filter { course.answered[$0] }
+            return each(.silence, .nak, .flip, at: answered)
         case .slips(let absence):
             let milliseconds = absence.map { FaultScript.milliseconds(of: $0) }
             return (0..<exchanges).map {
                 FaultScript([FaultScript.Step(kind: .slip, place: $0 + 1, absence: milliseconds)], seed: seed)
             }
-        case .lossPairs: return each(.slip, exchanges)
-        case .cancels: return each(.cancel, exchanges)
-        case .busy: return each(.busy, course.sessions)
-        case .seconds: return each(.second, exchanges)
-        case .backgrounds: return each(.background, exchanges)
+        case .lossPairs: return each(.slip, at: 0..<exchanges)
+        case .cancels: return each(.cancel, at: 0..<exchanges)
+        case .busy: return each(.busy, at: 0..<course.sessions)
+        case .seconds: return each(.second, at: 0..<exchanges)
+        case .backgrounds: return each(.background, at: 0..<exchanges)
         case .noise(let count, let faults):
             guard exchanges > 0 else { return [] }
             var generator = SplitMix64(seed: seed)

@@ -3,10 +3,6 @@ import NFCSessions
 
 /// Objects of a run that have to be freed when it has ended: sessions, delegates and tags.
 struct LivingObjects: Sendable {
-    /// A weak reference to an object.
-    ///
-    /// Sendable because the reference is set once and Swift reads weak references atomically. The object itself is not
-    /// used.
     private final class Reference: @unchecked Sendable {
         weak let object: AnyObject?
         let name: String

@@ -7,7 +7,6 @@ import VirtualTags
 /// A write of several commands leaves intermediate values for a while, such as a length of zero. A run that fails may
 /// leave these.
 struct MemoryCourse: Sendable {
-    /// A unit of an area.
     private struct Place: Hashable {
         var area: Int
         var unit: Int
@@ -24,7 +23,6 @@ struct MemoryCourse: Sendable {
     }
 
     var isEmpty: Bool { before.isEmpty }
-    /// Whether anything was written.
     var hasWrites: Bool { !values.isEmpty }
 
     /// Adds the state of the memory after a command.
@@ -142,9 +140,7 @@ extension TestField {
 
 /// A part of a tag's memory that commands write: pages, blocks, or the bytes of a file.
 struct MemoryArea: Sendable {
-    /// The name of one unit, such as `page`.
     var unitName: String
-    /// The number of bytes in a unit.
     var unit: Int
     var bytes: [UInt8]
 

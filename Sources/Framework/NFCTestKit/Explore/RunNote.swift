@@ -9,7 +9,6 @@ import TagTrace
 ///
 /// Sendable because the field's lock guards all changes. A signal handler reads it when nothing else runs.
 @safe final class RunNote: @unchecked Sendable {
-    /// The kind of an entry.
     private enum Entry: UInt8 {
         case note, request, answer, silence
     }
@@ -96,7 +95,6 @@ import TagTrace
 
     private func length(at offset: Int) -> Int { unsafe Int(bytes[offset + 1]) | Int(bytes[offset + 2]) << 8 }
 
-    /// Removes the older entries.
     private func dropHalf() {
         var start = 0
         while start < count / 2 {
@@ -159,7 +157,6 @@ import TagTrace
         }
     }
 
-    /// Writes a number with four characters.
     private static func write(number: Int) {
         var text: (UInt8, UInt8, UInt8, UInt8) = (0x20, 0x20, 0x20, 0x20)
         unsafe withUnsafeMutableBytes(of: &text) { text in

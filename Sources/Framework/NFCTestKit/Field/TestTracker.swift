@@ -8,12 +8,10 @@ import TagLink
 /// Each block and each task's job that the test's code puts on a queue is counted until it has returned. When none is
 /// left, only time or the user can make the test's code continue, regardless of what else the process does.
 final class TestTracker: TestContext {
-    /// A call with which code of the test waits for other code.
     struct Wait: Sendable {
         let id: UInt64
         /// The function, as a client writes it.
         let call: String
-        /// The label of the queue whose thread waits.
         let queue: String
         /// The field's time at which the wait ends at the latest; nil for no limit.
         let end: Duration?
@@ -23,7 +21,6 @@ final class TestTracker: TestContext {
         var isOnMainQueue: Bool { queue == "com.apple.main-thread" }
     }
 
-    /// The counts.
     struct Work: Sendable {
         /// The work that is on a queue and has not started.
         var queued = 0
@@ -37,11 +34,9 @@ final class TestTracker: TestContext {
         var hasGuests = false
         /// Whether the code uses timers, files or sockets: these take real time.
         var hasSources = false
-        /// Whether the code has started threads.
         var hasThreads = false
         /// The kernel's numbers of those threads that have not ended.
         var threads: Set<Int32> = []
-        /// The number of threads that are about to start.
         var startingThreads = 0
         var isOpen = true
 
@@ -49,7 +44,6 @@ final class TestTracker: TestContext {
         var onlyWaits: Bool { running == waits.count }
         /// Whether only the passing of time can continue the code.
         var isAtRest: Bool { queued == 0 && onlyWaits }
-        /// Whether there are threads that the code started.
         var isOnThreads: Bool { startingThreads > 0 || !threads.isEmpty }
         /// Whether there is work that is not counted.
         var hasUncounted: Bool { hasGuests || hasSources }
@@ -204,15 +198,12 @@ final class TestTracker: TestContext {
 
     /// Notes that a thread without code of the test has put work on a queue.
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
-    /// Notes that the test's code starts a thread.
     func noteThread() { state.withLock { $0.work.hasThreads = true } }
 
-    /// Notes that a thread is about to start, or that it failed to start.
     func threadWillStart(_ comes: Bool = true) {
         state.withLock { $0.work.startingThreads += comes ? 1 : -1 }
     }
 
-    /// Notes that a thread of the test's code has started.
     func threadBegins(_ number: Int32) {
         state.withLock { state in
             state.work.startingThreads -= 1
@@ -221,7 +212,6 @@ final class TestTracker: TestContext {
         }
     }
 
-    /// Notes that a thread of the test's code ends.
     func threadEnds(_ number: Int32) {
         state.withLock { state in
             state.work.threads.remove(number)
@@ -229,7 +219,6 @@ final class TestTracker: TestContext {
         }
     }
 
-    /// Notes that the test's code uses a timer, a file or a socket.
     func noteSource() { state.withLock { $0.work.hasSources = true } }
 
     // MARK: Time
@@ -284,9 +273,7 @@ final class PrintedLines: Sendable {
 struct IdleState: Sendable {
     static let none = IdleState()
 
-    /// How long the test has had no events.
     var quiet = Duration.zero
-    /// How long the field's time has not advanced.
     var standing = Duration.zero
     /// Whether the uncounted work rests too. If not, only a delay may end, and only when its real time is over too.
     var isOfAll = true

@@ -32,7 +32,6 @@ import NFCSessions
             unsafe DispatchLibrary.retain(queue)
         }
 
-        /// Puts the work on its queue.
         func enqueue() {
             guard let environment else { return }
             isEnqueued = true

@@ -61,7 +61,6 @@ import Glibc
         return unsafe unsafeBitCast(symbol, to: Signature.self)
     }
 
-    /// The label of the queue on which the caller runs.
     static var currentLabel: String {
         guard let text = unsafe label(nil) else { return "" }
         return unsafe String(cString: text)

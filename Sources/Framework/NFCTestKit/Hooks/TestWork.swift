@@ -135,7 +135,6 @@ import TagLink
 
         var pointer: DispatchLibrary.Pointer? { unsafe DispatchLibrary.Pointer(bitPattern: job) }
 
-        /// Puts the job on its queue.
         func enqueue() {
             guard let queue = unsafe DispatchLibrary.Pointer(bitPattern: queue) else { return }
             unsafe DispatchLibrary.async(queue, pointer, TestWork.run)

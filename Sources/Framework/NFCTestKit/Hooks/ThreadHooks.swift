@@ -101,7 +101,6 @@ package func carryThreadOfFoundation(
         return unsafe Unmanaged.passRetained(Begun(owner, body, context)).toOpaque()
     }
 
-    /// Releases a wrapped function when its thread failed to start.
     static func release(_ carried: UnsafeMutableRawPointer) {
         unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().failedToStart()
     }

@@ -8,7 +8,6 @@ import Glibc
 /// only time can wake them.
 package struct ProcessActivity {
     private var buffer = [UInt8](repeating: 0, count: 512)
-    /// The thread that checks.
     private let own: Int32
 
     /// Starts to check, from the calling thread.
@@ -150,7 +149,6 @@ package struct ProcessActivity {
         return buffer[..<max(count, 0)]
     }
 
-    /// The entries of a directory whose names are numbers.
     private static func numbers(in path: String) -> [Int32] {
         guard let directory = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(directory) }

@@ -228,7 +228,6 @@ final class QueueProbe: Sendable {
         }
     }
 
-    /// Whether all blocks have run.
     var isDone: Bool { remaining.withLock { $0 == 0 } }
 }
 
@@ -241,7 +240,6 @@ struct ThreadIdleState {
     /// Threads that wait: how many times they had been given a processor, since when, and when that was last seen.
     private var waiting: [Int32: (timesRun: UInt64, since: Duration, lastLook: Duration)] = [:]
 
-    /// Whether every thread rests.
     mutating func isResting() -> Bool { activity.isAtRest() }
 
     /// Notes that time has passed in which the process could run.

@@ -91,7 +91,6 @@ final class PCSCCardPort: CardReaderPort {
         for handler in state.withLock({ Array($0.observers.values) }) { handler() }
     }
 
-    /// Returns the name and folder of the socket.
     private func socketLocation() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
         guard let path else {
             if let folder = PCSCInstallation.defaultFolder() { return (PCSCInstallation.socketName, folder) }

@@ -24,35 +24,28 @@ extension NFCEnvironment {
         _ configuration: ReaderConfiguration,
         onDeparture: (@Sendable (ReplayDeparture) -> Void)? = nil
     ) {
-        let made = Self.made(configuration, onDeparture)
-        var reader = made.reader
+        var made = Self.made(configuration, onDeparture)
         var recorder: Recorder?
-        var failure = made.recordingError
         if let path = configuration.recording, made.exists {
             do throws(RecordingError) {
                 let file = try Recorder(path: path)
-                reader = file.recording(reader)
+                made.reader = file.recording(made.reader)
                 // Its first line is written by now.
                 if let failure = file.failure { throw failure }
                 recorder = file
             } catch {
-                failure = error
-                reader = .none(reason: VisibleText.escaped(error.reason))
+                made.recordingError = error
+                made.reader = .none(reason: VisibleText.escaped(error.reason))
             }
         }
         self.init(
-            reader: reader,
+            reader: made.reader,
             clock: SystemClock.shared,
             sheet: (SheetChoice.isNamed ? nil : made.sheet) ?? SheetChoice.automatic.makeSheet(),
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
             isOfTest: false,
             gate: made.gate ?? (made.exists && made.isShared ? ReaderGate.ofUser : nil),
-            sessionEndObserver: ReaderFiles(
-                recorder: recorder,
-                recordingError: failure,
-                tagFileError: made.tagFileError,
-                tagSaver: made.tagSaver
-            ),
+            sessionEndObserver: ReaderFiles(made, recorder: recorder),
             host: made.host,
             place: nil
         )
@@ -106,48 +99,36 @@ extension NFCEnvironment {
             reader: made.reader,
             clock: SystemClock.shared,
             isOfTest: false,
-            sessionEndObserver: ReaderFiles(recordingError: made.recordingError, tagFileError: made.tagFileError),
+            sessionEndObserver: ReaderFiles(made),
             place: nil
         )
     }
 }
 
-extension NFCEnvironment {
-    /// The recording that acts as the reader, also while it is recorded again; nil for another kind of reader.
-    public var replay: RecordingReplay? { (driver?.unrecorded as? any ReplayingDriver)?.replay }
-}
-
 /// The files that belong to a reader: its recording, and the images of its tags.
-final class ReaderFiles: SessionEndObserver {
+private final class ReaderFiles: SessionEndObserver {
+    let reader: ResolvedReader
     let recorder: Recorder?
-    let recordingError: RecordingError?
-    let tagFileError: TagFileError?
-    let tagSaver: TagFileSaver?
 
-    init(
-        recorder: Recorder? = nil,
-        recordingError: RecordingError? = nil,
-        tagFileError: TagFileError? = nil,
-        tagSaver: TagFileSaver? = nil
-    ) {
+    init(_ reader: ResolvedReader, recorder: Recorder? = nil) {
+        self.reader = reader
         self.recorder = recorder
-        self.recordingError = recordingError
-        self.tagFileError = tagFileError
-        self.tagSaver = tagSaver
     }
 
-    func sessionEnded() { tagSaver?.save() }
+    func sessionEnded() { reader.tagSaver?.save() }
 }
 
 extension NFCEnvironment {
     private var files: ReaderFiles? { sessionEndObserver as? ReaderFiles }
 
+    /// The recording that acts as the reader, also while it is recorded again; nil for another kind of reader.
+    public var replay: RecordingReplay? { (driver?.unrecorded as? any ReplayingDriver)?.replay }
     /// Records everything at the reader; nil when nothing is recorded.
     public var recorder: Recorder? { files?.recorder }
     /// Why the recording can't be written or replayed. Then there is no reader.
-    public var recordingError: RecordingError? { files?.recordingError }
+    public var recordingError: RecordingError? { files?.reader.recordingError }
     /// Why a file of `NFC_TAGS` can't be used. Then there is no reader.
-    public var tagFileError: TagFileError? { files?.tagFileError }
+    public var tagFileError: TagFileError? { files?.reader.tagFileError }
     /// Saves the images of virtual tags after each session; nil when they are not saved.
-    public var tagSaver: TagFileSaver? { files?.tagSaver }
+    public var tagSaver: TagFileSaver? { files?.reader.tagSaver }
 }

@@ -48,7 +48,6 @@ final class ImageFolder: Sendable {
     private let onPresence: @Sendable (Bool) -> Void
     private let state = Locked(State())
 
-    /// Returns whether a path is a folder.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

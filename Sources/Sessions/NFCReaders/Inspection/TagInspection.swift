@@ -26,7 +26,6 @@ package struct TagInspection: Sendable {
         package var answerToSelect: [UInt8]?
         /// The answer to the version command of DESFire and similar cards: hardware, software and UID.
         package var version: [UInt8]?
-        /// The capability container, which describes the file with the message.
         package var container: Type4CapabilityContainer?
     }
 
@@ -34,11 +33,9 @@ package struct TagInspection: Sendable {
     package struct Vicinity: Sendable {
         /// The answer to GET SYSTEM INFORMATION.
         package var system: ISO15693SystemInfo?
-        /// The blocks that are locked.
         package var lockedBlocks: [Int]?
         /// The number of bytes in a block, as found by reading.
         package var blockSize: Int?
-        /// The capability container.
         package var capabilityContainer: [UInt8]?
         /// The answer to READ SIGNATURE.
         package var signature: [UInt8]?

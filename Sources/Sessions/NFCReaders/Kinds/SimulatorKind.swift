@@ -26,7 +26,6 @@ extension ReaderKind {
 }
 
 extension ResolvedReader {
-    /// A simulator's reader, with its phone.
     package init(_ reader: SimulatorReader) {
         self.init(.field(reader), isShared: false)
         sheet = SimulatorSheet(reader)

@@ -47,7 +47,6 @@ package struct ReaderKind: Sendable {
     /// How people call the kind, such as `PC/SC`.
     package var title: String
     package var use: Use
-    /// Creates the reader of a name.
     package var make: @Sendable (ReaderName, ReaderConfiguration, Departure?) -> ResolvedReader
     /// Creates the reader of a name for the background service, if that is another one: it may be connected later, and
     /// notices don't go to standard error. The function returns nil to use ``make``.

@@ -37,9 +37,7 @@ package struct ReaderReport: Sendable {
     package var firmware: String?
     /// The chip inside that takes frames, such as `PN532 1.6`.
     package var chip: String?
-    /// Whether the reader takes extended APDUs.
     package var takesExtendedAPDUs: Bool?
-    /// Whether escape commands are allowed.
     package var hasEscapeCommands: Bool?
     /// The technologies for which the reader has transparent sessions.
     package var transparentTechnologies: Set<Technology>?
@@ -61,9 +59,7 @@ package struct ReaderReport: Sendable {
 
 /// The readers of a machine: the one that is used, and the others.
 package struct ReaderInventory: Sendable {
-    /// The reader that is used.
     package let used: ReaderReport
-    /// The other readers.
     package let others: [ReaderReport]
 
     /// Looks for readers.

@@ -42,7 +42,10 @@ extension ReaderSession {
         case .notifyActive: notify(.becameActive)
         case .startPolling: startPolling()
         case .dropTags: dropTags()
-        case .notifyTags: notify(.detected(state.withLock { $0.found }))
+        case .notifyTags:
+            let (claim, found) = state.withLock { ($0.claim, $0.found) }
+            claim?.note(found.map(\.presence.identifier))
+            notify(.detected(found))
         case .updateSheetMessage: showSheet(.messageChanged(alertMessage))
         case .showScanning: showSheet(.tagFound)
         case .showReady: showSheet(.pollingRestarted)

@@ -69,40 +69,28 @@ extension ReaderSession {
     }
 
     private nonisolated func lookedAndFound(_ tags: [ConnectableTag], by plan: PollingPlan) {
-        enum Next {
-            case report, lookAgain, wait, nothing
-        }
-        let next = state.withLock { state -> Next in
-            guard state.machine.phase == .polling else { return .nothing }
+        var looksAgain = false
+        var waits = false
+        act { state in
+            guard state.machine.phase == .polling else { return [] }
             state.obstacle = nil
             // Tags found with an outdated plan are not what the app looks for now.
-            guard plan == state.plan else { return .lookAgain }
+            looksAgain = plan != state.plan
+            if looksAgain { return [] }
             let present = Set(tags.map(\.presence))
             state.reported.formIntersection(present)
             if !present.isSubset(of: state.reported) {
                 state.found = tags.filter { !state.reported.contains($0.presence) }
                 state.poll = .idle
-                return .report
+                return state.machine.handle(.tagsFound)
             }
-            let changed = state.poll == .lookingAndChanged
-            state.poll = changed ? .looking : .waiting
-            return changed ? .lookAgain : .wait
+            looksAgain = state.poll == .lookingAndChanged
+            state.poll = looksAgain ? .looking : .waiting
+            waits = !looksAgain && state.presence == nil
+            return []
         }
-        switch next {
-        case .report:
-            let (claim, found) = state.withLock { ($0.claim, $0.found) }
-            claim?.note(found.map(\.presence.identifier))
-            var isWanted = true
-            act { state in
-                // The app may have restarted polling with another plan meanwhile.
-                isWanted = plan == state.plan
-                return isWanted ? state.machine.handle(.tagsFound) : []
-            }
-            if !isWanted { look() }
-        case .lookAgain: look()
-        case .wait: if state.withLock({ $0.presence == nil }) { lookLater() }
-        case .nothing: break
-        }
+        if looksAgain { look() }
+        if waits { lookLater() }
     }
 
     private nonisolated func lookFailed(_ error: TagError) {

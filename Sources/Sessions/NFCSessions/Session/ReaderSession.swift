@@ -90,7 +90,6 @@ public actor ReaderSession {
 
     /// The tags of the last look, each with the handle that the session reported.
     var tags: [(handle: ConnectableTag, tag: ActivatedTag)] = []
-    /// The selected tag.
     var selected: ConnectableTag?
 
     /// Creates a session.

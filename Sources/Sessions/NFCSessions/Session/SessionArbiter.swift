@@ -35,7 +35,6 @@ public final class SessionArbiter: Sendable {
     /// A sheet that shows a result.
     private struct LeavingSheet: Sendable {
         let owner: ObjectIdentifier
-        /// Removes it.
         let remove: @Sendable () -> Void
         /// Whether a thread is removing it now.
         var isBeingRemoved = false
@@ -49,7 +48,6 @@ public final class SessionArbiter: Sendable {
 
     private struct State {
         var holder: ObjectIdentifier?
-        /// Ends the holder's session.
         var endHolder: (@Sendable (SessionEnd) -> Void)?
         /// The number of requests so far.
         var requests = 0

@@ -110,7 +110,6 @@ public final class JSONLinesSheet: ScanSheet {
         output.write(Self.line(for: content) + "\n")
     }
 
-    /// Returns the line for a content.
     package static func line(for content: SheetContent) -> String {
         var writer = JSONWriter()
         writer.beginObject()

@@ -69,7 +69,6 @@ extension ActivatedTag {
         return statistics - start
     }
 
-    /// The error for a tag without procedures.
     var missingProcedures: TagError {
         if case .nfcA(let target) = target { return TagError(.unsupported, target.reasonWithoutNDEF) }
         return target.holdsNoNDEF
@@ -175,7 +174,6 @@ package struct TagWriteFailure: Error, Sendable {
 
     /// The step that failed.
     package var step: Step
-    /// The error.
     package var error: TagError
 
     /// Whether the content of the tag is unknown, because it did not answer the last command.

@@ -93,7 +93,9 @@ struct DiscoveringTagSource: TagSource {
         var selected: ActivatedTag?
         for discovered in all {
             // A tag whose data break every standard is left out. The others still count.
-            guard let tag = try? ActivatedTag(discovered, reportsActivationData: driver.reportsActivationData) else { continue }
+            guard let tag = try? ActivatedTag(discovered, reportsActivationData: driver.reportsActivationData) else {
+                continue
+            }
             if plan.opensCards, tag.card != nil {
                 // The reader releases the card before, also when this one has left.
                 selected = nil

@@ -140,6 +140,8 @@ package final class PrivateLog: Sendable {
     /// The file's path.
     package let path: String
     private let output: OutputDescriptor
+    /// Whether this object created the file.
+    private let isNew: Bool
 
     /// Whether a regular file has any content; always true for other files.
     package var isStarted: Bool {
@@ -156,7 +158,9 @@ package final class PrivateLog: Sendable {
     ///   user.
     package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
-        if let kind = FileStatus.ofTarget(path).map(FileKind.init), kind != .regular {
+        let kind = FileStatus.ofTarget(path).map(FileKind.init)
+        isNew = kind == nil
+        if let kind, kind != .regular {
             output = OutputDescriptor(try OutputFile.openStream(path, kind, O_APPEND, name: path))
             return
         }
@@ -183,8 +187,15 @@ package final class PrivateLog: Sendable {
         return count == head.count && head == beginning
     }
 
-    /// Appends bytes.
-    package func append(_ bytes: [UInt8]) throws(StorageError) { try output.append(bytes, name: path) }
+    /// Appends bytes. When that fails, and this object created the file and it is empty, the file is removed.
+    package func append(_ bytes: [UInt8]) throws(StorageError) {
+        do throws(StorageError) {
+            try output.append(bytes, name: path)
+        } catch {
+            if isNew, !isStarted { _ = unsafe unlink(path) }
+            throw error
+        }
+    }
 }
 
 /// A file descriptor that is written to, whole.

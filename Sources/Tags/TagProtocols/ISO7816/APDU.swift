@@ -12,36 +12,9 @@ extension APDULink {
         // A card sends 64 KB, the length of one extended response, with 512 GET RESPONSE at most.
         let (maximumRounds, maximumLength) = (512, 65536)
         var command = command
+        var isCorrected = false
         var data: [UInt8] = []
         var rounds = 0
-        while true {
-            let response = try await exchangeCorrectingLength(command)
-            if rounds > 0, response.data.isEmpty, response.status.high == 0x61 {
-                throw TagError(
-                    .badAnswer,
-                    "GET RESPONSE brought nothing while there is more (ISO/IEC 7816-4, 5.3.4)."
-                )
-            }
-            data += response.data
-            guard rounds < maximumRounds, rounds == 0 || data.count <= maximumLength else {
-                throw TagError(.badAnswer, "The card does not stop sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
-            }
-            guard response.status.high == 0x61 else { return ResponseAPDU(data: data, status: response.status) }
-            rounds += 1
-            command = CommandAPDU(
-                command.instructionClass,
-                0xC0,
-                0x00,
-                0x00,
-                expectedLength: response.status.expectedLength
-            )
-        }
-    }
-
-    /// Sends a command, and once more with the corrected Le after 6Cxx.
-    private func exchangeCorrectingLength(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        var command = command
-        var isCorrected = false
         while true {
             let bytes: [UInt8]
             do throws(LinkError) {
@@ -52,9 +25,24 @@ extension APDULink {
             guard let response = ResponseAPDU(bytes) else {
                 throw TagError(.badAnswer, "A response APDU has no status word (ISO/IEC 7816-4, 5.1).")
             }
-            guard response.status.high == 0x6C, response.data.isEmpty, !isCorrected else { return response }
-            isCorrected = true
-            command.expectedLength = response.status.expectedLength
+            // Each command is corrected once.
+            if response.status.high == 0x6C, response.data.isEmpty, !isCorrected {
+                isCorrected = true
+                command.expectedLength = response.status.expectedLength
+                continue
+            }
+            if rounds > 0, response.data.isEmpty, response.status.high == 0x61 {
+                throw TagError(.badAnswer, "GET RESPONSE brought nothing while there is more (ISO/IEC 7816-4, 5.3.4).")
+            }
+            data += response.data
+            guard rounds < maximumRounds, rounds == 0 || data.count <= maximumLength else {
+                throw TagError(.badAnswer, "The card does not stop sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
+            }
+            guard response.status.high == 0x61 else { return ResponseAPDU(data: data, status: response.status) }
+            rounds += 1
+            isCorrected = false
+            let length = response.status.expectedLength
+            command = CommandAPDU(command.instructionClass, 0xC0, 0x00, 0x00, expectedLength: length)
         }
     }
 }

@@ -70,25 +70,6 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
     }
 }
 
-extension ServiceStatus {
-    var lines: [String] {
-        var lines = [reading ? "Tags are read." : "Tags are not read."]
-        for condition in conditions {
-            let name = condition.condition.padding(toLength: 16, withPad: " ", startingAt: 0)
-            lines.append("  \(condition.met ? "fine" : "no  ")  \(name)\(condition.source)")
-        }
-        if !silent.isEmpty {
-            let names = silent.joined(separator: ", ")
-            lines.append("The screen counts as locked, because \(names) does not answer. Links open when it does.")
-        } else if locked {
-            lines.append("The screen is locked. Links open when it is unlocked.")
-        }
-        lines.append("In the inbox: \(waiting). See: nfc inbox list")
-        if let inboxProblem { lines.append("nfcd can't save what it reads: \(inboxProblem) It tries again by itself.") }
-        return lines
-    }
-}
-
 /// The service that runs for the user, if any.
 enum RunningService {
     private static let name = "org.opencorenfc.Background"
@@ -179,4 +160,21 @@ struct ServiceStatus: Decodable {
     var reader: Condition? { conditions.first { $0.condition == "reader" } }
 
     var hasReader: Bool { reader?.met ?? true }
+
+    var lines: [String] {
+        var lines = [reading ? "Tags are read." : "Tags are not read."]
+        for condition in conditions {
+            let name = condition.condition.padding(toLength: 16, withPad: " ", startingAt: 0)
+            lines.append("  \(condition.met ? "fine" : "no  ")  \(name)\(condition.source)")
+        }
+        if !silent.isEmpty {
+            let names = silent.joined(separator: ", ")
+            lines.append("The screen counts as locked, because \(names) does not answer. Links open when it does.")
+        } else if locked {
+            lines.append("The screen is locked. Links open when it is unlocked.")
+        }
+        lines.append("In the inbox: \(waiting). See: nfc inbox list")
+        if let inboxProblem { lines.append("nfcd can't save what it reads: \(inboxProblem) It tries again by itself.") }
+        return lines
+    }
 }

@@ -67,9 +67,7 @@ struct ServiceInstallation {
         }
     }
 
-    /// Removes the files.
-    ///
-    /// - Returns: the files that existed.
+    /// Removes the files. Returns the files that existed.
     @discardableResult
     func remove() -> [String] {
         paths.filter { path in (try? FileManager.default.removeItem(atPath: path)) != nil }

@@ -53,8 +53,7 @@ struct DemoRunner {
     }
 
     /// Takes the place of the program that shows notifications.
-    ///
-    /// - Returns: why notifications are shown here; nil when they are shown on the desktop.
+    /// Returns why notifications are shown here; nil when they are shown on the desktop.
     private func makeStand(_ address: String, _ usesDesktop: Bool) throws -> (NotificationRelay, reason: String?) {
         let bus = try BusConnection(.user, address: address)
         guard usesDesktop else { return (try NotificationRelay(on: bus), "as --terminal asks") }
@@ -72,9 +71,7 @@ struct DemoRunner {
         }
     }
 
-    /// Waits for the click.
-    ///
-    /// - Returns: false when the person dismissed the notification.
+    /// Waits for the click. Returns false when the person dismissed the notification.
     private func click(
         _ notification: NotificationRelay.Notification,
         _ loop: DemoLoop,

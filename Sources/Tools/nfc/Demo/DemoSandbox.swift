@@ -206,8 +206,7 @@ enum DemoLeftovers {
     private static let lockName = "lock"
 
     /// Locks a folder for this process, which must end its demonstration.
-    ///
-    /// - Returns: the lock's descriptor, which the caller closes.
+    /// Returns the lock's descriptor, which the caller closes.
     static func lock(_ folder: PrivateFolder) throws(StorageError) -> Int32 {
         let file = try folder.makeFile(lockName)
         // No other process knows the folder yet.
@@ -222,8 +221,7 @@ enum DemoLeftovers {
     }
 
     /// Removes what earlier demonstrations have left in the folder for temporary files.
-    ///
-    /// - Returns: the folders that were removed.
+    /// Returns the folders that were removed.
     static func removeAll() -> [String] {
         let parent = PrivateFolder.parentOfRandom
         return (FolderNames.read(parent) { $0.hasPrefix(prefix + ".") } ?? []).compactMap { name in
@@ -233,8 +231,7 @@ enum DemoLeftovers {
     }
 
     /// Ends the programs of a demonstration whose process is gone, and removes its folder.
-    ///
-    /// - Returns: false when the folder is not a demonstration's, or its demonstration still runs.
+    /// Returns false when the folder is not a demonstration's, or its demonstration still runs.
     @discardableResult
     static func remove(_ path: String, within limit: Int) -> Bool {
         guard (path as NSString).lastPathComponent.hasPrefix(prefix + "."),

@@ -60,8 +60,7 @@ final class EmulationSignals: @unchecked Sendable {
     func outputIsBroken() { continuation.yield(.end(.outputBroken)) }
 
     /// Waits until the private pcscd has the reader.
-    ///
-    /// - Returns: the reason when the emulation ended first; nil when pcscd has the reader.
+    /// Returns the reason when the emulation ended first; nil when pcscd has the reader.
     func waitForReader(_ daemon: PrivatePCSCD) async -> End? {
         let limit = DispatchSource.makeTimerSource()
         limit.setEventHandler { [continuation, failure] in

@@ -52,9 +52,7 @@ struct EmulationFolder {
         reader.socketPath == socketPath ? reader.installedName : nil
     }
 
-    /// Writes pcscd's configuration.
-    ///
-    /// - Returns: the path of the file.
+    /// Writes pcscd's configuration. Returns the path of the file.
     func write(_ text: String) throws(EmulationError) -> String {
         do throws(StorageError) {
             try configuration.write(Self.fileName, Array(text.utf8))

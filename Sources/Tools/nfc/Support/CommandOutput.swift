@@ -68,9 +68,7 @@ enum StandardError {
     }
 }
 
-/// Writes all bytes; waits when the other end is slow.
-///
-/// - Returns: the errno of the failure; nil when all is written.
+/// Writes all bytes; waits when the other end is slow. Returns the errno of the failure; nil when all is written.
 private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
     unsafe bytes.withUnsafeBytes { memory in
         var offset = 0

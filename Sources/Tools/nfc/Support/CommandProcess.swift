@@ -46,8 +46,7 @@ enum CommandProcess {
     }
 
     /// Becomes another program, which gets this one's standard streams.
-    ///
-    /// - Returns: the failure, when the system can't run the program.
+    /// Returns the failure, when the system can't run the program.
     static func become(_ program: String, _ options: [String]) -> CommandFailure {
         var words = unsafe ([program] + options).map { unsafe strdup($0) } + [nil]
         _ = unsafe execv(program, &words)

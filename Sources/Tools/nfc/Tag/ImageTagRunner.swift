@@ -23,8 +23,7 @@ struct ImageTagRunner {
     }
 
     /// Activates a tag and reads it as a session would, even if tags of its kind can't hold NDEF.
-    ///
-    /// - Returns: the report, and the reason when the tag holds no NDEF or does not answer.
+    /// Returns the report, and the reason when the tag holds no NDEF or does not answer.
     static func read(
         _ virtualTag: any VirtualTag,
         _ contents: TagContents
@@ -78,8 +77,7 @@ struct ImageTagRunner {
     func arm(_ plan: FaultPlan) { field.arm(plan) }
 
     /// Reads the tag as a session would: its status, then its message.
-    ///
-    /// - Returns: the report, and the reason when the tag holds no NDEF.
+    /// Returns the report, and the reason when the tag holds no NDEF.
     func read(product: String?) async throws(TagError) -> (TagReport, TagError?) {
         var findings = try await tag.read()
         findings.identifier = uid

@@ -61,7 +61,9 @@ import VirtualTags
     @Test func `reader that activates tags itself: what it derived counts as unknown`() async throws {
         let (session, tags) = try await Scene(.discovering(ConcludingReader(field(ntag())))).finding()
         let inspection = try await session.work(with: tags[0]) { tag throws(TagError) in try await tag.inspect() }
-        #expect(!inspection.reportsActivationData && inspection.unknown == [.failedAuthentications, .answers, .counters])
+        #expect(
+            !inspection.reportsActivationData && inspection.unknown == [.failedAuthentications, .answers, .counters]
+        )
         #expect(inspection.findings.activation == nil && inspection.findings.cost != nil)
     }
 
