@@ -20,6 +20,7 @@ public struct AssociatedDomain: Sendable, Hashable {
     public let domain: String
     /// Whether the entry is for the domain's subdomains, but not for the domain itself.
     public let isWildcard: Bool
+    /// Where the association file is loaded from instead of Apple's network; nil for the network.
     public let mode: Mode?
 
     /// Reads an entry; nil when it has no service, no domain or an unknown mode, when it has a port or a path, and when

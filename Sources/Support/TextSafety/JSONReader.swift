@@ -13,6 +13,7 @@ public struct JSONReader {
         /// The problem, as the end of a sentence: a clause without a capital letter and a full stop.
         public var reason: String
 
+        /// Creates a problem.
         public init(offset: Int, reason: String) {
             self.offset = offset
             self.reason = reason
@@ -254,9 +255,11 @@ public struct JSONNode: Sendable {
         public var key: String
         /// The bytes of the key in the text, with its quotes.
         public var keyRange: Range<Int>
+        /// Its value.
         public var value: JSONNode
     }
 
+    /// The value.
     public var content: Content
     /// The bytes of the value in the text.
     public var range: Range<Int>
@@ -286,6 +289,7 @@ public struct JSONLine: Sendable {
         /// A sentence.
         public var reason: String
 
+        /// Creates a failure.
         public init(reason: String) { self.reason = reason }
     }
 

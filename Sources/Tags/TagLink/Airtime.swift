@@ -166,6 +166,7 @@ public struct FrameTiming: Sendable {
     /// The technology that the times are for.
     public let technology: Technology
 
+    /// Creates the times of a technology.
     public init(_ technology: Technology) {
         self.technology = technology
     }

@@ -48,6 +48,7 @@ public struct UserActivityPayload: Sendable, Hashable {
 
     /// Why a payload is not valid.
     public struct Problem: Error, Sendable, Hashable {
+        /// A sentence that explains the problem.
         public var reason: String
 
         init(_ reason: String) { self.reason = reason }
