@@ -89,6 +89,8 @@ enum SampleStyle {
         """
 
     static let writing = """
+        import CoreNFC
+        import UIKit
 
         /// Writes a message to a tag.
         class PayloadTableViewController: UITableViewController, NFCNDEFReaderSessionDelegate {
