@@ -24,7 +24,7 @@ extension BackgroundService {
             let status = try #require(try await desk.ask("status") as? [String: Any])
             #expect(status["reading"] as? Bool == false)
             let lines = try await desk.nfc("background", "status").lines
-            #expect(lines.dropFirst().first?.contains("--reader is none") == true)
+            #expect(lines.dropFirst().first?.contains("--reader is \"none\"") == true)
         }
 
         @Test func `A tag that is brought again right after the screen was woken is offered again`() async throws {

@@ -79,6 +79,7 @@ extension AssociatedDomain {
     /// Finds problems in an app's associated domains (DOM001 to DOM010), in the order of the entries.
     ///
     /// - Parameters:
+    ///   - entries: the entries as written in the app.
     ///   - url: the link of a tag that must open the app; nil for none.
     ///   - isRelease: whether the app is built for release.
     public static func check(_ entries: [String], url: LinkURL? = nil, isRelease: Bool = false) -> [LinkFinding] {

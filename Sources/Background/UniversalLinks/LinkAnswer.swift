@@ -21,8 +21,10 @@ extension LinkMatcher {
     /// Returns which app opens a URL, and why, by entitlement, domain and file.
     ///
     /// - Parameters:
+    ///   - text: the URL.
     ///   - domain: the domain that the file was loaded from.
     ///   - entries: the entries of the installed apps in `com.apple.developer.associated-domains`.
+    ///   - installed: the identifiers of the installed apps.
     public func answer(_ text: String, domain: String, entries: [String], installed: Set<String>) -> LinkAnswer {
         let url: LinkURL
         do throws(LinkURL.Problem) {

@@ -70,6 +70,7 @@ public struct PhoneScreen: Sendable, Hashable {
         /// A row of a list. Rows that follow each other are one list.
         ///
         /// - Parameters:
+        ///   - text: the text.
         ///   - detail: a smaller text below it.
         ///   - badge: a word at its end, such as "New".
         ///   - id: what the app gets when it is pressed; nil for a row that can't be pressed.
@@ -90,6 +91,7 @@ public struct PhoneScreen: Sendable, Hashable {
         /// An alert over the screen. A screen shows the first one.
         ///
         /// - Parameters:
+        ///   - title: the title.
         ///   - text: the text below it.
         ///   - buttons: the buttons, from left to right.
         public static func alert(_ title: String, text: String, buttons: [Button]) -> Item {
@@ -106,7 +108,10 @@ public struct PhoneScreen: Sendable, Hashable {
 
     /// Creates a screen.
     ///
-    /// - Parameter back: the button at the upper left, which leads back; nil for none.
+    /// - Parameters:
+    ///   - title: the title.
+    ///   - back: the button at the upper left, which leads back; nil for none.
+    ///   - items: the items from top to bottom.
     public init(title: String, back: Button? = nil, items: [Item] = []) {
         self.title = title
         self.back = back

@@ -159,6 +159,7 @@ public protocol ApplicationDelegate: AnyObject {
     /// Continues an activity: for example, opens the link of a tag.
     ///
     /// - Parameters:
+    ///   - application: the app.
     ///   - userActivity: the activity. `webpageURL` has the link, and `ndefMessagePayload` the whole message.
     ///   - restorationHandler: call it with the objects that show the activity; each of them receives the activity.
     func application(

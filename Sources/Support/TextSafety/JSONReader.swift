@@ -26,12 +26,15 @@ public struct JSONReader {
     private let end: Int
     private let maximumDepth: Int
 
-    /// Reads a text with one value. A byte order mark is not skipped.
+    /// Reads a text with one value.
     ///
     /// - Parameters:
-    ///   - range: the bytes of the text that are read; all unless given. The places in the value count from the start of the
-    ///     text, and the offset of a problem from the start of the range.
-    ///   - maximumDepth: how deep objects and arrays may be nested; 0 for none.
+    ///   - text: the text. A byte order mark at its start is not skipped.
+    ///   - range: the bytes of the text that are read; all unless given.
+    ///   - maximumDepth: how deep objects and arrays may be nested.
+    ///     A text without objects and arrays has the depth 0.
+    /// - Returns: the value, whose places count from the start of `text`.
+    /// - Throws: ``Problem`` when the range is not one JSON value, or is nested more deeply.
     public static func read(
         _ text: [UInt8],
         in range: Range<Int>? = nil,
@@ -295,9 +298,13 @@ public struct JSONLine: Sendable {
 
     private let members: [String: JSONNode]
 
-    /// Reads a line in a range of a text, without its line feed.
+    /// Reads a line in a range of a text.
     ///
-    /// - Parameter allowsNull: whether a value may be `null`, which is as if the member were missing.
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - range: the line's bytes, without a line feed.
+    ///   - allowsNull: whether a value may be `null`, which is as if the member were missing.
+    /// - Throws: ``Failure`` when the line is not such an object.
     public init(_ text: [UInt8], _ range: Range<Int>, allowsNull: Bool = false) throws(Failure) {
         let line: JSONNode
         do throws(JSONReader.Problem) {

@@ -114,10 +114,11 @@ public struct StartCommand: Sendable, Hashable {
         return parts
     }
 
-    /// Returns the program and its arguments.
+    /// Returns the arguments to start the program with, the program first.
     ///
     /// - Parameters:
     ///   - uri: replaces `%u` or `%U`; nil removes them.
+    ///   - entry: the desktop entry.
     ///   - path: the path of the entry.
     public func arguments(uri: String?, entry: DesktopEntry, path: String) -> [String] {
         var result: [String] = []

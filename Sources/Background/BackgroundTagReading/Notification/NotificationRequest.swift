@@ -27,7 +27,10 @@ public struct NotificationRequest: Sendable, Hashable {
     /// done.
     public var staysUntilClosed: Bool
 
+    /// Creates a request.
+    ///
     /// - Parameters:
+    ///   - content: the texts of the notification.
     ///   - capabilities: the capabilities of the desktop's notification service.
     ///   - number: the number of the notification that this one replaces; 0 for none.
     public init(_ content: NotificationContent, capabilities: Set<String>, replacing number: UInt32 = 0) {

@@ -156,9 +156,12 @@ public struct BackgroundReader: Sendable {
         self.isLocked = isLocked
     }
 
-    /// Handles an event, and returns the actions to perform.
+    /// Handles an event.
     ///
-    /// - Parameter now: the time since any fixed moment; it never goes back.
+    /// - Parameters:
+    ///   - input: the event.
+    ///   - now: the time since any fixed moment; it never goes back.
+    /// - Returns: the actions to perform.
     public mutating func handle(_ input: Input, now: Duration) -> [Action] {
         switch input {
         case .restored(let run): restore(run)

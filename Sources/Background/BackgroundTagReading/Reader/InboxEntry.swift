@@ -9,7 +9,11 @@ public struct InboxEntry: Sendable, Hashable {
         /// A random number that distinguishes entries with the same time.
         public let number: UInt32
 
-        /// - Parameter received: the milliseconds since 1970. Only the low 48 bits are used.
+        /// Creates an identifier.
+        ///
+        /// - Parameters:
+        ///   - received: the milliseconds since 1970. Only the low 48 bits are used.
+        ///   - number: a random number.
         public init(received: UInt64, number: UInt32) {
             self.received = received & 0xFFFF_FFFF_FFFF
             self.number = number

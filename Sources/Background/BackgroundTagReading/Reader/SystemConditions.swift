@@ -311,9 +311,12 @@ public struct LoginSession: Sendable, Hashable {
         self.isIdle = isIdle
     }
 
-    /// Returns the session whose screen the user looks at; nil when the user has none.
+    /// Returns the session whose screen the user looks at.
     ///
-    /// - Parameter own: the session of this process, if it has one.
+    /// - Parameters:
+    ///   - sessions: the user's sessions.
+    ///   - own: the session of this process, if it has one.
+    /// - Returns: nil when the user has no session.
     public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
         let all = sessions.filter { $0.sessionClass.hasPrefix("user") }
         // A user in a network session does not look at a screen of this system.

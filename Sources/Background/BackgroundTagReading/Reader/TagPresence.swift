@@ -103,7 +103,12 @@ public struct TagReading: Sendable, Hashable {
     /// Whether the tag always has the same identifier.
     public var hasStableIdentifier: Bool
 
-    /// - Parameter hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
+    /// Creates a reading.
+    ///
+    /// - Parameters:
+    ///   - identifier: the tag's identifier.
+    ///   - message: the bytes of its message; nil when it has none.
+    ///   - hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
     public init(identifier: [UInt8], message: [UInt8]?, hasStableIdentifier: Bool? = nil) {
         self.identifier = identifier
         self.message = message

@@ -154,8 +154,10 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
 
     /// Asks the tag for its system information (0x2B).
     ///
-    /// - Parameter completionHandler: gets DSFID, AFI, block size, number of blocks and IC reference (each -1 when the
-    ///   tag does not report it).
+    /// - Parameters:
+    ///   - flags: the flags of the request.
+    ///   - completionHandler: called on the session's queue with DSFID, AFI, block size, number of blocks and IC
+    ///     reference (each -1 when the tag does not report it) and a nil error, or with an ``NFCReaderError``.
     @available(*, deprecated, message: "Use the form with a result handler.")
     @preconcurrency
     func getSystemInfo(
@@ -190,6 +192,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// but not the UID.
     ///
     /// - Parameters:
+    ///   - flags: the request's flags.
     ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
     ///   - customRequestParameters: what follows the manufacturer's code.
     ///   - completionHandler: gets what follows the flags of the response.

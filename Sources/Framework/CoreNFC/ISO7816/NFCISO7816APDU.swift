@@ -28,6 +28,10 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     /// Creates a command.
     ///
     /// - Parameters:
+    ///   - instructionClass: the class (CLA).
+    ///   - instructionCode: the instruction (INS).
+    ///   - p1Parameter: the first parameter (P1).
+    ///   - p2Parameter: the second parameter (P2).
     ///   - data: the data, at most 65 535 bytes; empty for none. A command with longer data fails when it is sent.
     ///   - expectedResponseLength: the expected length of the answer's data (Le): -1 for none, 256 for the short form
     ///     `00`, 65 536 for the extended form `0000`. 0 counts as `00`.

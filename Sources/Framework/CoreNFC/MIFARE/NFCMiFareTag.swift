@@ -22,7 +22,9 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     /// For a Plus or DESFire, it is a native command. The answer begins with its status. When the status is `AF`, the
     /// app has to request the frames that follow.
     ///
-    /// - Parameter completionHandler: called with the answer, or an ``NFCReaderError`` as for an APDU.
+    /// - Parameters:
+    ///   - command: the command's bytes.
+    ///   - completionHandler: called with the answer, or an ``NFCReaderError`` as for an APDU.
     @preconcurrency
     func sendMiFareCommand(
         commandPacket command: Data,
@@ -31,8 +33,10 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
 
     /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
     ///
-    /// - Parameter completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError``
-    ///   as ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
+    /// - Parameters:
+    ///   - apdu: the command.
+    ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError`` as
+    ///     ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
     @preconcurrency
     func sendMiFareISO7816Command(
         _ apdu: NFCISO7816APDU,

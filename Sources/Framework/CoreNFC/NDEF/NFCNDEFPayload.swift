@@ -21,8 +21,10 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
     /// Creates a record.
     ///
     /// - Parameters:
+    ///   - format: how to interpret the type.
     ///   - type: the type, at most 255 bytes.
     ///   - identifier: the identifier, at most 255 bytes; empty for none.
+    ///   - payload: the payload.
     public convenience init(format: NFCTypeNameFormat, type: Data, identifier: Data, payload: Data) {
         self.init(Fields(format: format, type: type, identifier: identifier, payload: payload))
     }
@@ -144,7 +146,9 @@ extension NFCNDEFPayload {
 
     /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
     ///
-    /// - Parameter locale: its language, which is written as a BCP 47 tag.
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - locale: its language, which is written as a BCP 47 tag.
     /// - Returns: the record, or nil when the locale has no language.
     public static func wellKnownTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {
         (try? TextRecord(text, language: locale.identifier(.bcp47)).makeRecord()).map { NFCNDEFPayload($0) }

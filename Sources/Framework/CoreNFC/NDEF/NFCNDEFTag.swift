@@ -27,9 +27,11 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
 
     /// Writes a message. If the tag is lost meanwhile, it holds the old message, no message, or the new one.
     ///
-    /// - Parameter completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
-    ///   `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
-    ///   `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be encoded.
+    /// - Parameters:
+    ///   - ndefMessage: the message.
+    ///   - completionHandler: called with nil, or an error: `ndefReaderSessionErrorTagNotWritable`,
+    ///     `ndefReaderSessionErrorTagSizeTooSmall` (before anything is written),
+    ///     `ndefReaderSessionErrorTagUpdateFailure`, or `readerErrorInvalidParameter` when the message can't be encoded.
     @preconcurrency
     func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 

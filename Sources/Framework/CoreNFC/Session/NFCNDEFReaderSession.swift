@@ -16,8 +16,12 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     /// Creates a session.
     ///
-    /// - Parameter invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
-    ///   delegate receives tags.
+    /// - Parameters:
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
+    ///   - invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
+    ///     delegate receives tags.
     public init(delegate: any NFCNDEFReaderSessionDelegate, queue: DispatchQueue?, invalidateAfterFirstRead: Bool) {
         invalidatesAfterFirstRead = invalidateAfterFirstRead
         super.init(delegate: delegate, queue: queue, plan: .ndef)
@@ -120,14 +124,18 @@ public protocol NFCNDEFReaderSessionDelegate: NSObjectProtocol {
 
     /// The session has read messages. Not called when the delegate implements ``readerSession(_:didDetect:)``.
     ///
-    /// - Parameter messages: one message for each tag.
+    /// - Parameters:
+    ///   - session: the session.
+    ///   - messages: one message for each tag.
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage])
 
     /// The session has found tags. It waits until the app calls ``NFCNDEFReaderSession/restartPolling()``.
     ///
     /// If the delegate does not implement this method, the session reads the tags and reports their messages.
     ///
-    /// - Parameter tags: the tags; connect to one before you send commands.
+    /// - Parameters:
+    ///   - session: the session.
+    ///   - tags: the tags; connect to one before you send commands.
     func readerSession(_ session: NFCNDEFReaderSession, didDetect tags: [any NFCNDEFTag])
 
     /// The session is active: the sheet is visible and the reader looks for tags. Called before any detection.

@@ -40,7 +40,11 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// Creates a session.
     ///
-    /// - Parameter pollingOption: the technologies to look for, at least one.
+    /// - Parameters:
+    ///   - pollingOption: the technologies to look for, at least one.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
     /// - Returns: nil when no technology is given.
     @available(iOS, deprecated: 26.4, message: "Use init(configuration:delegate:queue) instead")
     public init?(
@@ -57,8 +61,12 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// Creates a session that may look for only some of the app's applications and systems.
     ///
-    /// - Parameter configuration: what to look for. Without a technology, the session ends with
-    ///   `readerErrorInvalidParameter` as soon as it begins.
+    /// - Parameters:
+    ///   - configuration: what to look for. Without a technology, the session ends with `readerErrorInvalidParameter`
+    ///     as soon as it begins.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
+    ///     creates.
     public init(
         configuration: Configuration,
         delegate: any NFCTagReaderSessionDelegate,
@@ -185,6 +193,7 @@ extension NFCTagReaderSession {
         /// Creates a configuration.
         ///
         /// - Parameters:
+        ///   - pollingOption: the technologies to look for.
         ///   - iso7816SelectIdentifiers: the applications to look for; empty for all in the property list.
         ///   - feliCaSystemCodes: the FeliCa systems to look for; empty for all in the property list.
         public init(
@@ -213,7 +222,9 @@ public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
 
     /// The session has found tags. It waits until the app calls ``NFCTagReaderSession/restartPolling()``.
     ///
-    /// - Parameter tags: the tags; connect to one before you send commands.
+    /// - Parameters:
+    ///   - session: the session.
+    ///   - tags: the tags; connect to one before you send commands.
     func tagReaderSession(_ session: NFCTagReaderSession, didDetect tags: [NFCTag])
 }
 

@@ -14,7 +14,10 @@ open class NFCVASReaderSession: NFCReaderSession {
 
     /// Creates a session.
     ///
-    /// - Parameter commandConfigurations: the passes to ask for, at least one.
+    /// - Parameters:
+    ///   - commandConfigurations: the passes to ask for, at least one.
+    ///   - delegate: receives the session's events; held weakly.
+    ///   - queue: where the delegate is called; nil for a serial queue that the session creates.
     public init(
         vasCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],
         delegate: any NFCVASReaderSessionDelegate,
@@ -85,7 +88,9 @@ public protocol NFCVASReaderSessionDelegate: NSObjectProtocol {
 
     /// A phone has answered.
     ///
-    /// - Parameter responses: one answer for each configuration, in the order of the configurations.
+    /// - Parameters:
+    ///   - session: the session.
+    ///   - responses: one answer for each configuration, in the order of the configurations.
     func readerSession(_ session: NFCVASReaderSession, didReceive responses: [NFCVASResponse])
 }
 

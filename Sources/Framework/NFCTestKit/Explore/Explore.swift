@@ -72,7 +72,17 @@ public func explore(
 /// }
 /// ```
 ///
-/// - Parameter flow: the code to explore. It must not keep state from one run to the next.
+/// - Parameters:
+///   - exploration: the faults.
+///   - tags: the tags that are near from the start.
+///   - app: the app's property list and entitlements.
+///   - seed: the source of everything random.
+///   - limit: the field's time limit of a run. A run that has not ended by then is abandoned, and fails.
+///   - grace: how long nothing has to happen, in real time, before a session's time limit may pass.
+///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
+///   - invariants: what has to hold after each run.
+///   - reader: the reader on which the test runs.
+///   - flow: the code to explore. It must not keep state from one run to the next.
 /// - Returns: the number of runs, and what the first one did.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult

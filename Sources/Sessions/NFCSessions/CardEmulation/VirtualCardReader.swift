@@ -24,8 +24,10 @@ public protocol EmulatedCard: AnyObject, Sendable {
 
     /// A reader sends a command.
     ///
-    /// - Parameter respond: call it with the answer and its status word; once at most, on any thread. When the card is
-    ///   gone, the answer is ignored.
+    /// - Parameters:
+    ///   - apdu: the command.
+    ///   - respond: call it with the answer and its status word; once at most, on any thread. When the card is gone, the
+    ///     answer is ignored.
     func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void)
 
     /// The reader's field is gone, or the reader has deselected the card.

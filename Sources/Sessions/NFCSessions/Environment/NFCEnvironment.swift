@@ -44,9 +44,19 @@ public final class NFCEnvironment: Sendable {
     /// The sentences that are reported only once.
     private let noticed = Locked<Set<String>>([])
 
-    /// Creates an environment. Each argument sets the property of the same name.
+    /// Creates an environment.
     ///
-    /// - Parameter onNotice: called with each line for the app's author, on any thread; see ``notice(_:from:)``.
+    /// - Parameters:
+    ///   - reader: the reader, or the reason why there is none.
+    ///   - clock: the clock for sessions.
+    ///   - sheet: the presenter of the scanning sheet.
+    ///   - arbiter: decides which session may use the reader.
+    ///   - limits: the time limits of a session.
+    ///   - cardPort: the port for apps that are cards; nil when no app can be a card.
+    ///   - app: what the app declares; nil to use the process's own declarations.
+    ///   - isOfTest: whether delegates and completion handlers are called within the environment.
+    ///   - gate: asks the background service for the reader; nil to ask no service.
+    ///   - onNotice: called with each line about the app that is written to standard error; on any thread.
     public convenience init(
         reader: Reader,
         clock: any RuntimeClock = SystemClock.shared,

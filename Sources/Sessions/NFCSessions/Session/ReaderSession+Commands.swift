@@ -90,7 +90,9 @@ extension ReaderSession {
 
     /// Reads the NDEF messages of tags that were found, one tag after the other. Tags without a message are left out.
     ///
-    /// - Parameter completion: called once, on any thread, with the bytes of each message.
+    /// - Parameters:
+    ///   - tags: the tags found last.
+    ///   - completion: called once, on any thread, with the bytes of each message.
     public nonisolated func readMessages(
         from tags: [ConnectableTag],
         completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void

@@ -8,7 +8,7 @@ import TagProtocols
 ///
 /// All methods may be called from any thread. The observer receives the events one at a time and in order.
 ///
-/// What the session knows is one value, ``State``, behind one lock. Its work with the reader is one queue in that value:
+/// What the session knows is one value, `State`, behind one lock. Its work with the reader is one queue in that value:
 /// looks for tags and commands run one at a time, in the order in which they were given, on the actor, whose executor is
 /// the thread of the reader's driver. Only that work uses the tags.
 public actor ReaderSession {
@@ -96,6 +96,7 @@ public actor ReaderSession {
     ///
     /// - Parameters:
     ///   - environment: the reader, the clock, the sheet and the rest.
+    ///   - plan: what to look for.
     ///   - queue: the queue for the work with the reader, unless its driver has its own thread; nil for any queue.
     ///   - limits: the time limits of the session; nil for the environment's.
     /// - Returns: nil when the environment has no reader.

@@ -7,8 +7,10 @@ public protocol ScanSheet: AnyObject, Sendable {
     ///
     /// Calls come one at a time and in order, on any thread.
     ///
-    /// - Parameter cancel: the action of the sheet's Cancel button. It may be called from any thread and at any time.
-    ///   It does nothing when the session has ended.
+    /// - Parameters:
+    ///   - content: what the sheet shows.
+    ///   - cancel: the action of the sheet's Cancel button. It may be called from any thread and at any time. It does
+    ///     nothing when the session has ended.
     func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void)
 }
 

@@ -138,7 +138,9 @@ public struct TagPacket: Sendable, Hashable {
 
     /// Creates a packet.
     ///
-    /// - Parameter answer: whether and when the tag answers.
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - answer: whether and when the tag answers.
     public init(_ bytes: [UInt8], answer: Answer) {
         self.bytes = bytes
         self.answer = answer

@@ -11,14 +11,18 @@ public protocol RuntimeClock: AnyObject, Sendable {
 
     /// Calls `action` once, after a delay.
     ///
-    /// - Parameter action: called on any thread, never under the clock's locks.
+    /// - Parameters:
+    ///   - delay: the delay from now.
+    ///   - action: called on any thread, never under the clock's locks.
     /// - Returns: the event, to cancel it. A cancelled event is removed at once, with its action.
     func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
 
     /// Calls `action` once, when a time limit for the app is over. Like ``schedule(after:_:)``, but a test's clock may
     /// advance past limits more carefully than past other delays.
     ///
-    /// - Parameter action: called on any thread, never under the clock's locks.
+    /// - Parameters:
+    ///   - limit: the delay from now.
+    ///   - action: called on any thread, never under the clock's locks.
     /// - Returns: the event, to cancel it.
     func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
 }

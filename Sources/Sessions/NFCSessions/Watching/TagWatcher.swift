@@ -70,6 +70,7 @@ public final class TagWatcher: Sendable {
     /// caller's.
     ///
     /// - Parameters:
+    ///   - environment: the reader, the clock and the turns.
     ///   - executor: where it works; nil for the reader's own thread.
     ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for
     ///     none. It is kept.

@@ -6,9 +6,12 @@ public import TagLink
 /// Most cards speak ISO/IEC 7816-4 and are an ``ApplicationCard``; MIFARE DESFire has its own commands. A card is a
 /// value: a copy of it has a copy of its memory.
 public protocol Card: Sendable {
-    /// Executes a message, combined from all blocks of a chain, and returns the answer with its status.
+    /// Executes a message.
     ///
-    /// - Parameter tear: what remains of the programmed memory after a power cut; nil without a power cut.
+    /// - Parameters:
+    ///   - message: the reader's message, combined from all blocks of a chain.
+    ///   - tear: what remains of the programmed memory after a power cut; nil without a power cut.
+    /// - Returns: the answer, including the status.
     mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer
 
     /// Resets all volatile state: the selection and the authentication.

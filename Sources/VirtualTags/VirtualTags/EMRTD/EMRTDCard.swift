@@ -38,8 +38,10 @@ public struct EMRTDCard: Card {
 
     /// Creates a document. Nothing is selected.
     ///
-    /// - Parameter randomBytes: the first bytes of its random number generator: 8 for a challenge, then 16 for its part
-    ///   of the session keys. All later bytes are the same in every run.
+    /// - Parameters:
+    ///   - contents: the document's contents.
+    ///   - randomBytes: the first bytes that its random number generator returns: 8 bytes for a challenge, then 16 for
+    ///     its part of the session keys. All later bytes are the same in every run.
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
         givenBytes = randomBytes[...]

@@ -30,13 +30,16 @@ public struct EMRTDContents: Sendable, Hashable {
         self.cardAccess = cardAccess
     }
 
-    /// Creates contents with data group 1 from the zone, data group 2 from a portrait, EF.COM and EF.SOD. The same
-    /// arguments result in the same bytes.
+    /// Creates contents with data group 1 from the zone, data group 2 from a portrait, EF.COM and EF.SOD.
+    ///
+    /// The same arguments result in the same bytes.
     ///
     /// - Parameters:
-    ///     - portrait: a JPEG file; by default a drawing of an invented face.
-    ///     - otherGroups: the complete files of data groups 3 to 16 by number, each starting with its tag.
-    ///     - signer: ``EMRTDSigner/test`` for a document that nobody needs to trust.
+    ///   - zone: the printed zone.
+    ///   - portrait: a portrait, a JPEG file; by default a drawing of an invented face.
+    ///   - otherGroups: the complete files of data groups 3 to 16 by number, each starting with its tag.
+    ///   - signer: the signer of the data groups' hashes; ``EMRTDSigner/test`` for a document that nobody needs to
+    ///     trust.
     /// - Throws: ``EMRTDError`` with `unsuitableContents`, or `cryptography` when the system has no libcrypto.
     public init(
         _ zone: MachineReadableZone,

@@ -22,6 +22,7 @@ public final class VirtualType4Tag: VirtualTag {
     /// Creates a tag.
     ///
     /// - Parameters:
+    ///     - card: the card.
     ///     - frontEnd: the activation data; nil for an NXP Type 4A tag with 256-byte frames and no special options.
     ///     - changesRandomUID: whether a random UID (4 bytes that start with 08) changes at each power-up.
     public init(card: any Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
