@@ -34,7 +34,7 @@ NARROWER = {
     # Rules without input or output.
     "BackgroundTagReading": {"NDEF", "UniversalLinks", "TextSafety"},
     "UniversalLinks": {"TextSafety"},
-    # The reader's side of a tag knows nothing of the tag's side.
+    # The tag's side knows nothing of the reader's side.
     "VirtualTags": {"CardCryptography", "NDEF", "TagLink", "TagProducts"},
     "TagProducts": {"TagLink"},
 }
