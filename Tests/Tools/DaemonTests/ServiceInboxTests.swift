@@ -65,6 +65,8 @@ struct ServiceInboxTests {
             case "dismiss": desktop.dismiss()
             case "unlock":
                 #expect(try daemon.ask("Open", id) == "locked")
+                // The installed apps are read first.
+                waitWhile(daemon.user.marks.isEmpty)
                 desktop.unlock()
             default: break
             }
