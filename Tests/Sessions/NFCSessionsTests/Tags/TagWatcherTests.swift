@@ -279,10 +279,11 @@ import VirtualTags
             let survey = try await tag.survey()
             #expect(tag.forumTag?.type == .type2 && survey.message == [])
             #expect(await tag.productName() == "NTAG213")
-            input.yield(tag.target.identifier.last ?? 0)
+            let number = tag.target.identifier.last ?? 0
+            input.yield(number)
             if isFirst.withLock({ $0.take() }) != nil { throw TagError(.refused, "Try again.") }
-            // Until it is cancelled.
-            guard isPatient.withLock({ $0 }) else { return }
+            // Until it is cancelled. The first tag's second call may still run when this is asked for.
+            guard number > 1, isPatient.withLock({ $0 }) else { return }
             let (never, end) = AsyncStream.makeStream(of: Never.self)
             for await _ in never {}
             end.finish()
