@@ -25,6 +25,8 @@ struct MessageDecoder {
             guard let header = RecordHeader(bytes, at: offset, end: range.upperBound) else {
                 throw error(.truncatedHeader, at: range.upperBound)
             }
+            // Most messages have one record; few have more than three.
+            if records.isEmpty { records.reserveCapacity(header.has(RecordHeader.messageEnd) ? 1 : 3) }
             let isPlain = pending == nil && header.isPlain && header.has(RecordHeader.messageBegin) == records.isEmpty
             if !isPlain, let code = brokenRule(header) { throw error(code, at: offset) }
             let body = offset + header.count
@@ -127,7 +129,9 @@ struct RecordHeader {
         guard end - offset >= count else { return nil }
         var length = UInt32(bytes[offset + 2])
         if !isShort {
-            for index in offset + 3..<offset + 6 { length = length << 8 | UInt32(bytes[index]) }
+            length =
+                length << 24 | UInt32(bytes[offset + 3]) << 16 | UInt32(bytes[offset + 4]) << 8
+                | UInt32(bytes[offset + 5])
         }
         payloadCount = length
         identifierCount = hasIdentifier ? bytes[offset + count - 1] : 0

@@ -43,7 +43,7 @@ public struct NDEFMessage: Sendable, Hashable {
     }
 
     /// The length of the message in bytes, written without chunks. It is computed without encoding the message.
-    public var encodedLength: Int { records.reduce(0) { $0 + $1.encodedLength } }
+    public var encodedLength: Int { records.indices.reduce(0) { $0 + records[$1].encodedLength } }
 
     /// Returns the message's bytes in the shortest form.
     ///
@@ -73,12 +73,12 @@ public struct NDEFMessage: Sendable, Hashable {
         guard !records.isEmpty else { throw NDEFError(.noRecords) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(encodedLength)
-        for (index, record) in records.enumerated() {
+        for index in records.indices {
             let size = chunkSize(index)
-            if let code = record.encodingFault(chunkSize: size) { throw NDEFError(code, record: index) }
+            if let code = records[index].encodingFault(chunkSize: size) { throw NDEFError(code, record: index) }
             let begin = index == 0 ? RecordHeader.messageBegin : 0
             let end = index == records.count - 1 ? RecordHeader.messageEnd : 0
-            record.append(to: &bytes, flags: begin | end, chunkSize: size)
+            records[index].append(to: &bytes, flags: begin | end, chunkSize: size)
         }
         return bytes
     }

@@ -180,7 +180,9 @@ extension NDEFRecord {
         bytes.append(flags | lengthFlags)
         bytes.append(isFirst ? UInt8(truncatingIfNeeded: typeLength) : 0)
         if !isShort {
-            for shift in [24, 16, 8] { bytes.append(UInt8(truncatingIfNeeded: payloadLength >> shift)) }
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength >> 24))
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength >> 16))
+            bytes.append(UInt8(truncatingIfNeeded: payloadLength >> 8))
         }
         bytes.append(UInt8(truncatingIfNeeded: payloadLength))
         if hasIdentifier { bytes.append(UInt8(truncatingIfNeeded: identifierLength)) }
