@@ -137,9 +137,7 @@ struct TLVLayout: Equatable {
 
     /// The longest message that fits, counted from the TLV's type: two bytes of header up to 254, four beyond. A length
     /// has 16 bits, and FFFF is reserved.
-    var capacity: Int {
-        count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4))
-    }
+    var capacity: Int { count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4)) }
 
     /// Returns the addresses of data bytes, counted from the TLV's type.
     func addresses(_ places: Range<Int>) -> [Int] {
@@ -186,9 +184,7 @@ struct TLVLayout: Equatable {
     }
 
     /// The addresses of the current message's bytes.
-    var messageAddresses: [Int] {
-        addresses(1 + lengthSize..<1 + lengthSize + messageLength)
-    }
+    var messageAddresses: [Int] { addresses(1 + lengthSize..<1 + lengthSize + messageLength) }
 
     private static func merged(_ ranges: [Range<Int>], in area: Range<Int>) -> [Range<Int>] {
         var result: [Range<Int>] = []
@@ -213,24 +209,16 @@ struct TLVControl: Equatable {
     let isLock: Bool
 
     /// The start of the bytes. The high half of the first byte counts pages, the low half bytes.
-    var address: Int {
-        (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
-    }
+    var address: Int { (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F) }
 
     /// The second byte: the number of lock bits or of reserved bytes. 0 means 256.
-    var count: Int {
-        value[1] == 0 ? 256 : Int(value[1])
-    }
+    var count: Int { value[1] == 0 ? 256 : Int(value[1]) }
 
     /// The range of bytes that a message can't use.
-    var range: Range<Int> {
-        address..<address + (isLock ? (count + 7) / 8 : count)
-    }
+    var range: Range<Int> { address..<address + (isLock ? (count + 7) / 8 : count) }
 
     /// The number of memory bytes that one lock bit locks.
-    var bytesPerLockBit: Int {
-        1 << Int(value[2] >> 4)
-    }
+    var bytesPerLockBit: Int { 1 << Int(value[2] >> 4) }
 }
 
 /// The units to write for a message, in an order in which the tag may be lost after any of them.
@@ -276,9 +264,7 @@ struct TLVWritePlan {
     }
 
     /// All units with a byte of the new TLV, ascending.
-    var units: [Int] {
-        Set(target.keys.map { $0 / unitSize }).sorted()
-    }
+    var units: [Int] { Set(target.keys.map { $0 / unitSize }).sorted() }
 
     /// The units with bytes that must not change: bytes before the TLV, lock and reserved bytes, and bytes after the
     /// data area.

@@ -18,10 +18,8 @@ public enum TagTarget: Sendable, Hashable {
     /// - Throws: ``TagError`` with `badAnswer` when the data break every standard.
     public init(_ identity: DiscoveredTag.Identity) throws(TagError) {
         switch identity {
-        case .nfcA(let atqa, let sak, let uid):
-            self = .nfcA(NFCATarget(atqa: atqa, sak: sak, uid: uid))
-        case .nfcB(let answer):
-            self = .nfcB(try NFCBTarget(answer))
+        case .nfcA(let atqa, let sak, let uid): self = .nfcA(NFCATarget(atqa: atqa, sak: sak, uid: uid))
+        case .nfcB(let answer): self = .nfcB(try NFCBTarget(answer))
         case .nfcF(let idm, let pmm, let systemCode):
             guard idm.count == 8, pmm.count == 8 else {
                 throw TagError(.badAnswer, "IDm and PMm do not have eight bytes each (JIS X 6319-4).")

@@ -271,9 +271,7 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
         self.line = line
     }
 
-    public var description: String {
-        line.map { "\(code), line \($0): \(reason)" } ?? "\(code): \(reason)"
-    }
+    public var description: String { line.map { "\(code), line \($0): \(reason)" } ?? "\(code): \(reason)" }
 
     public static func == (lhs: TagImageError, rhs: TagImageError) -> Bool { lhs.code == rhs.code }
 

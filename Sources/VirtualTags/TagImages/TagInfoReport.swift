@@ -24,8 +24,7 @@ struct TagInfoReport: ImageSource {
         case "mifaredata", "mifaretrailer": contents = .classic(try Self.classic(scan))
         case let type?:
             throw TagImageError(.unsupported, "A report with memory of type \(type) is not supported yet.")
-        case nil:
-            throw TagImageError(.missingField, "The report has no memory: make a full scan.")
+        case nil: throw TagImageError(.missingField, "The report has no memory: make a full scan.")
         }
     }
 
@@ -43,9 +42,7 @@ struct TagInfoReport: ImageSource {
         let product =
             Type2Product.all.first { $0.pageCount == blocks.count && isNamed($0, in: name) }
             ?? Type2Product.all.first { isNamed($0, in: name) }
-        guard let product else {
-            throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.")
-        }
+        guard let product else { throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.") }
         guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
             throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not what the \(product) has.")
         }

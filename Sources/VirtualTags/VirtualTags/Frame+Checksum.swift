@@ -6,12 +6,9 @@ extension Frame {
     /// NFC-F. Nil when it is wrong, missing or of another technology.
     public func payload(checkedBy technology: Technology) -> [UInt8]? {
         switch checksum {
-        case .automatic:
-            return bytes
-        case .crcB:
-            return technology == .nfcB || technology == .nfcV ? bytes : nil
-        case .none:
-            return payload(endingInChecksumBy: technology.checksum)
+        case .automatic: return bytes
+        case .crcB: return technology == .nfcB || technology == .nfcV ? bytes : nil
+        case .none: return payload(endingInChecksumBy: technology.checksum)
         }
     }
 
@@ -35,8 +32,7 @@ extension Frame {
     func received(inAnswerTo request: Frame, _ technology: Technology) -> Frame? {
         if bitCount < 8 || checksum == request.checksum { return self }
         switch request.checksum {
-        case .none:
-            return Frame(bytesOnAir(technology), checksum: .none)
+        case .none: return Frame(bytesOnAir(technology), checksum: .none)
         case .automatic:
             guard let payload = payload(checkedBy: technology) else { return nil }
             return Frame(payload)

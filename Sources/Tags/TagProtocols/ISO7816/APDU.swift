@@ -152,9 +152,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     var expectedLength: Int { low == 0 ? 256 : Int(low) }
 
     /// Whether the command was executed, with or without a warning (61xx, 62xx, 63xx, 9000).
-    public var isSuccessOrWarning: Bool {
-        self == .success || (0x61...0x63).contains(high)
-    }
+    public var isSuccessOrWarning: Bool { self == .success || (0x61...0x63).contains(high) }
 
     /// Four upper-case hexadecimal digits.
     public var description: String { rawValue.hexText(digits: 4) }

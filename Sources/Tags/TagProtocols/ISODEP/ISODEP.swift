@@ -99,9 +99,7 @@ public final class ISODEP: APDULink {
     /// No application takes part in the answer, so it comes at once even if the card's commands are slow. So the wait is
     /// about 20 ms at most, up to three times, instead of the whole frame waiting time.
     public func isPresent() async -> Bool {
-        if !state.withLock({ $0.machine != nil || $0.failure != nil }) {
-            return (try? await activate()) != nil
-        }
+        if !state.withLock({ $0.machine != nil || $0.failure != nil }) { return (try? await activate()) != nil }
         let check = state.withLock { state in
             state.failure == nil && !state.isBusy ? state.machine?.presenceCheck : nil
         }
@@ -152,9 +150,7 @@ public final class ISODEP: APDULink {
         throw failure
     }
 
-    private func begin(
-        _ apdu: [UInt8]
-    ) throws(LinkError) -> (action: ISODEPStateMachine.Action, activation: Int) {
+    private func begin(_ apdu: [UInt8]) throws(LinkError) -> (action: ISODEPStateMachine.Action, activation: Int) {
         let begun = state.withLock { state -> Result<(ISODEPStateMachine.Action, Int), LinkError> in
             if let failure = state.failure { return .failure(failure) }
             guard !state.isBusy, var machine = state.machine else {
@@ -173,9 +169,7 @@ public final class ISODEP: APDULink {
         _ event: (inout ISODEPStateMachine) -> ISODEPStateMachine.Action
     ) -> ISODEPStateMachine.Action {
         state.withLock { state in
-            guard state.activation == activation, var machine = state.machine else {
-                return .fail(Self.activatedAgain)
-            }
+            guard state.activation == activation, var machine = state.machine else { return .fail(Self.activatedAgain) }
             let action = event(&machine)
             state.machine = machine
             return action

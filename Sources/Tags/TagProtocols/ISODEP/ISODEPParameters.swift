@@ -52,9 +52,7 @@ public struct ISODEPParameters: Sendable, Hashable {
     /// How long a presence check waits for the answer: FWT, but at most 20 ms.
     ///
     /// FWT allows for a card's applications and may be 4.9 s. R(ACK) comes from the transport layer alone.
-    var presenceWaitingTime: Airtime {
-        min(frameWaitingTime, .milliseconds(20)) + Self.waitingTolerance
-    }
+    var presenceWaitingTime: Airtime { min(frameWaitingTime, .milliseconds(20)) + Self.waitingTolerance }
 
     /// The bytes of a block that aren't payload: PCB, CID, two bytes of checksum.
     private var overhead: Int { cid == nil ? 3 : 4 }

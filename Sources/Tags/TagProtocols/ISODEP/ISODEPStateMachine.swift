@@ -93,9 +93,7 @@ struct ISODEPStateMachine {
     }
 
     private mutating func take(_ payload: [UInt8], isChained: Bool) -> Action {
-        guard !isChained || !payload.isEmpty else {
-            return stop("A chained block is empty (ISO/IEC 14443-4, 7.5.2).")
-        }
+        guard !isChained || !payload.isEmpty else { return stop("A chained block is empty (ISO/IEC 14443-4, 7.5.2).") }
         guard response.count + payload.count <= responseLimit else {
             return stop("The response is longer than \(responseLimit) bytes (ISO/IEC 7816-4, 5.1).")
         }

@@ -298,9 +298,7 @@ extension NFCAActivation {
                 case .transmission:
                     known = BitString()
                     damaged += 1
-                    guard damaged < Self.attempts else {
-                        throw TagError(link: error, over: .nfcA)
-                    }
+                    guard damaged < Self.attempts else { throw TagError(link: error, over: .nfcA) }
                 case .timeout, .tagRemoved: return nil
                 default: throw TagError(link: error, over: .nfcA)
                 }

@@ -29,9 +29,7 @@ extension NFCATarget {
     }
 
     /// Whether this is a Type 1 tag, such as a Topaz.
-    public var isType1: Bool {
-        sak == nil && Self.isType1(atqa: atqa)
-    }
+    public var isType1: Bool { sak == nil && Self.isType1(atqa: atqa) }
 
     /// Whether this is a Type 2 tag: its SAK has neither ISO-DEP nor NFC-DEP, and isn't that of a MIFARE Classic (NFC
     /// Forum Digital 2.3, 6.8.2; NXP AN10833).
@@ -41,14 +39,10 @@ extension NFCATarget {
     }
 
     /// Whether the tag supports ISO-DEP, as Type 4A tags do (ISO/IEC 14443-3, 6.5.3.4).
-    public var isISODEP: Bool {
-        sak.map { $0 & 0x20 != 0 } ?? false
-    }
+    public var isISODEP: Bool { sak.map { $0 & 0x20 != 0 } ?? false }
 
     /// Whether the target supports NFC-DEP, as another device does (NFC Forum Digital 2.3, 6.8.2).
-    public var isNFCDEP: Bool {
-        sak.map { $0 & 0x40 != 0 } ?? false
-    }
+    public var isNFCDEP: Bool { sak.map { $0 & 0x40 != 0 } ?? false }
 
     /// Whether the SAK is that of a MIFARE Classic or of a product that behaves like one (NXP AN10833).
     public var isMIFAREClassic: Bool {
@@ -70,9 +64,7 @@ extension NFCATarget {
     }
 
     /// The manufacturer's code in a unique UID (ISO/IEC 7816-6): 0x04 for NXP; nil for 4-byte identifiers.
-    public var manufacturer: UInt8? {
-        uid.count >= 7 ? uid.first : nil
-    }
+    public var manufacturer: UInt8? { uid.count >= 7 ? uid.first : nil }
 
     /// NXP's manufacturer code.
     static let nxp: UInt8 = 0x04

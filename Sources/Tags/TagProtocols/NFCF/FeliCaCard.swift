@@ -54,11 +54,7 @@ public struct FeliCaCard: Sendable {
     ///   - timeout: how long the card may take.
     /// - Returns: the answer's bytes after the IDm.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
-    public func send(
-        _ code: UInt8,
-        _ parameters: [UInt8] = [],
-        timeout: Airtime
-    ) async throws(TagError) -> [UInt8] {
+    public func send(_ code: UInt8, _ parameters: [UInt8] = [], timeout: Airtime) async throws(TagError) -> [UInt8] {
         let request = Frame(command(code, parameters))
         var failure = TagError(.tagLost, "The card does not answer.")
         for _ in 0...Self.retries {

@@ -18,9 +18,7 @@ public final class Type1Tag: ForumTag {
     public let link: any FrameLink
 
     /// The seven bytes of the UID; nil before the memory was read.
-    public var uid: [UInt8]? {
-        memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] }
-    }
+    public var uid: [UInt8]? { memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] } }
 
     /// The memory that was read, in bytes or blocks.
     private(set) var memory = TagMemory(unitSize: 1, limit: Type1Tag.maximumSize)

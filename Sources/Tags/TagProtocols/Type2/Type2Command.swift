@@ -16,9 +16,7 @@ enum Type2Command {
 
     /// How long to wait for the start of the answer. The limit is 5 ms for a read and 10 ms for a write (NFC Forum
     /// Digital 2.3, 9.9). A write gets twice that, because giving up on a write costs more than waiting.
-    var timeout: Airtime {
-        if case .write = self { .milliseconds(20) } else { .milliseconds(5) }
-    }
+    var timeout: Airtime { if case .write = self { .milliseconds(20) } else { .milliseconds(5) } }
 
     /// The frame. In it the page is counted from the start of its sector.
     var frame: Frame {

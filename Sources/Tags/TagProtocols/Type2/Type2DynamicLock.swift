@@ -92,14 +92,10 @@ struct Type2DynamicLock: Equatable {
     }
 
     /// The pages that contain the lock bytes.
-    var pages: Range<Int> {
-        address / Type2Tag.pageSize..<(address + mask.count - 1) / Type2Tag.pageSize + 1
-    }
+    var pages: Range<Int> { address / Type2Tag.pageSize..<(address + mask.count - 1) / Type2Tag.pageSize + 1 }
 
     /// The pages to read before a write.
-    var pagesToCheck: Range<Int> {
-        pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1)
-    }
+    var pagesToCheck: Range<Int> { pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1) }
 
     /// Returns whether nothing is locked or protected up to a page.
     func isOpen(through page: Int, in memory: TagMemory) -> Bool {

@@ -42,9 +42,7 @@ extension Type2Tag {
             } else if lock.protectionPage != nil {
                 throw Self.keyNeeded(lock.pages.lowerBound)
             }
-            if let step = steps.first(where: { isProtected($0.unit, by: lock) }) {
-                throw Self.keyNeeded(step.unit)
-            }
+            if let step = steps.first(where: { isProtected($0.unit, by: lock) }) { throw Self.keyNeeded(step.unit) }
         }
         return steps
     }
@@ -105,9 +103,7 @@ extension Type2Tag {
         if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
             try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
             let bytes = memory[unit: Type2StaticLock.page] ?? []
-            if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) {
-                throw Self.locked(page)
-            }
+            if let page = pages.first(where: { Type2StaticLock.locks($0, in: bytes) }) { throw Self.locked(page) }
         }
         guard let last = pages.max(), last >= Type2DynamicLock.firstPage || pages.count > 1 else { return }
         if try await isProbablyOpen(through: last) { return }

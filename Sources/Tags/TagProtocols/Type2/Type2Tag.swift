@@ -244,9 +244,7 @@ public final class Type2Tag: ForumTag {
         }
     }
 
-    private func readCapabilityContainer(
-        startingAt firstPage: Int
-    ) async throws(TagError) -> Type2CapabilityContainer {
+    private func readCapabilityContainer(startingAt firstPage: Int) async throws(TagError) -> Type2CapabilityContainer {
         if let capabilityContainer { return capabilityContainer }
         let page = Self.containerPage
         if !memory.contains(page) { try await performRead(firstPage) }

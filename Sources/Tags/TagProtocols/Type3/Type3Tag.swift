@@ -207,9 +207,7 @@ public final class Type3Tag: ForumTag {
     ///   products and when the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`,
     ///   `cancelled`.
     public func authenticate(cardKey: [UInt8]) async throws(TagError) {
-        guard target.icCode == 0xF1 else {
-            throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.")
-        }
+        guard target.icCode == 0xF1 else { throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.") }
         guard cardKey.count == 16 else {
             throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 bytes, not \(cardKey.count).")
         }

@@ -171,9 +171,7 @@ public final class Type4Tag: ForumTag {
     ///   ``detectNDEF()``.
     public func lock() async throws(TagError) {
         let container = try await readCapabilityContainer()
-        guard container.writeAccess == 0 else {
-            throw TagError(.readOnly, "The tag is read-only already.")
-        }
+        guard container.writeAccess == 0 else { throw TagError(.readOnly, "The tag is read-only already.") }
         guard try await select(file: Type4CapabilityContainer.file) else {
             throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
         }
@@ -220,9 +218,7 @@ public final class Type4Tag: ForumTag {
         selectionWasChanged()
         guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
             version.hardware[3] >= 1
-        else {
-            throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.")
-        }
+        else { throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.") }
         // For cards of 2K, 4K and 8K. The largest size leaves some bytes for the card's own data.
         let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
         let (high, low) = (UInt8(size >> 8), UInt8(size & 0xFF))

@@ -119,9 +119,7 @@ extension FlipperTagDump {
             let bytes = data ?? Array(repeating: 0, count: size)
             kind = type == 0x00 ? .standard(bytes) : .backup(bytes)
         case 0x02:
-            guard data == nil || data?.count == 4 else {
-                throw fields.malformed(key, "has not the 4 bytes of a value")
-            }
+            guard data == nil || data?.count == 4 else { throw fields.malformed(key, "has not the 4 bytes of a value") }
             let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? 0
             kind = .value(
                 lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),

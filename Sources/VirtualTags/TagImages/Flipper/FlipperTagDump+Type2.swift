@@ -165,9 +165,7 @@ extension FlipperFields {
         for word in words {
             let byte = [UInt8](hexadecimal: word)
             let isUnknown = Array(word) == Array("??".utf8)
-            guard isUnknown || byte?.count == 1 else {
-                throw malformed(key, "is not bytes or ?? separated by spaces")
-            }
+            guard isUnknown || byte?.count == 1 else { throw malformed(key, "is not bytes or ?? separated by spaces") }
             bytes.append(isUnknown ? nil : byte?.first)
         }
         guard bytes.count == count else { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }

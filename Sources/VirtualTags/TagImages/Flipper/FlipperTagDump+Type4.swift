@@ -7,11 +7,7 @@ extension FlipperTagDump {
     // MARK: Activation only
 
     static func nfcA(_ fields: FlipperFields) throws(TagImageError) -> NFCAContents {
-        NFCAContents(
-            uid: try fields.nfcAIdentifier("UID"),
-            atqa: try fields.atqa(),
-            sak: try fields.byte("SAK")
-        )
+        NFCAContents(uid: try fields.nfcAIdentifier("UID"), atqa: try fields.atqa(), sak: try fields.byte("SAK"))
     }
 
     static func fields(of contents: NFCAContents) -> [FlipperLine] {

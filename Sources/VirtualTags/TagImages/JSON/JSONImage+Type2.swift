@@ -109,11 +109,7 @@ extension JSONImage {
 
     /// Reads a tag of which only the activation is known: `atqa` and `sak`.
     static func nfcA(_ fields: JSONFields) throws(TagImageError) -> NFCAContents {
-        NFCAContents(
-            uid: try fields.nfcAIdentifier("uid"),
-            atqa: try fields.word("atqa"),
-            sak: try fields.byte("sak")
-        )
+        NFCAContents(uid: try fields.nfcAIdentifier("uid"), atqa: try fields.word("atqa"), sak: try fields.byte("sak"))
     }
 
     static func members(of contents: NFCAContents) -> [(String, String)] { activation(contents.atqa, contents.sak) }

@@ -9,9 +9,7 @@ extension JSONImage {
     private static var type5Members: [JSONMember<Type5Contents>] {
         [
             JSONMember("locked_blocks") { (fields, contents) throws(TagImageError) in
-                contents.lockedBlocks = Set(
-                    try fields.numbers("locked_blocks", upTo: contents.product.blockCount - 1)
-                )
+                contents.lockedBlocks = Set(try fields.numbers("locked_blocks", upTo: contents.product.blockCount - 1))
             } write: {
                 .numbers($0.lockedBlocks.sorted())
             },

@@ -12,18 +12,12 @@ public struct ApplicationCard: Card {
     }
 
     /// The selected application; nil when none is selected.
-    public var selectedApplication: (any CardApplication)? {
-        selected.map { applications[$0] }
-    }
+    public var selectedApplication: (any CardApplication)? { selected.map { applications[$0] } }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
-        if command.cla == 0x00, command.ins == 0xA4, command.p1 == 0x04 {
-            return select(command)
-        }
-        guard let selected else {
-            return CardAnswer(status: command.ins == 0xA4 ? .notFound : .conditionsNotSatisfied)
-        }
+        if command.cla == 0x00, command.ins == 0xA4, command.p1 == 0x04 { return select(command) }
+        guard let selected else { return CardAnswer(status: command.ins == 0xA4 ? .notFound : .conditionsNotSatisfied) }
         return applications[selected].process(command, tear: tear)
     }
 

@@ -22,12 +22,9 @@ extension Card {
     /// Executes a message with a fault. If the fault refuses it, the answer is 6400; for a write it is 6581.
     mutating func process(_ message: [UInt8], injectedFault: InjectedFault?) -> CardAnswer {
         switch injectedFault {
-        case nil:
-            return process(message, tear: nil)
-        case .powerCut(let rest):
-            return process(message, tear: rest)
-        case .refusal:
-            return CardAnswer(status: .executionError)
+        case nil: return process(message, tear: nil)
+        case .powerCut(let rest): return process(message, tear: rest)
+        case .refusal: return CardAnswer(status: .executionError)
         case .writeRefusal:
             let before = self
             let answer = process(message, tear: nil)
@@ -133,12 +130,7 @@ public struct CardAnswer: Sendable, Hashable {
     }
 
     /// Creates an ISO/IEC 7816-4 answer from data and a status.
-    public init(
-        _ data: [UInt8] = [],
-        status: CardStatus,
-        workTime: Airtime = .zero,
-        isWrite: Bool = false
-    ) {
+    public init(_ data: [UInt8] = [], status: CardStatus, workTime: Airtime = .zero, isWrite: Bool = false) {
         self.init(data + status.bytes, workTime: workTime, isWrite: isWrite)
     }
 }

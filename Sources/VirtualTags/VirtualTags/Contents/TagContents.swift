@@ -80,9 +80,7 @@ public indirect enum TagContents: Sendable, Hashable {
     }
 
     /// The contents of a Type 2 tag; nil for other types.
-    public var type2: Type2Contents? {
-        if case .type2(let contents) = self { contents } else { nil }
-    }
+    public var type2: Type2Contents? { if case .type2(let contents) = self { contents } else { nil } }
 }
 
 extension TagContents {

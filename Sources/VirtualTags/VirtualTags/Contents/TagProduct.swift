@@ -117,8 +117,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             return .type3(.standard(FeliCaStandardContents(idm: uid, systems: [system])))
         case .genericType4A:
             return Self.generic(.nfcA(uid: uid, ats: [0x05, 0x78, 0x80, 0x70, 0x02]), size: size)
-        case .genericType4B:
-            return Self.generic(.nfcB(pupi: uid), size: size)
+        case .genericType4B: return Self.generic(.nfcB(pupi: uid), size: size)
         case .desfire(let size):
             return Self.card(uid, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80], .desfire(.ndef(uid: uid, size: size)))
         case .ntag424:

@@ -194,8 +194,7 @@ extension DESFireCard {
             if case .backup(let begun) = transaction[index] { next = begun }
             next.replaceSubrange(offset..<(offset + data.count), with: data)
             transaction[index] = .backup(next)
-        default:
-            break
+        default: break
         }
     }
 
@@ -236,9 +235,7 @@ extension DESFireCard {
     mutating func changeValue(_ data: [UInt8], isCredit: Bool) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 5)
         let (index, file) = try file(data[0])
-        guard case .value(let lower, let upper, let committed, let limited) = file.kind else {
-            throw .permissionDenied
-        }
+        guard case .value(let lower, let upper, let committed, let limited) = file.kind else { throw .permissionDenied }
         let isAllowed =
             isCredit ? allows(file.accessRights, .readWrite) : allows(file.accessRights, .read, .write, .readWrite)
         guard isAllowed else { throw .authenticationError }

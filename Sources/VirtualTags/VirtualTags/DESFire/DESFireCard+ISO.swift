@@ -28,8 +28,7 @@ extension DESFireCard {
         case 0x00...0x02:
             guard command.data.count == 2 || command.data.isEmpty else { throw .wrongLength }
             return try selectIdentifier(command)
-        default:
-            throw .wrongParameters
+        default: throw .wrongParameters
         }
     }
 
@@ -82,10 +81,7 @@ extension DESFireCard {
         guard target.offset < data.count else { throw .wrongOffset }
         let count = min(expected, Self.frameLimit, data.count - target.offset)
         let isWhole = takesAll || count == expected
-        return CardAnswer(
-            Array(data[target.offset..<(target.offset + count)]),
-            status: isWhole ? .success : .endOfFile
-        )
+        return CardAnswer(Array(data[target.offset..<(target.offset + count)]), status: isWhole ? .success : .endOfFile)
     }
 
     private mutating func updateBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {

@@ -102,8 +102,7 @@ public struct EMRTDCard: Card {
             isApplicationSelected = true
             currentFile = nil
             return CardAnswer(answers ? DataObject(0x6F, [DataObject(0x84, command.data)]).bytes : [], status: .success)
-        case (0x04, _):
-            throw (5...16).contains(command.data.count) ? .notFound : .wrongLength
+        case (0x04, _): throw (5...16).contains(command.data.count) ? .notFound : .wrongLength
         case (0x00, []), (0x00, [0x3F, 0x00]):
             isApplicationSelected = false
             currentFile = nil
@@ -117,8 +116,7 @@ public struct EMRTDCard: Card {
             let size = UInt16(truncatingIfNeeded: file.count).bigEndianBytes
             let control = [DataObject(0x80, size), DataObject(0x82, [0x01]), DataObject(0x83, command.data)]
             return CardAnswer(answers ? DataObject(0x6F, control).bytes : [], status: .success)
-        default:
-            throw .wrongParameters
+        default: throw .wrongParameters
         }
     }
 

@@ -138,10 +138,8 @@ public struct MachineReadableZone: Sendable, Hashable {
         try check(characters[expiry], characters[expiry.upperBound], "date of expiry")
         let all: [Range<Int>]
         switch format {
-        case .td1:
-            all = [5..<37, 38..<45, 48..<59]
-        case .td2:
-            all = [36..<46, 49..<56, 57..<71]
+        case .td1: all = [5..<37, 38..<45, 48..<59]
+        case .td2: all = [36..<46, 49..<56, 57..<71]
         case .td3:
             // The digit of an empty personal number may be a filler (ICAO 9303-4, 4.2.2).
             let personal = characters[optionalData]

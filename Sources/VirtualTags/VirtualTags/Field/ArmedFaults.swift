@@ -40,8 +40,7 @@ struct ArmedFaults: Sendable {
             case .write(writes + 1), .everyWrite:
                 faulty = faulty ?? FaultyExchange(random: random.next())
                 faulty?.addForWrite(fault.effect)
-            default:
-                break
+            default: break
             }
         }
         return faulty
@@ -90,40 +89,33 @@ struct FaultyExchange {
     mutating func changeTags(in state: inout FieldState) {
         for effect in effects {
             switch effect {
-            case .loss:
-                state.removeAllTags()
+            case .loss: state.removeAllTags()
             case .swap(let tag):
                 state.removeAllTags()
                 tag.losePower()
                 state.add(tag)
                 swapsTags = true
-            default:
-                break
+            default: break
             }
         }
     }
 
-    var isDeaf: Bool {
-        effects.contains { if case .deaf = $0 { true } else { false } }
-    }
+    var isDeaf: Bool { effects.contains { if case .deaf = $0 { true } else { false } } }
 
     mutating func changeAnswer(_ answer: inout FieldAnswer) {
         for effect in answer.isWrite ? effects + effectsOfWrite : effects {
             if case .delay(let time) = effect { answer.workTime += time }
             guard case .frame(var frame) = answer.reply else { continue }
             switch effect {
-            case .mute:
-                answer.reply = .silence
-            case .bitError:
-                answer.reply = damage(frame)
+            case .mute: answer.reply = .silence
+            case .bitError: answer.reply = damage(frame)
             case .tooLong(let count):
                 frame = Frame(frame.bytes + Array(repeating: 0, count: max(0, count)), checksum: frame.checksum)
                 answer.reply = .frame(frame)
             case .tooShort(let count):
                 frame = Frame(Array(frame.bytes.dropLast(max(0, count))), checksum: frame.checksum)
                 answer.reply = frame.bytes.isEmpty ? .silence : .frame(frame)
-            default:
-                break
+            default: break
             }
         }
     }

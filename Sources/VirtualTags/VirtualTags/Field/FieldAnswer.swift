@@ -28,10 +28,8 @@ struct FieldAnswer {
         }
         if frame.bitCount >= longest?.bitCount ?? 0 { longest = frame }
         switch reply {
-        case .silence:
-            reply = .frame(frame)
-        case .frame(let other):
-            reply = .merged(other, frame, technology)
+        case .silence: reply = .frame(frame)
+        case .frame(let other): reply = .merged(other, frame, technology)
         case .collision(let point):
             // A third tag can only move the first difference to an earlier position.
             let known = Frame(bits: point.bits + [0], validBitsInLastByte: 8)
@@ -39,8 +37,7 @@ struct FieldAnswer {
             {
                 reply = .collision(earlier)
             }
-        case .damaged:
-            break
+        case .damaged: break
         }
     }
 
@@ -60,10 +57,8 @@ struct FieldAnswer {
 
     func result(for request: Frame, _ technology: Technology, maximumFrameLength: Int) -> Result<Frame, LinkError> {
         switch reply {
-        case .silence:
-            return .failure(LinkError(.timeout, "No tag answered in time."))
-        case .damaged:
-            return .failure(LinkError(.transmission, "The answer was damaged."))
+        case .silence: return .failure(LinkError(.timeout, "No tag answered in time."))
+        case .damaged: return .failure(LinkError(.transmission, "The answer was damaged."))
         case .collision(let point):
             return .failure(LinkError(.collision, "Several tags answered at once.", collision: point))
         case .frame(let frame):
@@ -98,9 +93,7 @@ extension FieldAnswer.Reply {
 }
 
 extension Frame {
-    fileprivate var bitCountOnAir: Int {
-        bitCount + (checksum == .none ? 0 : 16)
-    }
+    fileprivate var bitCountOnAir: Int { bitCount + (checksum == .none ? 0 : 16) }
 }
 
 extension [UInt8] {
@@ -116,9 +109,7 @@ extension [UInt8] {
     /// Returns the bits from `start` on, moved to begin at the least significant bit of the first byte.
     func bits(from start: Int) -> Frame {
         let shift = start % 8
-        guard shift != 0 else {
-            return Frame(Array(dropFirst(start / 8)), checksum: .none)
-        }
+        guard shift != 0 else { return Frame(Array(dropFirst(start / 8)), checksum: .none) }
         var bits: [UInt8] = []
         bits.reserveCapacity(count - start / 8)
         for index in (start / 8)..<count {

@@ -35,11 +35,7 @@ public final class VirtualField: FieldDriver {
         onElapsed: (@Sendable (Airtime) -> Void)? = nil,
         onExchange: (@Sendable (ExchangeRecord) -> Void)? = nil
     ) {
-        let core = FieldCore(
-            maximumFrameLength: maximumFrameLength,
-            onElapsed: onElapsed,
-            onExchange: onExchange
-        )
+        let core = FieldCore(maximumFrameLength: maximumFrameLength, onElapsed: onElapsed, onExchange: onExchange)
         self.name = name
         self.technologies = technologies
         self.core = core
@@ -87,9 +83,7 @@ public final class VirtualField: FieldDriver {
     // MARK: Tags
 
     /// The tags in the field, in the order of their arrival.
-    public var tags: [any VirtualTag] {
-        core.state.withLock { $0.tags }
-    }
+    public var tags: [any VirtualTag] { core.state.withLock { $0.tags } }
 
     /// Brings a tag near. A tag that is already near stays as it is.
     public func bring(_ tag: any VirtualTag) {
@@ -199,9 +193,7 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The answer; nil when there was none.
-    public var response: Frame? {
-        try? result.get()
-    }
+    public var response: Frame? { try? result.get() }
 
     /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks bytes that were not
     /// sent completely.
@@ -227,17 +219,13 @@ final class VirtualLink: FrameLink {
 
     var maximumFrameLength: Int { core.maximumFrameLength }
 
-    var statistics: LinkStatistics {
-        core.state.withLock { $0.statistics[Int(technology.rawValue)] }
-    }
+    var statistics: LinkStatistics { core.state.withLock { $0.statistics[Int(technology.rawValue)] } }
 
     /// Performs an exchange, then informs the clock and the observers, outside the lock.
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         let calls = core.state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
         for call in calls { call() }
-        if Task.isCancelled {
-            throw LinkError(.cancelled, "The task was cancelled.")
-        }
+        if Task.isCancelled { throw LinkError(.cancelled, "The task was cancelled.") }
         let outcome = core.exchange(frame, technology, timeout: timeout)
         core.onExchange?(outcome.record)
         if outcome.record.elapsed > .zero { core.onElapsed?(outcome.record.elapsed) }

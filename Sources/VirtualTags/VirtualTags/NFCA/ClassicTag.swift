@@ -39,9 +39,7 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
     public var memorySize: Int { blockCount * 16 }
 
     /// The number of sectors. Each has its own keys and access conditions in its last block.
-    public var sectorCount: Int {
-        blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16
-    }
+    public var sectorCount: Int { blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16 }
 
     /// Returns the last block of a sector, with its keys and access conditions.
     public static func trailer(ofSector sector: Int) -> Int {
@@ -227,9 +225,7 @@ struct ClassicChip: Sendable {
     private mutating func execute(_ command: [UInt8]) -> TagAnswer? {
         guard command.count == 2, command[0] == 0x60 || command[0] == 0x61,
             Int(command[1]) < contents.product.blockCount
-        else {
-            return refuse(Self.notAllowed)
-        }
+        else { return refuse(Self.notAllowed) }
         awaitsReader = true
         let nonce = UInt32(truncatingIfNeeded: random.next())
         return TagAnswer(Frame([UInt8](bigEndian: Int(nonce), count: 4), checksum: .none))

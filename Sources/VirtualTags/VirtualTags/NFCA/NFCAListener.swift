@@ -71,10 +71,8 @@ struct NFCAListener: Sendable {
             return receiveShortFrame(frame.bytes[0] & 0x7F)
         }
         switch state {
-        case .idle, .halt:
-            return .silence
-        case .ready(let level):
-            return receiveWhileReady(frame, level: level)
+        case .idle, .halt: return .silence
+        case .ready(let level): return receiveWhileReady(frame, level: level)
         case .active:
             guard let command = frame.payload(checkedBy: .nfcA) else {
                 if frame.validBitsInLastByte != 8 {
@@ -94,12 +92,9 @@ struct NFCAListener: Sendable {
     /// REQA wakes a tag in IDLE, WUPA also one in HALT. In any other state they are errors.
     private mutating func receiveShortFrame(_ command: UInt8) -> Outcome {
         switch (state, command) {
-        case (.idle, 0x26), (.idle, 0x52):
-            wasHalted = false
-        case (.halt, 0x52):
-            wasHalted = true
-        case (.idle, _), (.halt, _):
-            return .silence
+        case (.idle, 0x26), (.idle, 0x52): wasHalted = false
+        case (.halt, 0x52): wasHalted = true
+        case (.idle, _), (.halt, _): return .silence
         default:
             deselect()
             return .silence

@@ -83,10 +83,8 @@ public struct NTAG424Card: Card, NativeCard {
                 default: throw .unknownInstruction
                 }
             }
-        case 0x90:
-            return processWrapped(command)
-        default:
-            return CardAnswer(status: .unknownClass)
+        case 0x90: return processWrapped(command)
+        default: return CardAnswer(status: .unknownClass)
         }
     }
 
@@ -346,9 +344,7 @@ extension NTAG424Card {
     private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         guard let messaging = contents.files[try fileIndex(data[0])].dynamicMessaging, messaging.counterKey != 0x0F
-        else {
-            throw .permissionDenied
-        }
+        else { throw .permissionDenied }
         guard messaging.counterKey == 0x0E || messaging.counterKey == authenticatedKey else {
             throw .authenticationError
         }

@@ -47,13 +47,7 @@ package struct CardAuthentication: Sendable {
     /// to two keys uses the first 8.
     ///
     /// Without the system's library the challenge is sent unencrypted, and the authentication will fail.
-    package init(
-        _ scheme: Scheme,
-        number: UInt8,
-        key: DESFireKey,
-        challenge: [UInt8],
-        capabilities: [UInt8] = []
-    ) {
+    package init(_ scheme: Scheme, number: UInt8, key: DESFireKey, challenge: [UInt8], capabilities: [UInt8] = []) {
         self.capabilities = Array((capabilities + [0, 0, 0, 0, 0, 0]).prefix(6))
         self.scheme = scheme
         self.number = number

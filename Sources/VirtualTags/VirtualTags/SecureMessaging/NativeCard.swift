@@ -79,8 +79,7 @@ extension NativeCard {
         let waiting = pending
         pending = .nothing
         switch waiting {
-        case .nothing:
-            throw .illegalCommand
+        case .nothing: throw .illegalCommand
         case .frames(let frames):
             guard data.isEmpty else { throw .lengthError }
             return frame(frames)

@@ -9,11 +9,7 @@ package protocol SecureMessaging: Sendable {
     /// Removes the protection from a command's data.
     ///
     /// - Throws: `integrityError` or `lengthError`.
-    mutating func open(
-        _ command: UInt8,
-        _ data: [UInt8],
-        _ protection: Protection
-    ) throws(DESFireStatus) -> [UInt8]
+    mutating func open(_ command: UInt8, _ data: [UInt8], _ protection: Protection) throws(DESFireStatus) -> [UInt8]
 
     /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums.
     ///
@@ -27,23 +23,14 @@ package protocol SecureMessaging: Sendable {
     ) throws(DESFireStatus) -> DESFireKey
 
     /// Protects the data of an answer. The status is protected too.
-    mutating func seal(
-        _ data: [UInt8],
-        _ protection: Protection,
-        status: UInt8
-    ) throws(DESFireStatus) -> [UInt8]
+    mutating func seal(_ data: [UInt8], _ protection: Protection, status: UInt8) throws(DESFireStatus) -> [UInt8]
 }
 
 extension DESFireKey {
     /// Creates a new key from the data of CHANGE KEY: the key's bytes, combined with those of the replaced key if it is
     /// another one than the session's, and the version of an AES key. A right checksum of the new bytes proves that the
     /// reader knows the replaced key.
-    init(
-        _ kind: Kind,
-        sent: [UInt8],
-        replacing old: DESFireKey?,
-        isChecked: ([UInt8]) -> Bool
-    ) throws(DESFireStatus) {
+    init(_ kind: Kind, sent: [UInt8], replacing old: DESFireKey?, isChecked: ([UInt8]) -> Bool) throws(DESFireStatus) {
         var bytes = Array(sent.prefix(kind.length))
         if let old {
             bytes = bytes.combined(with: old.bytes)

@@ -33,9 +33,7 @@ public final class VirtualType1Tag: VirtualTag {
 
     public var technology: Technology { .nfcA }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.contents.uid }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.contents.uid } }
 
     /// Returns whether the UID begins with these bytes. Readers only know the first four, which RID returns.
     public func answers(to identifier: [UInt8]) -> Bool {
@@ -43,9 +41,7 @@ public final class VirtualType1Tag: VirtualTag {
     }
 
     /// The current persistent state of the tag.
-    public var contents: Type1Contents {
-        chip.withLock { $0.contents }
-    }
+    public var contents: Type1Contents { chip.withLock { $0.contents } }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         chip.withLock { $0.receive(request, injectedFault: injectedFault) }
@@ -139,9 +135,7 @@ struct Type1Chip: Sendable {
             return answer(contents.header + contents.memory[0..<4])
         }
         guard command.count == 7 || command.count == 14, Array(command.suffix(4)) == Array(contents.memory[0..<4])
-        else {
-            return nil
-        }
+        else { return nil }
         let address = command[1]
         let isDynamic = contents.product == .topaz512
         switch (code, command.count) {
@@ -221,8 +215,7 @@ struct Type1Chip: Sendable {
         case 0x0, 0xD: return false
         case 0xE, 0xF: return !erases
         case 0x1...0xC: return !contents.memory.hasBit(112 * 8 + block)
-        default:
-            return !contents.memory.hasBit(122 * 8 + block - 0x10)
+        default: return !contents.memory.hasBit(122 * 8 + block - 0x10)
         }
     }
 }

@@ -101,49 +101,37 @@ struct Type2Chip: Sendable {
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         switch listener.receive(frame) {
-        case .silence:
-            return nil
-        case .answer(let answer):
-            return TagAnswer(answer)
+        case .silence: return nil
+        case .answer(let answer): return TagAnswer(answer)
         case .woken(let answer):
             beginActivation()
             return TagAnswer(answer)
-        case .damaged:
-            return refuse(Refusal.checksum.rawValue)
-        case .command(let command):
-            return execute(command, injectedFault: injectedFault)
+        case .damaged: return refuse(Refusal.checksum.rawValue)
+        case .command(let command): return execute(command, injectedFault: injectedFault)
         }
     }
 
     private mutating func execute(_ command: [UInt8], injectedFault: InjectedFault?) -> TagAnswer? {
         var refused: (code: UInt8, before: (Type2Contents, Latched))?
         switch injectedFault {
-        case .refusal(let code):
-            return refuse(code)
-        case .writeRefusal(let code):
-            refused = (code, (contents, latched))
-        case .powerCut(let rest):
-            tear = rest
-        case nil:
-            break
+        case .refusal(let code): return refuse(code)
+        case .writeRefusal(let code): refused = (code, (contents, latched))
+        case .powerCut(let rest): tear = rest
+        case nil: break
         }
         let reply = reply(to: command)
         tear = nil
         switch reply {
-        case .data(let bytes):
-            return TagAnswer(Frame(bytes))
-        case .acknowledge:
-            return TagAnswer(Self.acknowledgement)
+        case .data(let bytes): return TagAnswer(Frame(bytes))
+        case .acknowledge: return TagAnswer(Self.acknowledgement)
         case .programmed:
             if let refused {
                 (contents, latched) = refused.before
                 return refuse(refused.code, isWrite: true)
             }
             return TagAnswer(Self.acknowledgement, workTime: Self.programmingTime, isWrite: true)
-        case .silence:
-            return nil
-        case .refusal(let refusal):
-            return refuse(refusal.rawValue)
+        case .silence: return nil
+        case .refusal(let refusal): return refuse(refusal.rawValue)
         case .unknown:
             let answer = refuse(Refusal.argument.rawValue)
             return product.features.contains(.ignoresUnknownCommands) ? nil : answer
@@ -392,9 +380,7 @@ extension Type2Chip {
 
     /// Returns a page's bytes after a write, following the rules for lock bits, one-time bits and counters.
     private func bytesAfterWriting(_ bytes: [UInt8], over old: [UInt8], page: Int) -> [UInt8]? {
-        if page == 2 {
-            return old[0..<2] + lockBytes(LockField.statically, writing: Array(bytes[2..<4]))
-        }
+        if page == 2 { return old[0..<2] + lockBytes(LockField.statically, writing: Array(bytes[2..<4])) }
         if page == 3 {
             // One-time programmable: bits can only be set.
             return zip(old, bytes).map { $0 | $1 }
@@ -403,9 +389,7 @@ extension Type2Chip {
             let bits = lockBytes(lock, writing: Array(bytes[0..<lock.bytes]))
             return bits + old[lock.bytes...]
         }
-        if page == 41, product.features.contains(.pageCounter) {
-            return pageCounter(old, writing: bytes)
-        }
+        if page == 41, product.features.contains(.pageCounter) { return pageCounter(old, writing: bytes) }
         return bytes
     }
 
@@ -431,10 +415,8 @@ extension Type2Chip {
     private mutating func program(_ page: Int, old: [UInt8], new: [UInt8]) {
         var result = new
         switch tear {
-        case nil, .new:
-            break
-        case .old:
-            result = old
+        case nil, .new: break
+        case .old: result = old
         case .mixed(let seed):
             var random = SplitMix64(seed: seed)
             if page == 2 || page == 3 || page == product.dynamicLock?.page {
@@ -457,9 +439,7 @@ extension Type2Chip {
 }
 
 extension LockField {
-    private var known: UInt32 {
-        locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy }
-    }
+    private var known: UInt32 { locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy } }
 
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset

@@ -29,14 +29,10 @@ public final class VirtualType2Tag: VirtualTag {
 
     public var technology: Technology { .nfcA }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.contents.uid }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.contents.uid } }
 
     /// The current persistent state of the tag.
-    public var contents: Type2Contents {
-        chip.withLock { $0.contents }
-    }
+    public var contents: Type2Contents { chip.withLock { $0.contents } }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         chip.withLock { $0.receive(request, injectedFault: injectedFault) }
@@ -97,9 +93,7 @@ public struct Type2Contents: Sendable, Hashable {
     /// NTAG I2C has SAK and ATQA there, and no check bytes (NT3H2111/NT3H2211 data sheet, 8.3.5).
     private static func manufacturerBytes(_ uid: [UInt8], _ product: Type2Product) -> [UInt8] {
         if product.features.contains(.sectors), uid.count == 7 { return uid + [0x00, 0x44, 0x00] }
-        guard uid.count == 7 else {
-            return Array((uid + [uid.reduce(0, ^)]).prefix(9))
-        }
+        guard uid.count == 7 else { return Array((uid + [uid.reduce(0, ^)]).prefix(9)) }
         let first = Array(uid[0..<3])
         let second = Array(uid[3..<7])
         return first + [first.reduce(0x88, ^)] + second + [second.reduce(0, ^)]

@@ -50,14 +50,10 @@ public final class VirtualType3Tag: VirtualTag {
 
     public var technology: Technology { .nfcF }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.felica.idm }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.felica.idm } }
 
     /// The current persistent state of the tag.
-    public var contents: Contents {
-        chip.withLock { $0.felica.state }
-    }
+    public var contents: Contents { chip.withLock { $0.felica.state } }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         chip.withLock { $0.receive(request, injectedFault: injectedFault) }
@@ -86,9 +82,7 @@ struct Type3Chip: Sendable {
         guard let bytes = frame.payload(checkedBy: .nfcF), bytes.count >= 2, Int(bytes[0]) == bytes.count else {
             return nil
         }
-        if bytes[1] == 0x00 {
-            return bytes.count == 6 ? poll(bytes) : nil
-        }
+        if bytes[1] == 0x00 { return bytes.count == 6 ? poll(bytes) : nil }
         guard bytes.count >= 10, bytes[1] & 0x01 == 0 else { return nil }
         let idm = Array(bytes[2..<10])
         let number = idm[0] >> 4

@@ -61,16 +61,12 @@ struct ISODEPListener: Sendable {
         }
         usesCID = hasCID
         switch pcb & 0xC0 {
-        case 0x00 where pcb & 0x26 == 0x02:
-            return receiveInformation(Array(rest), isChained: pcb & 0x10 != 0)
+        case 0x00 where pcb & 0x26 == 0x02: return receiveInformation(Array(rest), isChained: pcb & 0x10 != 0)
         case 0x80 where pcb & 0x26 == 0x22 && rest.isEmpty:
             return receiveReady(isNegative: pcb & 0x10 != 0, number: pcb & 0x01)
-        case 0xC0 where pcb & 0x37 == 0x02 && rest.isEmpty:
-            return .halt(header(0xC2))
-        case 0xC0 where pcb & 0x37 == 0x32 && rest.count == 1:
-            return receiveExtension(rest.first ?? 0)
-        default:
-            return .silence
+        case 0xC0 where pcb & 0x37 == 0x02 && rest.isEmpty: return .halt(header(0xC2))
+        case 0xC0 where pcb & 0x37 == 0x32 && rest.count == 1: return receiveExtension(rest.first ?? 0)
+        default: return .silence
         }
     }
 
@@ -95,9 +91,7 @@ struct ISODEPListener: Sendable {
             received = []
             return .silence
         }
-        if isChained {
-            return remember(.send(header(0xA2 | blockNumber)))
-        }
+        if isChained { return remember(.send(header(0xA2 | blockNumber))) }
         let message = received
         received = []
         return .process(message)

@@ -59,21 +59,15 @@ struct NFCBListener: Sendable {
     mutating func receive(_ frame: Frame) -> Outcome {
         guard let bytes = frame.payload(checkedBy: .nfcB), let first = bytes.first else { return .silence }
         if state == .active { return .block(bytes) }
-        if first == 0x05, bytes.count == 3 {
-            return receiveRequest(family: bytes[1], parameter: bytes[2])
-        }
-        if first & 0x0F == 0x05, bytes.count == 1 {
-            return receiveSlotMarker(slot: Int(first >> 4) + 1)
-        }
+        if first == 0x05, bytes.count == 3 { return receiveRequest(family: bytes[1], parameter: bytes[2]) }
+        if first & 0x0F == 0x05, bytes.count == 1 { return receiveSlotMarker(slot: Int(first >> 4) + 1) }
         guard state == .readyDeclared, bytes.count >= 5, Array(bytes[1..<5]) == pupi else { return .silence }
         switch first {
         case 0x50 where bytes.count == 5:
             state = .halt
             return .answer([0x00])
-        case 0x1D where bytes.count >= 9:
-            return receiveAttribute(bytes)
-        default:
-            return .silence
+        case 0x1D where bytes.count >= 9: return receiveAttribute(bytes)
+        default: return .silence
         }
     }
 

@@ -50,9 +50,7 @@ public final class VirtualType4Tag: VirtualTag {
     public var identifier: [UInt8] { frontEnd.identifier }
 
     /// A copy of the card in its current state, including its memory.
-    public var card: any Card {
-        chip.withLock { $0.card }
-    }
+    public var card: any Card { chip.withLock { $0.card } }
 
     public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         chip.withLock { $0.receive(request, injectedFault: injectedFault) }

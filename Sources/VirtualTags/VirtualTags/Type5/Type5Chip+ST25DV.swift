@@ -118,8 +118,7 @@ extension Type5Chip {
     /// WRITE DYNAMIC CONFIGURATION: energy harvesting; and the mailbox, if MB_MODE allows it and the chip has a supply.
     private mutating func writeDynamicRegister(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) -> Type5Reply {
         switch pointer {
-        case 0x02:
-            harvestsEnergy = value & 0x01 != 0
+        case 0x02: harvestsEnergy = value & 0x01 != 0
         case 0x0D:
             let isAllowed = contents.settings.registers[0x0D] & 0x01 != 0 && contents.settings.isSupplied
             guard value & 0x01 == 0 || isAllowed else { throw .unknown }

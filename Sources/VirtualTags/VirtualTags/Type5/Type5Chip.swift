@@ -83,9 +83,7 @@ struct Type5Chip: Sendable {
         delayed = nil
         guard !isMute, !isDead, let bytes = frame.payload(checkedBy: .nfcV), let request = Type5Request(bytes),
             isHandled(request)
-        else {
-            return nil
-        }
+        else { return nil }
         if request.isInventory { return receiveInventory(request) }
         guard isAddressed(request) else { return nil }
         switch request.command {
@@ -100,8 +98,7 @@ struct Type5Chip: Sendable {
             state = .ready
             contents.protection.isPersistentlyQuiet = false
             return TagAnswer(Frame([0x00]))
-        default:
-            return execute(request, injectedFault)
+        default: return execute(request, injectedFault)
         }
     }
 
@@ -142,8 +139,7 @@ struct Type5Chip: Sendable {
         let reply = Result { () throws(Type5Error) in try self.reply(to: request) }
         tear = nil
         switch reply {
-        case .failure(let error):
-            return isMute ? nil : TagAnswer(Frame([0x01, error.rawValue]))
+        case .failure(let error): return isMute ? nil : TagAnswer(Frame([0x01, error.rawValue]))
         case .success(let reply) where reply.programmedBlocks > 0:
             if case .writeRefusal(let code) = injectedFault {
                 self = before
@@ -152,10 +148,8 @@ struct Type5Chip: Sendable {
             // Nothing of the write remains.
             if injectedFault == .powerCut(.old) { self = before }
             return acknowledge(reply, waitsForEnd: request.option && !reply.ignoresOption)
-        case .success(let reply) where reply.isSilent:
-            return nil
-        case .success(let reply):
-            return TagAnswer(Frame([0x00] + reply.data))
+        case .success(let reply) where reply.isSilent: return nil
+        case .success(let reply): return TagAnswer(Frame([0x00] + reply.data))
         }
     }
 
@@ -184,8 +178,7 @@ struct Type5Chip: Sendable {
         case 0x21, 0x31:
             let block = try number(&rest, isExtended)
             return try writeBlocks(block, count: 1, Array(rest))
-        case 0x22, 0x32:
-            return try lockBlock(try number(&rest, isExtended, last: true))
+        case 0x22, 0x32: return try lockBlock(try number(&rest, isExtended, last: true))
         case 0x23, 0x33:
             let block = try number(&rest, isExtended)
             return try readBlocks(block, count: try number(&rest, isExtended, last: true) + 1, withSecurity: option)
@@ -207,8 +200,7 @@ struct Type5Chip: Sendable {
         case 0x3B:
             guard rest.count == 1, let requested = rest.first else { throw .notRecognised }
             return extendedSystemInformation(requested)
-        default:
-            throw .notSupported
+        default: throw .notSupported
         }
     }
 

@@ -51,14 +51,10 @@ public final class VirtualType5Tag: VirtualTag {
 
     public var technology: Technology { .nfcV }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.contents.uid }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.contents.uid } }
 
     /// The current persistent state of the tag.
-    public var contents: Type5Contents {
-        chip.withLock { $0.contents }
-    }
+    public var contents: Type5Contents { chip.withLock { $0.contents } }
 
     /// Puts a message of 1 to 256 bytes into the mailbox of an ST25DV, like its host over I2C. Returns false while the
     /// mailbox is off, or while another message was not read yet.
