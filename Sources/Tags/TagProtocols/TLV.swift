@@ -14,45 +14,27 @@ struct TLVWalk {
         case found(TLVLayout)
     }
 
-    private let area: Range<Int>
-    private let specification: String
-    private let hasControls: Bool
-    private let isForWriting: Bool
-    private var position: Int
-    private var reserved: [Range<Int>]
-    private var controls: [TLVControl] = []
+    let area: Range<Int>
+    /// The bytes of the area that can't hold data.
+    var reserved: [Range<Int>] = []
+    /// Whether lock and memory control TLVs are considered, as on Type 1 and 2.
+    let hasControls: Bool
+    /// The specification that errors refer to.
+    let specification: String
+    /// Whether an NDEF message TLV with a broken length is found too, so that it can be written.
+    var isForWriting = false
+    private(set) var position = 0
+    private(set) var controls: [TLVControl] = []
     /// The most control TLVs that are considered; no tag needs as many.
     private static let maximumControls = 32
-
-    /// Creates a walk.
-    ///
-    /// - Parameters:
-    ///   - area: the data area.
-    ///   - reserved: bytes in it that can never hold data.
-    ///   - hasControls: whether lock and memory control TLVs are considered, as on Type 1 and 2.
-    ///   - specification: the specification that errors refer to.
-    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
-    init(
-        area: Range<Int>,
-        reserved: [Range<Int>] = [],
-        hasControls: Bool,
-        specification: String,
-        isForWriting: Bool = false
-    ) {
-        self.isForWriting = isForWriting
-        self.area = area
-        self.reserved = reserved
-        self.hasControls = hasControls
-        self.specification = specification
-        self.position = area.lowerBound
-    }
 
     /// Continues as far as the memory was read.
     ///
     /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
     mutating func advance(in memory: TagMemory) throws(TagError) -> Action {
         while true {
-            let rest = TLVLayout(area: min(position, area.upperBound)..<area.upperBound, reserved: reserved)
+            let begin = min(max(position, area.lowerBound), area.upperBound)
+            let rest = TLVLayout(area: begin..<area.upperBound, reserved: reserved)
             let header = rest.addresses(0..<4)
             guard let start = header.first else {
                 throw TagError(.noMessageTLV, "The data area ends without an NDEF message TLV (\(specification)).")
@@ -164,12 +146,10 @@ struct TLVLayout: Equatable {
         return result
     }
 
-    /// Returns the result of the detection procedure.
     func detection(isWritable: Bool) -> NDEFDetection {
         NDEFDetection(access: isWritable ? .readWrite : .readOnly, capacity: capacity, messageLength: messageLength)
     }
 
-    /// Checks that a message fits.
     func checkCapacity(for message: [UInt8]) throws(TagError) {
         guard message.count <= capacity else { throw .messageTooLong(message, capacity) }
     }
@@ -244,12 +224,7 @@ struct TLVWritePlan {
     private let lengthAddress: Int
     private let lastMessageAddress: Int
 
-    /// Computes the plan for a message.
-    ///
-    /// - Parameters:
-    ///   - message: the message; not longer than the capacity.
-    ///   - layout: where the message goes.
-    ///   - unitSize: the number of bytes that the tag writes at once.
+    /// Computes the plan for a message that is not longer than the capacity.
     init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
         let count = message.count
         let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
@@ -277,9 +252,7 @@ struct TLVWritePlan {
         }
     }
 
-    /// Returns the writes, in order.
-    ///
-    /// - Parameter memory: the current content of the tag, with all of ``unitsToPreserve``.
+    /// Returns the writes, in order. The memory has all of ``unitsToPreserve``.
     func steps(_ memory: TagMemory) -> [Step] {
         let lengthUnit = lengthAddress / unitSize
         let length = Step(unit: lengthUnit, bytes: content(of: lengthUnit, memory))
@@ -304,9 +277,8 @@ struct TLVWritePlan {
 /// A cache of a tag's memory, in the units that the tag reads and writes at once: a byte or 8 bytes on Type 1, a page on
 /// Type 2, a block on Type 5. A byte's address counts from the start of unit 0.
 struct TagMemory: Equatable {
-    /// The number of bytes in a unit.
     let unitSize: Int
-    /// The number of units that are cached at most.
+    /// The most units that are cached.
     let limit: Int
 
     /// The bytes from address 0 on. The bytes of units that were not read are 0.

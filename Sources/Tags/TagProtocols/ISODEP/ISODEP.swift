@@ -182,11 +182,7 @@ public final class ISODEP: APDULink {
         "The card was activated again in the middle of a command."
     )
 
-    /// Keeps the failure that every later command throws.
-    ///
-    /// - Parameters:
-    ///   - error: the failure.
-    ///   - activation: the activation that it belongs to; nil for the present one. One of an earlier one is not kept.
+    /// Keeps the failure that every later command throws, unless it belongs to an earlier activation.
     func end(with error: LinkError, of activation: Int? = nil) {
         state.withLock {
             guard activation == nil || activation == $0.activation else { return }
@@ -225,13 +221,13 @@ extension ISODEP {
     private func requestAnswerToSelect(_ activation: Int) async throws(LinkError) {
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
         // The activation frame waiting time: 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
-        let frame = try await open([0xE0, sizeIndex << 4 | (cid ?? 0)], timeout: Airtime(carrierPeriods: 71680))
-        let answer: AnswerToSelect
-        do throws(TagError) {
-            answer = try AnswerToSelect(frame.bytes)
-        } catch {
-            throw LinkError(.protocolViolation, error.reason)
-        }
+        let frame = try await link.transceive(
+            Frame([0xE0, sizeIndex << 4 | (cid ?? 0)]),
+            timeout: Airtime(carrierPeriods: 71680),
+            attempts: Self.openingAttempts
+        )
+        let answer = try Result { () throws(TagError) in try AnswerToSelect(frame.bytes) }
+            .mapError { LinkError(.protocolViolation, $0.reason) }.get()
         guard cid == nil || answer.supportsCID else {
             throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
         }
@@ -252,9 +248,10 @@ extension ISODEP {
             throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-3, 7.9.4).")
         }
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
-        let frame = try await open(
-            [0x1D] + target.identifier + [0x00, sizeIndex, 0x01, cid ?? 0],
-            timeout: target.frameWaitingTime + ISODEPParameters.waitingTolerance
+        let frame = try await link.transceive(
+            Frame([0x1D] + target.identifier + [0x00, sizeIndex, 0x01, cid ?? 0]),
+            timeout: target.frameWaitingTime + ISODEPParameters.waitingTolerance,
+            attempts: Self.openingAttempts
         )
         guard let first = frame.bytes.first, first & 0x0F == cid ?? 0 else {
             throw LinkError(.protocolViolation, "The answer to ATTRIB has another CID (ISO/IEC 14443-3, 7.11).")
@@ -266,19 +263,6 @@ extension ISODEP {
             frameWaitingTime: target.frameWaitingTime,
             nil
         )
-    }
-
-    private func open(_ request: [UInt8], timeout: Airtime) async throws(LinkError) -> Frame {
-        var failure = LinkError(.timeout, "The card does not answer.")
-        for _ in 0..<Self.openingAttempts {
-            do throws(LinkError) {
-                return try await link.transceive(Frame(request), timeout: timeout)
-            } catch {
-                failure = error
-                guard TagError(fatal: error) == nil else { throw error }
-            }
-        }
-        throw failure
     }
 
     private func start(

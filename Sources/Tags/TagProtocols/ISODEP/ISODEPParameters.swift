@@ -85,15 +85,14 @@ public struct AnswerToSelect: Sendable, Hashable {
             throw TagError(.badAnswer, "The ATS's length byte TL is wrong (ISO/IEC 14443-4, 5.2.2).")
         }
         self.bytes = bytes
-        var position = 1
+        // Without T0, FSCI is 2 and there are no interface bytes.
         let format = bytes.count > 1 ? bytes[1] : 0x02
-        if bytes.count > 1 { position = 2 }
-        let interfaceCount = [0x10, 0x20, 0x40].count { format & $0 != 0 }
-        guard bytes.count >= position + (bytes.count > 1 ? interfaceCount : 0) else {
+        var position = min(2, bytes.count)
+        guard bytes.count >= position + [0x10, 0x20, 0x40].count(where: { format & $0 != 0 }) else {
             throw TagError(.badAnswer, "The ATS ends before its interface bytes (ISO/IEC 14443-4, 5.2.3).")
         }
         func next(_ flag: UInt8) -> UInt8? {
-            guard bytes.count > 1, format & flag != 0 else { return nil }
+            guard format & flag != 0 else { return nil }
             defer { position += 1 }
             return bytes[position]
         }

@@ -7,13 +7,10 @@ import TagLink
 /// It always ends. Damaged or missing blocks are requested again at most ``retries`` times in a row. A card may ask for
 /// more time ``maximumExtensions`` times in one APDU. The length of a response is limited.
 struct ISODEPStateMachine {
-    /// The next action.
     enum Action: Equatable {
-        /// Send this block, and wait this long for the answer.
         case send([UInt8], timeout: Airtime)
         /// The response is complete.
         case finish([UInt8])
-        /// The exchange failed.
         case fail(LinkError)
     }
 
@@ -47,7 +44,6 @@ struct ISODEPStateMachine {
         self.timeout = parameters.frameWaitingTime
     }
 
-    /// Starts an APDU.
     mutating func begin(_ apdu: [UInt8]) -> Action {
         command = apdu
         response = []
@@ -59,7 +55,6 @@ struct ISODEPStateMachine {
         return sendNextBlock()
     }
 
-    /// Handles a received frame.
     mutating func receive(_ frame: Frame) -> Action {
         guard frame.validBitsInLastByte == 8, let answer = ISODEPBlock(frame.bytes, cid: parameters.cid) else {
             return recover(.init(.protocolViolation, "An answer is not a block (ISO/IEC 14443-4, 7.1)."))
@@ -77,7 +72,6 @@ struct ISODEPStateMachine {
         }
     }
 
-    /// Handles a failed exchange.
     mutating func fail(_ error: LinkError) -> Action {
         switch error.code {
         case .timeout, .transmission, .collision: return recover(error)
@@ -183,21 +177,16 @@ struct ISODEPStateMachine {
 enum ISODEPBlock: Equatable {
     /// An I-block: a part of an APDU.
     case information(number: UInt8, isChained: Bool, payload: [UInt8])
-    /// An R(ACK) block.
+    /// R(ACK).
     case acknowledge(number: UInt8)
-    /// An R(NAK) block. Only the reader sends it.
+    /// R(NAK), which only the reader sends.
     case negativeAcknowledge(number: UInt8)
-    /// An S(WTX) block with its multiplier.
+    /// S(WTX).
     case waitingTimeExtension(multiplier: UInt8)
-    /// An S(DESELECT) block.
+    /// S(DESELECT).
     case deselect
 
-    /// Reads a block.
-    ///
-    /// - Parameters:
-    ///   - bytes: the frame's bytes without the checksum.
-    ///   - cid: the card identifier in use; nil when blocks have none.
-    /// - Returns: nil when the bytes aren't a block, or are a block for another card.
+    /// Reads a frame's bytes; nil when they aren't a block, or one for another card.
     init?(_ bytes: [UInt8], cid: UInt8?) {
         guard let pcb = bytes.first else { return nil }
         var start = 1
@@ -223,7 +212,6 @@ enum ISODEPBlock: Equatable {
         }
     }
 
-    /// The block's bytes.
     func bytes(cid: UInt8?) -> [UInt8] {
         let pcb: UInt8
         var payload: [UInt8] = []

@@ -270,10 +270,8 @@ extension NFCAActivation {
                     timeout: Self.answerTimeout
                 )
                 guard answer.bitCount == 40 - known.count else {
-                    throw LinkError(
-                        .transmission,
-                        "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
-                    )
+                    let reason = "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
+                    throw LinkError(.transmission, reason)
                 }
                 known.append(answer.bytes, count: answer.bitCount)
                 guard known.bytes.reduce(0, ^) == 0 else {

@@ -12,8 +12,8 @@ public struct FeliCaCard: Sendable {
     /// The card.
     public let target: NFCFTarget
 
-    /// How often a command is repeated.
-    static let retries = 2
+    /// How often a command is sent.
+    private static let attempts = 3
 
     /// Creates a card.
     public init(link: any FrameLink, target: NFCFTarget) {
@@ -56,28 +56,22 @@ public struct FeliCaCard: Sendable {
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public func send(_ code: UInt8, _ parameters: [UInt8] = [], timeout: Airtime) async throws(TagError) -> [UInt8] {
         let request = Frame(command(code, parameters))
-        var failure = TagError(.tagLost, "The card does not answer.")
-        for _ in 0...Self.retries {
-            let bytes: [UInt8]
-            do throws(LinkError) {
-                bytes = try await link.transceive(request, timeout: timeout + Self.tolerance).bytes
-            } catch {
-                if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error, over: .nfcF)
-                continue
-            }
-            guard bytes.count >= 10, Int(bytes[0]) == bytes.count, bytes[1] == code &+ 1 else {
-                throw TagError(
-                    .badAnswer,
-                    "An answer does not begin with its length, response code and IDm (JIS X 6319-4; NFC Forum T3T 1.0, 5)."
-                )
-            }
-            guard Array(bytes[2..<10]) == target.idm else {
-                throw TagError(.tagLost, "A card with another IDm is in the card's place.")
-            }
-            return Array(bytes[10...])
+        let bytes: [UInt8]
+        do throws(LinkError) {
+            bytes = try await link.transceive(request, timeout: timeout + Self.tolerance, attempts: Self.attempts).bytes
+        } catch {
+            throw TagError(link: error, over: .nfcF)
         }
-        throw failure
+        guard bytes.count >= 10, Int(bytes[0]) == bytes.count, bytes[1] == code &+ 1 else {
+            throw TagError(
+                .badAnswer,
+                "An answer does not begin with its length, response code and IDm (JIS X 6319-4; NFC Forum T3T 1.0, 5)."
+            )
+        }
+        guard Array(bytes[2..<10]) == target.idm else {
+            throw TagError(.tagLost, "A card with another IDm is in the card's place.")
+        }
+        return Array(bytes[10...])
     }
 
     /// The reader's tolerance in addition to a maximum response time.

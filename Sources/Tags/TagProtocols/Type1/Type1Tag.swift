@@ -27,8 +27,8 @@ public final class Type1Tag: ForumTag {
     /// The error that every procedure throws once the tag is lost.
     private var lost: TagError?
 
-    /// How often a command is repeated. All commands of this type may be repeated.
-    static let retries = 2
+    /// How often a command is sent. All commands of this type may be repeated.
+    static let attempts = 3
     /// How long the tag may take to answer.
     static let answerTimeout = Airtime.milliseconds(2)
     /// How long the tag may take to write: 7 ms to erase and write (Topaz data sheet), and a tolerance.
@@ -61,7 +61,7 @@ public final class Type1Tag: ForumTag {
         do throws(TagError) {
             identified(try await Type1Target.identify(link: link))
         } catch {
-            throw remember(error)
+            throw error.remembered(in: &lost)
         }
     }
 
@@ -125,7 +125,7 @@ public final class Type1Tag: ForumTag {
     /// bits that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard try container().isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        guard try container().isWritable else { throw TagError.readOnlyAlready }
         let access = Type1CapabilityContainer.address + 3
         try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
         try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)
@@ -307,13 +307,7 @@ public final class Type1Tag: ForumTag {
     }
 
     /// Writes a unit: a byte with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
-    /// with the new content, which is compared.
-    ///
-    /// - Parameters:
-    ///   - bytes: the unit's bytes.
-    ///   - unit: the unit.
-    ///   - isErasing: whether bits are cleared too. Otherwise bits are only set.
-    /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.
+    /// with the new content, which is compared. Without `isErasing`, bits are only set.
     func write(_ bytes: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
         memory.forget(unit)
         layout = nil
@@ -350,28 +344,18 @@ public final class Type1Tag: ForumTag {
     ) async throws(TagError) -> [UInt8] {
         try await prepare()
         let request = Frame(bytes + (target?.uid ?? []), checksum: .crcB)
-        var failure = LinkError(.timeout, "The tag does not answer.")
-        for _ in 0...Self.retries {
-            do throws(LinkError) {
-                let answer = try await link.transceive(request, timeout: timeout)
-                guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
-                    throw LinkError(
-                        .protocolViolation,
-                        "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
-                    )
-                }
-                return answer.bytes
-            } catch {
-                failure = error
-                if TagError(fatal: error) != nil { break }
+        do throws(LinkError) {
+            let answer = try await link.transceive(request, timeout: timeout, attempts: Self.attempts)
+            guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
+                throw LinkError(
+                    .protocolViolation,
+                    "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
+                )
             }
+            return answer.bytes
+        } catch {
+            throw TagError(link: error, over: .nfcA).remembered(in: &lost)
         }
-        throw remember(TagError(link: failure, over: .nfcA))
-    }
-
-    private func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
     }
 }
 
@@ -403,23 +387,18 @@ public struct Type1Target: Sendable, Hashable {
     /// - Returns: the tag's answer.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public static func identify(link: any FrameLink) async throws(TagError) -> Type1Target {
-        var failure = TagError(.tagLost, "The tag does not answer RID.")
-        for _ in 0...Type1Tag.retries {
-            let bytes: [UInt8]
-            do throws(LinkError) {
-                let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)
-                bytes = try await link.transceive(request, timeout: Type1Tag.answerTimeout).bytes
-            } catch {
-                if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error, over: .nfcA)
-                continue
-            }
-            guard bytes.count == 6 else {
-                throw TagError(.badAnswer, "RID brought \(bytes.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3).")
-            }
-            return Type1Target(headerROM0: bytes[0], headerROM1: bytes[1], uid: Array(bytes[2...]))
+        let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)
+        let bytes: [UInt8]
+        do throws(LinkError) {
+            let (timeout, attempts) = (Type1Tag.answerTimeout, Type1Tag.attempts)
+            bytes = try await link.transceive(request, timeout: timeout, attempts: attempts).bytes
+        } catch {
+            throw TagError(link: error, over: .nfcA)
         }
-        throw failure
+        guard bytes.count == 6 else {
+            throw TagError(.badAnswer, "RID brought \(bytes.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3).")
+        }
+        return Type1Target(headerROM0: bytes[0], headerROM1: bytes[1], uid: Array(bytes[2...]))
     }
 }
 
@@ -433,9 +412,6 @@ private struct Type1CapabilityContainer {
 
     private let bytes: [UInt8]
 
-    /// Reads a container.
-    ///
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == 4, bytes[0] == 0xE1 else {
             throw TagError(.noCapabilityContainer, "Byte 8 is not E1 (NFC Forum T1T 1.2, 6.1).")
@@ -446,8 +422,6 @@ private struct Type1CapabilityContainer {
 
     /// The data area, including its reserved bytes.
     var area: Range<Int> { 12..<max(12, (Int(bytes[2]) + 1) * 8) }
-    /// Whether reading is unrestricted.
     var isReadable: Bool { bytes[3] >> 4 == 0 }
-    /// Whether writing is unrestricted.
     var isWritable: Bool { bytes[3] & 0x0F == 0 }
 }

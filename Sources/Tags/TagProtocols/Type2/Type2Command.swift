@@ -108,10 +108,8 @@ struct Type2CapabilityContainer: Equatable {
         }
         guard bytes[1] >> 4 == 1 else { throw .badVersion(bytes[1] >> 4, bytes[1] & 0x0F, "T2T 1.2, 4.5") }
         guard bytes[3] >> 4 == 0 else {
-            throw TagError(
-                .readProtected,
-                "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
-            )
+            let reason = "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
+            throw TagError(.readProtected, reason)
         }
         self.bytes = bytes
     }

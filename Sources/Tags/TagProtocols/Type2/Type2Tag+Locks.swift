@@ -16,10 +16,8 @@ extension Type2Tag {
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
         guard !Type2StaticLock.locks(containerPage, in: fixed) else {
-            throw TagError(
-                .unsupported,
-                "The capability container is locked and grants writing, which can't be taken back."
-            )
+            let reason = "The capability container is locked and grants writing, which can't be taken back."
+            throw TagError(.unsupported, reason)
         }
         let staticEnd = min(container.endPage, Type2DynamicLock.firstPage)
         if let page = (containerPage..<max(containerPage, staticEnd)).first(where: {

@@ -320,10 +320,8 @@ public final class Type2Tag: ForumTag {
     private func unreadable(_ page: Int, _ nibble: UInt8) async throws(TagError) -> TagError {
         // NAK 1: the command arrived damaged, again and again.
         if nibble != 1, try await hasForData(page) {
-            return TagError(
-                .readProtected,
-                "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
-            )
+            let reason = "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
+            return TagError(.readProtected, reason)
         }
         guard let area = capabilityContainer?.area, area.contains(page * Self.pageSize) else {
             return TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
@@ -424,10 +422,8 @@ public final class Type2Tag: ForumTag {
         switch answer {
         case .bytes: memory.store(bytes, at: page)
         case .refused(let nibble):
-            throw TagError(
-                .updateFailed,
-                "The tag refused to write page \(page) (NAK \(nibble); NFC Forum T2T 1.2, 5.3)."
-            )
+            let reason = "The tag refused to write page \(page) (NAK \(nibble); NFC Forum T2T 1.2, 5.3)."
+            throw TagError(.updateFailed, reason)
         }
     }
 
@@ -565,11 +561,8 @@ public final class Type2Tag: ForumTag {
                     guard failures > retries else { continue }
                     // The tag is either gone, or present and never answers this command. Only the former ends its use.
                     try await activate()
-                    throw TagError(
-                        .badAnswer,
-                        "The tag is there, but does not answer \(command.name) (\(command.rule)).",
-                        link: error
-                    )
+                    let reason = "The tag is there, but does not answer \(command.name) (\(command.rule))."
+                    throw TagError(.badAnswer, reason, link: error)
                 case .transmission, .collision:
                     // The tag may have confirmed already and wait for the sector number: start again.
                     if case .sectorSelect = command { isActive = false }
@@ -654,10 +647,8 @@ public final class Type2Tag: ForumTag {
                 }
             }
         }
-        throw TagError(
-            .lengthOverrun,
-            "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
-        )
+        let reason = "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
+        throw TagError(.lengthOverrun, reason)
     }
 
     private func remember(_ error: TagError) -> TagError {

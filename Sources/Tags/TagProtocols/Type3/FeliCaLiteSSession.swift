@@ -127,10 +127,8 @@ public struct FeliCaLiteSSession: Sendable {
             data: data + code + count + [UInt8](repeating: 0, count: 5)
         )
         guard status.isSuccess else {
-            throw TagError(
-                .updateFailed,
-                "Writing block \(block) with a code gave \(status) (FeliCa Lite-S User's Manual, 4.5)."
-            )
+            let reason = "Writing block \(block) with a code gave \(status) (FeliCa Lite-S User's Manual, 4.5)."
+            throw TagError(.updateFailed, reason)
         }
         writeCounter += 1
     }

@@ -250,10 +250,8 @@ public final class Type3Tag: ForumTag {
                 return
             }
         }
-        throw TagError(
-            .noCapabilityContainer,
-            "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
-        )
+        let reason = "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
+        throw TagError(.noCapabilityContainer, reason)
     }
 
     // MARK: Blocks
@@ -409,10 +407,8 @@ private struct Type3AttributeBlock {
     /// - Throws: ``TagError`` with `lengthOverrun`.
     func checkLength() throws(TagError) {
         guard messageLength <= capacity else {
-            throw TagError(
-                .lengthOverrun,
-                "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
-            )
+            let reason = "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
+            throw TagError(.lengthOverrun, reason)
         }
     }
 
@@ -432,10 +428,8 @@ private struct Type3AttributeBlock {
             throw TagError(.noCapabilityContainer, "The attribute information block is empty (NFC Forum T3T 1.0, 6.1).")
         }
         guard Self.checksum(bytes[..<14]) == [bytes[14], bytes[15]] else {
-            throw TagError(
-                .badChecksum,
-                "The checksum of the attribute information block is wrong (NFC Forum T3T 1.0, 6.1)."
-            )
+            let reason = "The checksum of the attribute information block is wrong (NFC Forum T3T 1.0, 6.1)."
+            throw TagError(.badChecksum, reason)
         }
         guard bytes[0] >> 4 == 1 else { throw .badVersion(bytes[0] >> 4, bytes[0] & 0x0F, "T3T 1.0, 6.2") }
         version = bytes[0]

@@ -228,10 +228,8 @@ public final class Type5Tag: ForumTag {
         if memory[unit: 0].map(Type5CapabilityContainer.isLong) == true { try await fetch(0..<8) }
         let container = try readContainerFromMemory()
         guard container.isReadable else {
-            throw TagError(
-                .readProtected,
-                "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2)."
-            )
+            let reason = "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2)."
+            throw TagError(.readProtected, reason)
         }
         // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
@@ -339,20 +337,16 @@ public final class Type5Tag: ForumTag {
             if count > 1 { readsMultiple = false }
             try store(bytes, first, 1)
         case .refused(let code):
-            throw TagError(
-                .lengthOverrun,
-                "Block \(first) of the data area can't be read: \(code) (NFC Forum T5T 1.0, 4.3.3)."
-            )
+            let reason = "Block \(first) of the data area can't be read: \(code) (NFC Forum T5T 1.0, 4.3.3)."
+            throw TagError(.lengthOverrun, reason)
         case .silent(let error): throw loss(error)
         }
     }
 
     private func store(_ bytes: [UInt8], _ first: Int, _ count: Int) throws(TagError) {
         guard bytes.count == count * blockSize else {
-            throw TagError(
-                .badAnswer,
-                "A read of \(count) blocks brought \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
-            )
+            let reason = "A read of \(count) blocks brought \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
+            throw TagError(.badAnswer, reason)
         }
         memory.store(bytes, at: first)
     }
@@ -568,11 +562,8 @@ public final class Type5Tag: ForumTag {
             }
         }
         guard failure.code == .timeout else {
-            throw TagError(
-                .badAnswer,
-                "Answers were damaged \(Self.retries + 1) times (\(TagError.framingRule(.nfcV))).",
-                link: failure
-            )
+            let reason = "Answers were damaged \(Self.retries + 1) times (\(TagError.framingRule(.nfcV)))."
+            throw TagError(.badAnswer, reason, link: failure)
         }
         return .silent(failure)
     }
@@ -622,18 +613,14 @@ struct Type5CapabilityContainer: Equatable {
     /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count >= 4, bytes[0] == 0xE1 || bytes[0] == 0xE2 else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The memory does not begin with E1 or E2 (NFC Forum T5T 1.0, 4.3.1)."
-            )
+            let reason = "The memory does not begin with E1 or E2 (NFC Forum T5T 1.0, 4.3.1)."
+            throw TagError(.noCapabilityContainer, reason)
         }
         guard bytes[1] >> 6 == 1 else { throw .badVersion(bytes[1] >> 6, bytes[1] >> 4 & 3, "T5T 1.0, 4.3.2") }
         if Self.isLong(bytes) {
             guard bytes.count >= 8 else {
-                throw TagError(
-                    .noCapabilityContainer,
-                    "The memory ends within the capability container (NFC Forum T5T 1.0, 4.3.1)."
-                )
+                let reason = "The memory ends within the capability container (NFC Forum T5T 1.0, 4.3.1)."
+                throw TagError(.noCapabilityContainer, reason)
             }
             self.bytes = Array(bytes[..<8])
             self.areaLength = Int(high: bytes[6], low: bytes[7])

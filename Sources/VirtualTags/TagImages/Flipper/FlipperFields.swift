@@ -58,11 +58,8 @@ struct FlipperFields: ImageFields {
         guard type != "Flipper Picopass device" else {
             throw TagImageError(.unsupported, ProxmarkJSON.refusal(of: "iclass"), line: line)
         }
-        throw TagImageError(
-            .unknownFormat,
-            "The file's type is \"\(type.prefix(64))\", which is not an image of a tag; \"\(fileType)\" is.",
-            line: line
-        )
+        let reason = "The file's type is \"\(type.prefix(64))\", which is not an image of a tag; \"\(fileType)\" is."
+        throw TagImageError(.unknownFormat, reason, line: line)
     }
 
     private static func unknown(line: Int) -> TagImageError {

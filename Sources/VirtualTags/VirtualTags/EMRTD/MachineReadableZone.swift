@@ -43,10 +43,8 @@ public struct MachineReadableZone: Sendable, Hashable {
     public init(_ text: String) throws(EMRTDError) {
         let characters = Array(text.utf8).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard let format = Format.allCases.first(where: { $0.lineLength * $0.lineCount == characters.count }) else {
-            throw EMRTDError(
-                .malformedZone,
-                "The zone has \(characters.count) characters; TD1 has 90, TD2 72 and TD3 88."
-            )
+            let reason = "The zone has \(characters.count) characters; TD1 has 90, TD2 72 and TD3 88."
+            throw EMRTDError(.malformedZone, reason)
         }
         guard characters.allSatisfy({ Self.value(of: $0) != nil }) else {
             throw EMRTDError(.malformedZone, "The zone has characters other than A to Z, 0 to 9 and <.")
