@@ -97,9 +97,7 @@ public struct CommandAPDU: Sendable, Hashable {
     }
 
     /// Returns whether a command's bytes have extended length fields.
-    static func isExtended(_ bytes: [UInt8]) -> Bool {
-        bytes.count >= 7 && bytes[4] == 0
-    }
+    static func isExtended(_ bytes: [UInt8]) -> Bool { bytes.count >= 7 && bytes[4] == 0 }
 }
 
 /// A response APDU (ISO/IEC 7816-4, 5.1).
@@ -219,9 +217,7 @@ extension CommandAPDU {
     }
 
     /// Returns the length of the tag and length fields of a data object with so much data.
-    static func discretionaryOverhead(_ count: Int) -> Int {
-        1 + berLength(count).count
-    }
+    static func discretionaryOverhead(_ count: Int) -> Int { 1 + berLength(count).count }
 
     /// Returns a length in BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
     static func berLength(_ count: Int) -> [UInt8] {
@@ -237,19 +233,34 @@ extension CommandAPDU {
     /// - Parameter bytes: the answer's data field: 53, a length and that many bytes.
     /// - Returns: nil when the bytes are something else.
     public static func discretionaryData(_ bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count >= 2, bytes[0] == 0x53 else { return nil }
-        var start = 2
-        var length = Int(bytes[1])
-        if length == 0x81, bytes.count >= 3 {
-            start = 3
-            length = Int(bytes[2])
-        } else if length == 0x82, bytes.count >= 4 {
-            start = 4
-            length = Int(high: bytes[2], low: bytes[3])
-        } else if length >= 0x80 {
+        guard let object = BERObject(bytes[...]), object.tag == 0x53, object.value.endIndex == bytes.count else {
             return nil
         }
-        guard bytes.count == start + length else { return nil }
-        return Array(bytes[start...])
+        return Array(object.value)
+    }
+}
+
+/// A data object with a tag of one byte and up to 65,535 bytes (ISO/IEC 7816-4, 5.2.2).
+struct BERObject {
+    let tag: UInt8
+    let value: ArraySlice<UInt8>
+
+    /// Reads the first data object of the bytes; nil when it is incomplete.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        guard let header = Self.header(bytes), bytes.count - header.start >= header.length else { return nil }
+        let start = bytes.startIndex + header.start
+        tag = header.tag
+        value = bytes[start..<start + header.length]
+    }
+
+    static func header(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, start: Int, length: Int)? {
+        let bytes = Array(bytes.prefix(4))
+        guard bytes.count >= 2 else { return nil }
+        switch bytes[1] {
+        case 0..<0x80: return (bytes[0], 2, Int(bytes[1]))
+        case 0x81 where bytes.count >= 3: return (bytes[0], 3, Int(bytes[2]))
+        case 0x82 where bytes.count >= 4: return (bytes[0], 4, Int(high: bytes[2], low: bytes[3]))
+        default: return nil
+        }
     }
 }

@@ -19,11 +19,11 @@ public struct CardAccess: Sendable, Hashable {
     /// - Parameter bytes: the file. Bytes after the set are ignored.
     /// - Returns: nil when the bytes are something else.
     public init?(_ bytes: [UInt8]) {
-        guard let set = Self.element(bytes[...]), set.tag == 0x31 else { return nil }
+        guard let set = BERObject(bytes[...]), set.tag == 0x31 else { return nil }
         var protocols: [[UInt8]] = []
         var rest = set.value
         while !rest.isEmpty {
-            guard let entry = Self.element(rest), entry.tag == 0x30, let name = Self.element(entry.value),
+            guard let entry = BERObject(rest), entry.tag == 0x30, let name = BERObject(entry.value),
                 name.tag == 0x06, !name.value.isEmpty
             else { return nil }
             protocols.append(Array(name.value))
@@ -40,26 +40,8 @@ public struct CardAccess: Sendable, Hashable {
 
     /// Returns the length of the whole file from its first bytes; nil when they aren't those of a set, or too few.
     static func length(of start: [UInt8]) -> Int? {
-        guard let header = header(start[...]), header.tag == 0x31 else { return nil }
+        guard let header = BERObject.header(start[...]), header.tag == 0x31 else { return nil }
         return header.start + header.length
-    }
-
-    private static func header(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, start: Int, length: Int)? {
-        guard bytes.count >= 2 else { return nil }
-        let bytes = Array(bytes.prefix(4))
-        switch bytes[1] {
-        case 0..<0x80: return (bytes[0], 2, Int(bytes[1]))
-        case 0x81 where bytes.count >= 3: return (bytes[0], 3, Int(bytes[2]))
-        case 0x82 where bytes.count >= 4: return (bytes[0], 4, Int(high: bytes[2], low: bytes[3]))
-        default: return nil
-        }
-    }
-
-    /// Returns the first data object of the bytes; nil when it is incomplete.
-    private static func element(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, value: ArraySlice<UInt8>)? {
-        guard let header = header(bytes), bytes.count - header.start >= header.length else { return nil }
-        let start = bytes.startIndex + header.start
-        return (header.tag, bytes[start..<start + header.length])
     }
 }
 

@@ -185,9 +185,7 @@ extension NFCAActivation {
     /// 6.5.4).
     static let cascadeTag: UInt8 = 0x88
 
-    /// Sends REQA or WUPA.
-    ///
-    /// - Returns: the answer; nil when no tag answered.
+    /// Sends REQA or WUPA; nil when no tag answered.
     func sense(_ command: Request) async throws(TagError) -> Sense? {
         var damaged = 0
         while true {
@@ -223,10 +221,8 @@ extension NFCAActivation {
         }
     }
 
-    /// Runs anticollision and SELECT through all cascade levels.
-    ///
-    /// - Returns: the selected tag and whether others answered; nil when the tag stopped answering or its answers
-    ///   stayed damaged.
+    /// Runs anticollision and SELECT through all cascade levels, and reports whether other tags answered; nil when the tag
+    /// stopped answering or its answers stayed damaged.
     func selectOne(_ sense: Sense) async throws(TagError) -> (target: NFCATarget, isCrowded: Bool)? {
         var uid: [UInt8] = []
         var isCrowded = false
@@ -257,9 +253,7 @@ extension NFCAActivation {
     /// Finds the four UID bytes and the check byte of one tag at one cascade level.
     ///
     /// On a collision it follows the branch with a 1. Every round determines at least one bit, so there are at most 33
-    /// rounds.
-    ///
-    /// - Returns: five bytes; nil when the tags stopped answering.
+    /// rounds. Nil when the tags stopped answering.
     func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
         var known = BitString()
         var damaged = 0
@@ -311,9 +305,7 @@ extension NFCAActivation {
         return loose == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: loose)
     }
 
-    /// Sends SELECT at one cascade level.
-    ///
-    /// - Returns: SAK.
+    /// Sends SELECT at one cascade level, and returns SAK.
     func select(_ code: UInt8, _ part: [UInt8]) async throws(LinkError) -> UInt8 {
         let answer = try await link.transceive(Frame([code, 0x70] + part), timeout: Self.answerTimeout)
         guard answer.bytes.count == 1, answer.validBitsInLastByte == 8 else {
@@ -322,14 +314,10 @@ extension NFCAActivation {
         return answer.bytes[0]
     }
 
-    /// Sends SELECT at every cascade level of a known UID.
-    ///
-    /// - Returns: SAK of the last level.
+    /// Sends SELECT at every cascade level of a known UID, and returns SAK of the last one.
     func select(_ levels: [[UInt8]]) async throws(LinkError) -> UInt8 {
         var sak: UInt8 = 0
-        for (code, part) in zip(Self.selectCodes, levels) {
-            sak = try await select(code, part)
-        }
+        for (code, part) in zip(Self.selectCodes, levels) { sak = try await select(code, part) }
         return sak
     }
 
@@ -353,7 +341,6 @@ struct BitString: Equatable {
     /// The number of bits.
     private(set) var count = 0
 
-    /// Appends one bit.
     mutating func append(_ bit: Bool) {
         if count % 8 == 0 { bytes.append(0) }
         if bit { bytes[count / 8] |= 1 << (count % 8) }
@@ -361,10 +348,6 @@ struct BitString: Equatable {
     }
 
     /// Appends the first bits of bytes that are packed in the same way.
-    ///
-    /// - Parameters:
-    ///   - bits: the bytes, with at least `count` bits.
-    ///   - count: the number of bits to append.
     mutating func append(_ bits: [UInt8], count: Int) {
         for index in 0..<count { append(bits.hasBit(index)) }
     }

@@ -17,13 +17,9 @@ struct ISO15693Command: RawRepresentable {
     /// The extended form of a command for blocks, with block numbers of two bytes: 3x in place of 2x.
     var extended: Self { Self(rawValue: rawValue + 0x10) }
 
-    /// Builds a request, without its checksum.
-    ///
-    /// - Parameters:
-    ///   - flags: the flags. `address` is added when there is a UID.
-    ///   - uid: the tag's UID, starting with E0; nil for any tag, or for the selected one.
-    ///   - parameters: the bytes after the UID. The manufacturer's code of a custom command (codes A0 to DF) is the first,
-    ///     and is sent before the UID (ISO/IEC 15693-3, 10.5).
+    /// Builds a request, without its checksum. With a UID, which starts with E0, the flag `address` is added. The first
+    /// parameter of a custom command (codes A0 to DF) is the manufacturer's code, and is sent before the UID (ISO/IEC
+    /// 15693-3, 10.5).
     func request(
         flags: ISO15693RequestFlags = .highDataRate,
         uid: [UInt8]? = nil,
@@ -58,20 +54,15 @@ enum ISO15693Response: Equatable {
     /// The tag refused with an error code (ISO/IEC 15693-3, 7.4.2).
     case failure(ISO15693ErrorCode)
 
-    /// Reads a response.
-    ///
-    /// - Parameter frame: the answer. If the link did not check the checksum, as after an EOF, a correct one is
-    ///   removed.
-    /// - Throws: ``TagError`` with `badAnswer`.
-    init(_ frame: Frame) throws(TagError) {
+    /// Reads a response; nil when it has no flags. If the link did not check the checksum, as after an EOF, a correct one
+    /// is removed.
+    init?(_ frame: Frame) {
         var bytes = frame.bytes
         if frame.checksum == .none, bytes.count > 2 {
             let crc = CyclicRedundancyCheck.b(bytes.dropLast(2))
             if crc.littleEndianBytes == Array(bytes.suffix(2)) { bytes.removeLast(2) }
         }
-        guard let flags = bytes.first, frame.validBitsInLastByte == 8 else {
-            throw TagError(.badAnswer, "A response has no flags (ISO/IEC 15693-3, 7.4).")
-        }
+        guard let flags = bytes.first, frame.validBitsInLastByte == 8 else { return nil }
         if flags & 0x01 != 0 {
             self = .failure(ISO15693ErrorCode(rawValue: bytes.count > 1 ? bytes[1] : 0x0F))
         } else {

@@ -97,7 +97,7 @@ public struct NFCVInventory: Sendable {
     private func exchange(_ frame: Frame) async throws(TagError) -> Outcome {
         do throws(LinkError) {
             let answer = try await link.transceive(frame, timeout: Self.answerTimeout)
-            guard case .success(let bytes)? = try? ISO15693Response(answer), bytes.count == 9 else { return .damage }
+            guard case .success(let bytes)? = ISO15693Response(answer), bytes.count == 9 else { return .damage }
             return .tag(NFCVTarget(uid: bytes[1...].reversed(), dsfid: bytes[0]))
         } catch {
             if let failure = TagError(fatal: error) { throw failure }

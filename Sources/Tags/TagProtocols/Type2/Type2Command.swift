@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
+import TagProducts
 
 /// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages are counted across all
 /// sectors.
@@ -55,12 +56,8 @@ enum Type2Command {
         }
     }
 
-    /// The command, as it is called in a sentence.
-    var name: String { words.name }
-    /// The specification of the command.
-    var rule: String { words.rule }
-
-    private var words: (name: String, rule: String) {
+    /// The command, as it is called in a sentence, and its specification.
+    var reference: (name: String, rule: String) {
         let sheet = "NTAG213/215/216 data sheet, 10"
         return switch self {
         case .read(let page): ("READ of page \(page)", "NFC Forum T2T 1.2, 5.2")
@@ -94,11 +91,7 @@ struct Type2CapabilityContainer: Equatable {
     /// The four bytes, as stored on the tag.
     let bytes: [UInt8]
 
-    /// Reads and checks a container.
-    ///
-    /// - Parameter bytes: the four bytes of page 3.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `readProtected` when reading is
-    ///   restricted.
+    /// Reads and checks the four bytes of page 3.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == 4, bytes[0] == Self.magicNumber else {
             throw TagError(
@@ -133,22 +126,15 @@ enum Type2StaticLock {
 
     /// Returns whether a page can't be written any more, by the four bytes of page 2.
     static func locks(_ page: Int, in bytes: [UInt8]) -> Bool {
-        guard bytes.count == 4 else { return false }
-        return switch page {
-        case 3...7: bytes[2] >> page & 1 != 0
-        case 8...15: bytes[3] >> (page - 8) & 1 != 0
-        default: false
-        }
+        bytes.count == 4 && lock(page).map { bytes.hasBit(16 + $0.bit) } ?? false
     }
 
     /// Returns whether a page's lock bit is not set and can't be set any more, because its block-lock bit is set.
     static func isFrozen(_ page: Int, in bytes: [UInt8]) -> Bool {
-        guard bytes.count == 4, !locks(page, in: bytes) else { return false }
-        return switch page {
-        case 3: bytes[2] & 0x01 != 0
-        case 4...9: bytes[2] & 0x02 != 0
-        case 10...15: bytes[2] & 0x04 != 0
-        default: false
-        }
+        bytes.count == 4 && !locks(page, in: bytes) && lock(page).map { bytes.hasBit(16 + $0.frozenBy) } ?? false
+    }
+
+    private static func lock(_ page: Int) -> LockField.Lock? {
+        LockField.statically.locks.first { $0.pages.contains(page) }
     }
 }

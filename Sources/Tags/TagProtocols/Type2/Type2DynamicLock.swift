@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 import TagProducts
 
 /// The restrictions on writing pages from 16 on: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a
@@ -6,18 +7,15 @@ import TagProducts
 struct Type2DynamicLock: Equatable {
     /// One lock bit, and the pages that it makes read-only.
     struct Bit: Equatable {
-        /// The byte, counted from the first lock byte.
-        var byte: Int
-        var mask: UInt8
+        /// The bit's number, counted from the least significant bit of the first lock byte.
+        var number: Int
         var pages: Range<Int>
-        /// The byte and the mask of the block-lock bit that freezes this bit; the mask is 0 when none is known.
-        var blockByte = 0
-        var blockMask: UInt8 = 0
+        /// The block-lock bit that freezes it; nil when none is known.
+        var frozenBy: Int?
     }
 
     /// The address of the first lock byte.
     let address: Int
-    /// The bits that lock pages.
     let bits: [Bit]
     /// The bits to set in the bytes from `address` on to lock everything permanently, including the lock bits
     /// themselves.
@@ -36,24 +34,11 @@ struct Type2DynamicLock: Equatable {
     /// A reader can't always distinguish NTAG203, which has no AUTH0, from Ultralight C, which has it in the first byte of
     /// page 42 (MF0ICU2 data sheet). It looks for it in both.
     init(_ product: Type2Product) {
-        let data = product.userPages
-        let locks = product.dynamicLock?.locks.filter { $0.pages.upperBound <= data.upperBound } ?? []
-        let numbers = locks.flatMap { [$0.bit, $0.frozenBy] }
-        var mask = [UInt8](repeating: 0, count: numbers.map { $0 / 8 + 1 }.max() ?? 0)
-        for number in numbers { mask[number / 8] |= 1 << (number % 8) }
+        let locks = product.dynamicLock?.locks.filter { $0.pages.upperBound <= product.userPages.upperBound } ?? []
         let isLikeUltralightC = product.features.contains(.pageCounter)
         self.init(
             address: product.endPage * Type2Tag.pageSize,
-            bits: locks.map { lock in
-                Bit(
-                    byte: lock.bit / 8,
-                    mask: 1 << (lock.bit % 8),
-                    pages: lock.pages.lowerBound..<lock.pages.upperBound + 1,
-                    blockByte: lock.frozenBy / 8,
-                    blockMask: 1 << (lock.frozenBy % 8)
-                )
-            },
-            mask: mask,
+            bits: locks.map { Bit(number: $0.bit, pages: Range($0.pages), frozenBy: $0.frozenBy) },
             protectionPage: isLikeUltralightC ? 42 : product.configurationPage
         )
         if isLikeUltralightC { protectionByte = 0 }
@@ -75,20 +60,19 @@ struct Type2DynamicLock: Equatable {
         let bits = (0..<count).map { index in
             let start = Self.firstPage * Type2Tag.pageSize + index * bytesPerBit
             let end = (start + bytesPerBit + Type2Tag.pageSize - 1) / Type2Tag.pageSize
-            return Bit(byte: index / 8, mask: 1 << (index % 8), pages: start / Type2Tag.pageSize..<end)
+            return Bit(number: index, pages: start / Type2Tag.pageSize..<end)
         }
-        self.init(address: address, bits: bits, mask: Self.mask(of: bits, size: (count + 7) / 8))
+        self.init(address: address, bits: bits)
     }
 
-    private init(address: Int, bits: [Bit], mask: [UInt8], protectionPage: Int? = nil) {
+    private init(address: Int, bits: [Bit], protectionPage: Int? = nil) {
+        let numbers = bits.flatMap { [$0.number, $0.frozenBy ?? $0.number] }
+        var mask = [UInt8](repeating: 0, count: numbers.map { $0 / 8 + 1 }.max() ?? 0)
+        for number in numbers { mask[number / 8] |= 1 << (number % 8) }
         self.address = address
         self.bits = bits
         self.mask = mask
         self.protectionPage = protectionPage
-    }
-
-    private static func mask(of bits: [Bit], size: Int) -> [UInt8] {
-        bits.reduce(into: [UInt8](repeating: 0, count: size)) { $0[$1.byte] |= $1.mask }
     }
 
     /// The pages that contain the lock bytes.
@@ -103,15 +87,19 @@ struct Type2DynamicLock: Equatable {
             && !isProtected(page, in: memory)
     }
 
+    private func isSet(_ number: Int, in memory: TagMemory) -> Bool {
+        [memory[byte: address + number / 8] ?? 0].hasBit(number % 8)
+    }
+
     /// Returns whether a page can't be written any more.
     func locks(_ page: Int, in memory: TagMemory) -> Bool {
-        bits.contains { $0.pages.contains(page) && (memory[byte: address + $0.byte] ?? 0) & $0.mask != 0 }
+        bits.contains { $0.pages.contains(page) && isSet($0.number, in: memory) }
     }
 
     /// Returns a page of a data area whose lock bit is not set and can't be set any more; nil when there is none.
     func frozenPage(before end: Int, in memory: TagMemory) -> Int? {
         bits.first { bit in
-            let isFrozen = (memory[byte: address + bit.blockByte] ?? 0) & bit.blockMask != 0
+            let isFrozen = bit.frozenBy.map { isSet($0, in: memory) } ?? false
             return isFrozen && bit.pages.lowerBound < end && !locks(bit.pages.lowerBound, in: memory)
         }?.pages.lowerBound
     }

@@ -3,16 +3,12 @@ import TagProducts
 
 /// What forbids writing and locking: lock bits, a password, and the end of the memory.
 extension Type2Tag {
-    /// Reads and checks everything before the first bit is set.
-    ///
-    /// - Parameter isForWriting: whether a message with a broken length is no error, since it will be replaced.
-    /// - Returns: the writes, in order.
+    /// Reads and checks everything before the first bit is set, and returns the writes in order. For writing, a message
+    /// with a broken length is not an error, since it will be replaced.
     func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
         let containerPage = Self.containerPage
         _ = try await locate(startingAt: Type2StaticLock.page, isForWriting: isForWriting)
-        guard let container = capabilityContainer, container.isWritable else {
-            throw TagError(.readOnly, "The tag is read-only already.")
-        }
+        guard let container = capabilityContainer, container.isWritable else { throw .readOnlyAlready }
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
         guard !Type2StaticLock.locks(containerPage, in: fixed) else {
@@ -95,8 +91,6 @@ extension Type2Tag {
     /// Checks that no lock bit and no password forbids a write, and that the tag has the pages.
     ///
     /// A write of one page of the first 16 is checked for its lock bit alone: when the tag refuses it, nothing has changed.
-    ///
-    /// - Throws: ``TagError`` with `readOnly`, or with `messageTooLong` when the tag ends before the last page.
     func checkLocks(_ pages: [Int]) async throws(TagError) {
         if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
             try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
@@ -183,9 +177,8 @@ extension Type2Tag {
         TagError(.readOnly, "Page \(page) of the tag is protected by a password (NTAG213/215/216 data sheet, 8.8).")
     }
 
-    /// Reads lock bytes, and AUTH0 where the tag has it: one READ returns both.
-    ///
-    /// - Returns: false when the tag has no such pages, or does not let them be read. That does not forbid writing.
+    /// Reads lock bytes, and AUTH0 where the tag has it: one READ returns both. False when the tag has no such pages, or
+    /// does not let them be read, which does not forbid writing.
     func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
         guard lock.pagesToCheck.upperBound <= Self.maximumPageCount else { return false }
         do throws(TagError) {

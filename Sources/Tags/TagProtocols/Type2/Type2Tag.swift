@@ -212,11 +212,8 @@ public final class Type2Tag: ForumTag {
         if !isFormatted { try await write(container, to: page) }
     }
 
-    /// Finds the NDEF message TLV.
-    ///
-    /// - Parameters:
-    ///   - firstPage: the first page to read when none was read yet: 3, or 2 when the static lock bits are needed too.
-    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
+    /// Finds the NDEF message TLV; for writing, also one with a broken length. The first page to read is 3, or 2 when the
+    /// static lock bits are needed too.
     func locate(
         startingAt firstPage: Int = Type2Tag.containerPage,
         isForWriting: Bool = false
@@ -259,10 +256,6 @@ public final class Type2Tag: ForumTag {
     // MARK: Reading pages
 
     /// Reads the pages of a range that were not read yet.
-    ///
-    /// - Parameter pages: the pages, counted across all sectors.
-    /// - Throws: ``TagError`` with `lengthOverrun` or `refused` when the tag has no such page, `readProtected` when reading
-    ///   it needs a password.
     func fetch(_ pages: Range<Int>) async throws(TagError) {
         let end = max(pages.upperBound, capabilityContainer?.endPage ?? 0)
         while let unknown = memory.firstUnknownRun(in: pages) {
@@ -349,7 +342,7 @@ public final class Type2Tag: ForumTag {
     private func rolledOver(_ bytes: [UInt8]) -> Int {
         let uid = target.uid
         guard uid.count == 7 else { return 4 }
-        let header = [uid[0], uid[1], uid[2], NFCAActivation.cascadeTag ^ uid[0] ^ uid[1] ^ uid[2]] + uid[3..<7]
+        let header = uid[..<3] + [uid[..<3].reduce(NFCAActivation.cascadeTag, ^)] + uid[3..<7]
         return (1...3).first { bytes[($0 * 4)...].starts(with: header.prefix(16 - $0 * 4)) } ?? 4
     }
 
@@ -405,9 +398,8 @@ public final class Type2Tag: ForumTag {
 
     // MARK: Writing a page
 
-    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated.
-    ///
-    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the page's content is uncertain.
+    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated. When the tag refuses,
+    /// the page's content is uncertain.
     func write(_ bytes: [UInt8], to page: Int) async throws(TagError) {
         // Until the tag confirms, this page and the message in it are uncertain.
         memory.forget(page)
@@ -516,9 +508,8 @@ public final class Type2Tag: ForumTag {
         case refused(UInt8)
     }
 
-    /// Sends a command that not all tags have. A tag without it is woken again before its next command.
-    ///
-    /// - Returns: nil when the tag refuses it or does not answer, or its reader can't send it.
+    /// Sends a command that not all tags have; nil when the tag refuses it or does not answer, or its reader can't send it.
+    /// A tag without it is woken again before its next command.
     private func ask(_ command: Type2Command, retries: Int = 1) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, retries: retries) { return bytes }
@@ -536,16 +527,10 @@ public final class Type2Tag: ForumTag {
     /// Sends a command and repeats it until it is answered.
     ///
     /// After a damaged answer the command is sent again. After a timeout, and after a NAK that reports a damaged
-    /// command, the tag is first woken and selected by its UID.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - retries: how often it is repeated.
-    /// - Returns: the answer, with the length that belongs to the command, or the tag's refusal.
-    /// - Throws: ``TagError`` with `tagLost`, `badAnswer` and the rule that the tag broke, `cancelled`,
-    ///   `readerUnavailable`, `unsupported`.
+    /// command, the tag is first woken and selected by its UID. The answer has the length that belongs to the command.
     func exchange(_ command: Type2Command, retries: Int = Type2Tag.retries) async throws(TagError) -> Answer {
         if let lost { throw lost }
+        let (name, rule) = command.reference
         var failures = 0
         while true {
             try await activate()
@@ -561,7 +546,7 @@ public final class Type2Tag: ForumTag {
                     guard failures > retries else { continue }
                     // The tag is either gone, or present and never answers this command. Only the former ends its use.
                     try await activate()
-                    let reason = "The tag is there, but does not answer \(command.name) (\(command.rule))."
+                    let reason = "The tag is there, but does not answer \(name) (\(rule))."
                     throw TagError(.badAnswer, reason, link: error)
                 case .transmission, .collision:
                     // The tag may have confirmed already and wait for the sector number: start again.
@@ -569,13 +554,13 @@ public final class Type2Tag: ForumTag {
                     guard failures > retries else { continue }
                     throw TagError(
                         .badAnswer,
-                        "The answer to \(command.name) was damaged \(failures) times (\(TagError.framingRule(.nfcA))).",
+                        "The answer to \(name) was damaged \(failures) times (\(TagError.framingRule(.nfcA))).",
                         link: error
                     )
                 default:
                     // A frame that the reader can't send has not reached the tag.
                     if ![.unsupported, .frameTooLong, .tagRemoved].contains(error.code) { isActive = false }
-                    throw remember(TagError(link: error))
+                    throw TagError(link: error).remembered(in: &lost)
                 }
             }
             if let nibble = frame.nibble, nibble != Self.acknowledge {
@@ -595,10 +580,11 @@ public final class Type2Tag: ForumTag {
         guard command.answerLength > 0, frame.validBitsInLastByte == 8, frame.bytes.count == command.answerLength else {
             // The tag's state after such an answer is unknown.
             isActive = false
+            let (name, rule) = command.reference
             let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) bytes"
             throw TagError(
                 .badAnswer,
-                "The answer to \(command.name) has \(frame.bitCount) bits and has to be \(wanted) (\(command.rule))."
+                "The answer to \(name) has \(frame.bitCount) bits and has to be \(wanted) (\(rule))."
             )
         }
         return frame.bytes
@@ -610,7 +596,7 @@ public final class Type2Tag: ForumTag {
         do throws(TagError) {
             try await NFCAActivation(link: link).reactivate(target)
         } catch {
-            throw remember(error)
+            throw error.remembered(in: &lost)
         }
         isActive = true
         sector = 0
@@ -643,16 +629,11 @@ public final class Type2Tag: ForumTag {
                 // again.
                 isActive = false
                 if TagError(fatal: error) != nil || attempt == Self.retries {
-                    throw remember(TagError(link: error, over: .nfcA))
+                    throw TagError(link: error, over: .nfcA).remembered(in: &lost)
                 }
             }
         }
         let reason = "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
         throw TagError(.lengthOverrun, reason)
-    }
-
-    private func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
     }
 }

@@ -165,7 +165,7 @@ public final class Type3Tag: ForumTag {
     /// On other products only the flag protects the tag from being written.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
-        guard attributes.isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        guard attributes.isWritable else { throw .readOnlyAlready }
         try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(.writeInProgress, "A message whose write was cut off would be locked permanently.")
@@ -284,8 +284,6 @@ public final class Type3Tag: ForumTag {
     }
 
     /// Reads consecutive blocks.
-    ///
-    /// - Throws: ``TagError`` with `refused` when the tag answers with status flags.
     func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
         if let lost { throw lost }
         let result = try await remembering { () throws(TagError) -> Result<[UInt8], FeliCaCard.Status> in
@@ -303,8 +301,6 @@ public final class Type3Tag: ForumTag {
     }
 
     /// Writes consecutive blocks; with MACs in a session, one after the other.
-    ///
-    /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
     func update(_ first: Int, _ bytes: [UInt8]) async throws(TagError) {
         if let lost { throw lost }
         let blocks = first..<first + bytes.count / Self.blockSize
@@ -343,8 +339,7 @@ public final class Type3Tag: ForumTag {
         do throws(TagError) {
             return try await body()
         } catch {
-            if error.code == .tagLost { lost = error }
-            throw error
+            throw error.remembered(in: &lost)
         }
     }
 
@@ -394,17 +389,13 @@ private struct Type3AttributeBlock {
     /// The number of bytes in a block.
     static let size = 16
 
-    /// The longest message.
     var capacity: Int { blockCount * Self.size }
-    /// Whether the tag can be written.
     var isWritable: Bool { accessFlag == 0x01 && blocksPerWrite > 0 }
     /// Whether an earlier write was interrupted while there was a message, so that the content can't be trusted. This
     /// reader sets the length to 0 together with WriteF, so its interrupted writes leave an empty tag.
     var isTorn: Bool { writeFlag != 0 && messageLength > 0 }
 
     /// Checks that the message's length is not beyond the capacity. A write replaces such a length.
-    ///
-    /// - Throws: ``TagError`` with `lengthOverrun`.
     func checkLength() throws(TagError) {
         guard messageLength <= capacity else {
             let reason = "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
@@ -419,10 +410,6 @@ private struct Type3AttributeBlock {
         self.blockCount = blockCount
     }
 
-    /// Reads a block.
-    ///
-    /// - Parameter bytes: the block's 16 bytes.
-    /// - Throws: ``TagError`` with `badChecksum`, `badVersion`, `noCapabilityContainer`.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == Self.size, bytes.contains(where: { $0 != 0 }) else {
             throw TagError(.noCapabilityContainer, "The attribute information block is empty (NFC Forum T3T 1.0, 6.1).")

@@ -131,7 +131,7 @@ public final class Type5Tag: ForumTag {
     /// blocks: the rest then stays open to programs that ignore the container.
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard let container = capabilityContainer, container.isWritable || isLocking else { throw Self.isReadOnly }
+        guard let container = capabilityContainer, container.isWritable || isLocking else { throw .readOnlyAlready }
         try await fetch(0..<blockSize)
         guard var first = memory[unit: 0] else { return }
         needsAddress = true
@@ -160,7 +160,7 @@ public final class Type5Tag: ForumTag {
         // Later procedures start as if nothing was read, and take the same time.
         defer { forgetMemory() }
         _ = try await locate(isForWriting: true)
-        guard let container = capabilityContainer, container.isWritable else { throw Self.isReadOnly }
+        guard let container = capabilityContainer, container.isWritable else { throw .readOnlyAlready }
         needsAddress = true
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(
@@ -193,10 +193,7 @@ public final class Type5Tag: ForumTag {
         layout = nil
     }
 
-    /// Finds the NDEF message TLV.
-    ///
-    /// - Parameter isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be
-    ///   written.
+    /// Finds the NDEF message TLV; for writing, also one with a broken length.
     private func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
@@ -260,7 +257,6 @@ public final class Type5Tag: ForumTag {
         throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
     }
 
-    private static let isReadOnly = TagError(.readOnly, "The tag is read-only already.")
     private static let forbiddenByContainer = TagError(
         .readOnly,
         "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2)."
@@ -274,8 +270,6 @@ public final class Type5Tag: ForumTag {
     private static let maximumBlockCount = 65536
 
     /// Reads the bytes of a range that were not read yet.
-    ///
-    /// - Throws: ``TagError`` with `lengthOverrun` when a block does not exist.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         if blockSize == 0 { try await readFirstBlocks() }
         var units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
@@ -353,9 +347,7 @@ public final class Type5Tag: ForumTag {
 
     // MARK: Writing blocks
 
-    /// Writes a block.
-    ///
-    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the block's content is uncertain.
+    /// Writes a block. When the tag refuses, the block's content is uncertain.
     func write(_ bytes: [UInt8], to block: Int) async throws(TagError) {
         // Until the tag confirms, this block and what is in it are uncertain.
         memory.forget(block)
@@ -528,12 +520,6 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Sends a command and repeats it until it is answered.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - parameters: the bytes after the UID.
-    ///   - isWrite: whether the tag programs its memory.
-    /// - Throws: ``TagError`` with `badAnswer`, `tagLost` when the reader reports it, `readerUnavailable`, `cancelled`.
     private func exchange(
         _ command: ISO15693Command,
         _ parameters: [UInt8],
@@ -551,13 +537,13 @@ public final class Type5Tag: ForumTag {
             do throws(LinkError) {
                 let answer = try await send(request, isWrite: isWrite)
                 needsAddress = false
-                switch try? ISO15693Response(answer) {
+                switch ISO15693Response(answer) {
                 case .success(let bytes): return .bytes(bytes)
                 case .failure(let code): return .refused(code)
                 case nil: throw LinkError(.protocolViolation, "A response has no flags (ISO/IEC 15693-3, 7.4).")
                 }
             } catch {
-                if TagError(fatal: error) != nil { throw loss(error) }
+                if TagError(fatal: error) != nil { throw TagError(link: error, over: .nfcV).remembered(in: &lost) }
                 failure = error
             }
         }
@@ -587,12 +573,7 @@ public final class Type5Tag: ForumTag {
         }
     }
 
-    /// Converts an error, and records when the tag is lost.
-    private func loss(_ error: LinkError) -> TagError {
-        let failure = TagError(link: error, over: .nfcV)
-        if failure.code == .tagLost { lost = failure }
-        return failure
-    }
+    private func loss(_ error: LinkError) -> TagError { TagError(link: error, over: .nfcV).remembered(in: &lost) }
 }
 
 /// The capability container of a Type 5 tag, 4 or 8 bytes at the start of the memory (NFC Forum T5T 1.0, 4.3).
@@ -603,14 +584,9 @@ struct Type5CapabilityContainer: Equatable {
     var areaLength: Int
 
     /// Returns whether the container has 8 bytes, by its first four.
-    static func isLong(_ bytes: [UInt8]) -> Bool {
-        bytes.count > 2 && bytes[2] == 0
-    }
+    static func isLong(_ bytes: [UInt8]) -> Bool { bytes.count > 2 && bytes[2] == 0 }
 
-    /// Reads a container.
-    ///
-    /// - Parameter bytes: the memory's first bytes: at least four, and eight if there are as many.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
+    /// Reads the memory's first bytes: at least four, and eight if there are as many.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count >= 4, bytes[0] == 0xE1 || bytes[0] == 0xE2 else {
             let reason = "The memory does not begin with E1 or E2 (NFC Forum T5T 1.0, 4.3.1)."
@@ -630,11 +606,7 @@ struct Type5CapabilityContainer: Equatable {
         }
     }
 
-    /// Creates the container for a memory.
-    ///
-    /// - Parameters:
-    ///   - size: the memory's size in bytes.
-    ///   - hasLongAddresses: whether the memory has more than 256 blocks.
+    /// Creates the container for a memory; it has long addresses with more than 256 blocks.
     init?(forMemoryOf size: Int, hasLongAddresses: Bool) {
         guard size >= 16 else { return nil }
         let magic: UInt8 = hasLongAddresses ? 0xE2 : 0xE1
@@ -651,9 +623,7 @@ struct Type5CapabilityContainer: Equatable {
 
     /// The addresses of the data area, according to the container.
     var area: Range<Int> { bytes.count..<bytes.count + 8 * areaLength }
-    /// Whether reading is unrestricted.
     var isReadable: Bool { bytes[1] >> 2 & 3 == 0 }
-    /// Whether writing is unrestricted.
     var isWritable: Bool { bytes[1] & 3 == 0 }
     /// Whether the tag answers a write only after another EOF.
     var usesSpecialFrame: Bool { bytes[3] & 0x10 != 0 }
