@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
-import TagProducts
 
 /// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages are counted across all
 /// sectors.
@@ -118,23 +117,4 @@ struct Type2CapabilityContainer: Equatable {
 
     /// The page after the last one of the data area.
     var endPage: Int { area.upperBound / Type2Tag.pageSize }
-}
-
-/// The lock bits for pages 3 to 15, in page 2 (NFC Forum T2T 1.2, 4.2).
-enum Type2StaticLock {
-    static let page = 2
-
-    /// Returns whether a page can't be written any more, by the four bytes of page 2.
-    static func locks(_ page: Int, in bytes: [UInt8]) -> Bool {
-        bytes.count == 4 && lock(page).map { bytes.hasBit(16 + $0.bit) } ?? false
-    }
-
-    /// Returns whether a page's lock bit is not set and can't be set any more, because its block-lock bit is set.
-    static func isFrozen(_ page: Int, in bytes: [UInt8]) -> Bool {
-        bytes.count == 4 && !locks(page, in: bytes) && lock(page).map { bytes.hasBit(16 + $0.frozenBy) } ?? false
-    }
-
-    private static func lock(_ page: Int) -> LockField.Lock? {
-        LockField.statically.locks.first { $0.pages.contains(page) }
-    }
 }
