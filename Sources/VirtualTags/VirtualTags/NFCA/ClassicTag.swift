@@ -155,14 +155,13 @@ extension ClassicContents {
 /// Its cipher, Crypto-1, is not modelled. Core NFC on phones can't authenticate either, so everything protected by an
 /// authentication is out of reach. The card is activated with its UID, ATQA and SAK. It answers an authentication (60,
 /// 61) with a nonce and then stays silent, like after a wrong answer from the reader. It refuses every other command.
-public final class ClassicTag: VirtualTag {
+public final class ClassicTag: ChipTag {
     /// The card's persistent state.
     public let contents: ClassicContents
-    private let chip: Locked<ClassicChip>
+    let chip: Locked<ClassicChip>
 
     /// Creates a card. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: ClassicContents) {
-        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
         chip = Locked(ClassicChip(contents))
     }
@@ -170,19 +169,11 @@ public final class ClassicTag: VirtualTag {
     public var technology: Technology { .nfcA }
 
     public var identifier: [UInt8] { contents.uid }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
 }
 
 /// The state machine of a MIFARE Classic, as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10
 /// and 12).
-struct ClassicChip: Sendable {
+struct ClassicChip: TagChip {
     /// The 4-bit code of a refusal: not allowed.
     private static let notAllowed: UInt8 = 0x4
     private static let checksum: UInt8 = 0x5
@@ -200,7 +191,7 @@ struct ClassicChip: Sendable {
     }
 
     mutating func losePower() {
-        listener.reset()
+        listener.losePower()
         awaitsReader = false
     }
 

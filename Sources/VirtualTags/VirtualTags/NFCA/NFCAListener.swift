@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
+public import TagLink
 
 /// The tag's side of NFC-A activation. It answers a frame, or passes it to the layer above.
 ///
@@ -37,6 +37,7 @@ struct NFCAListener: Sendable {
     /// Creates the layer for a UID of 4, 7 or 10 bytes without cascade tags. The low byte of ATQA is sent first. SAK is that
     /// of the last cascade level.
     init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+        precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         var levels: [[UInt8]] = []
         var rest = uid[...]
         while rest.count > 4 {
@@ -56,7 +57,7 @@ struct NFCAListener: Sendable {
         atqa.bytes[0] &= 0x3F
     }
 
-    mutating func reset() {
+    mutating func losePower() {
         state = .idle
         wasHalted = false
     }
@@ -130,5 +131,52 @@ struct NFCAListener: Sendable {
         }
         deselect()
         return .silence
+    }
+}
+
+/// A virtual NFC-A tag that can be activated, but answers no commands, such as one from a dump without memory.
+public final class NFCATag: ChipTag {
+    /// The data of the tag.
+    public let contents: NFCAContents
+    let chip: Locked<NFCAListener>
+
+    /// Creates a tag. Its UID must have 4, 7 or 10 bytes.
+    public init(_ contents: NFCAContents) {
+        self.contents = contents
+        chip = Locked(NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak))
+    }
+
+    public var technology: Technology { .nfcA }
+
+    public var identifier: [UInt8] { contents.uid }
+}
+
+/// A chip that only can be activated. After any command it is deselected.
+extension NFCAListener: TagChip {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        switch receive(frame) {
+        case .answer(let answer), .woken(let answer): return TagAnswer(answer)
+        case .command, .damaged:
+            deselect()
+            return nil
+        case .silence: return nil
+        }
+    }
+}
+
+/// The data of an NFC-A tag of which only the activation is known.
+public struct NFCAContents: Sendable, Hashable {
+    /// The UID, 4, 7 or 10 bytes.
+    public var uid: [UInt8]
+    /// ATQA. The low byte is sent first.
+    public var atqa: UInt16
+    /// SAK.
+    public var sak: UInt8
+
+    /// Creates contents.
+    public init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+        self.uid = uid
+        self.atqa = atqa
+        self.sak = sak
     }
 }

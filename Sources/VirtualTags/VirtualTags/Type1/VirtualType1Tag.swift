@@ -9,10 +9,10 @@ public import TagLink
 ///
 /// A forbidden command gets no answer, for example a write to a locked block, or a command with another UID. A command
 /// that a fault plan refuses gets none either.
-public final class VirtualType1Tag: VirtualTag {
+public final class VirtualType1Tag: ChipTag {
     /// The product.
     public let product: Type1Product
-    private let chip: Locked<Type1Chip>
+    let chip: Locked<Type1Chip>
 
     /// The UID of tags that are created without one.
     public static let defaultUID: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x2A]
@@ -42,14 +42,6 @@ public final class VirtualType1Tag: VirtualTag {
 
     /// The current persistent state of the tag.
     public var contents: Type1Contents { chip.withLock { $0.contents } }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
 }
 
 /// The persistent state of a Type 1 tag, as in an image of the tag.
@@ -84,7 +76,7 @@ public struct Type1Contents: Sendable, Hashable {
 ///
 /// A Type 1 tag has no anticollision and no SAK. After REQA or WUPA it accepts commands, and each command contains the
 /// UID (NFC Forum T1T 1.2, 5). A forbidden command gets no answer.
-struct Type1Chip: Sendable {
+struct Type1Chip: TagChip {
     /// The time for erasing and programming, and for programming alone. These values are not checked against a data
     /// sheet, because none was available.
     static let eraseTime = Airtime.microseconds(5200)

@@ -4,7 +4,7 @@ import TagLink
 import TagProducts
 
 /// The state machine of a Type 2 tag: it takes a frame and returns the answer.
-struct Type2Chip: Sendable {
+struct Type2Chip: TagChip {
     enum Reply {
         case data([UInt8])
         case acknowledge
@@ -83,7 +83,7 @@ struct Type2Chip: Sendable {
     var product: Type2Product { contents.product }
 
     mutating func losePower() {
-        listener.reset()
+        listener.losePower()
         beginActivation()
         hasCountedReading = false
         latched.isConfigurationLocked = configurationAccess & 0x40 != 0

@@ -9,14 +9,13 @@ public import TagLink
 ///
 /// Commands, refusals, locks, counters and passwords follow the product's data sheet. Read the memory with ``contents``
 /// at any time between two exchanges.
-public final class VirtualType2Tag: VirtualTag {
+public final class VirtualType2Tag: ChipTag {
     /// The product.
     public let product: Type2Product
-    private let chip: Locked<Type2Chip>
+    let chip: Locked<Type2Chip>
 
     /// Creates a tag with the given contents. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: Type2Contents) {
-        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
         chip = Locked(Type2Chip(contents))
     }
@@ -33,14 +32,6 @@ public final class VirtualType2Tag: VirtualTag {
 
     /// The current persistent state of the tag.
     public var contents: Type2Contents { chip.withLock { $0.contents } }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
 }
 
 /// The persistent state of a Type 2 tag, as in an image of the tag.

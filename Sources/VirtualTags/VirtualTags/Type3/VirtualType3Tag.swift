@@ -13,14 +13,14 @@ public import TagLink
 /// answers of several tags. The secure commands of FeliCa Standard are not answered.
 ///
 /// If a fault plan refuses a read or write, the answer has the status flags FF 70.
-public final class VirtualType3Tag: VirtualTag {
+public final class VirtualType3Tag: ChipTag {
     /// The persistent state of a Type 3 tag.
     public indirect enum Contents: Sendable, Hashable {
         case liteS(FeliCaLiteSContents)
         case standard(FeliCaStandardContents)
     }
 
-    private let chip: Locked<Type3Chip>
+    let chip: Locked<Type3Chip>
 
     /// Creates a FeliCa Lite-S.
     public init(_ contents: FeliCaLiteSContents) {
@@ -54,18 +54,10 @@ public final class VirtualType3Tag: VirtualTag {
 
     /// The current persistent state of the tag.
     public var contents: Contents { chip.withLock { $0.felica.state } }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
 }
 
 /// The state machine of a Type 3 tag: framing, polling with slots, and a chip.
-struct Type3Chip: Sendable {
+struct Type3Chip: TagChip {
     var felica: any FeliCaChip
     private var random: SplitMix64
 

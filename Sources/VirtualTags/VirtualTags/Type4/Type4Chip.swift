@@ -2,7 +2,7 @@
 import TagLink
 
 /// The state machine of a Type 4 tag: activation, ISO-DEP, and a card above them.
-struct Type4Chip: Sendable {
+struct Type4Chip: TagChip {
     /// The activation; one of the two is nil.
     private var listenerA: NFCAListener?
     private var listenerB: NFCBListener?
@@ -63,7 +63,7 @@ struct Type4Chip: Sendable {
     }
 
     mutating func losePower() {
-        listenerA?.reset()
+        listenerA?.losePower()
         listenerB?.reset()
         endProtocol()
         applyConfiguration()

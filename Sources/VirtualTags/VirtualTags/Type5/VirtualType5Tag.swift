@@ -16,10 +16,10 @@ public import TagLink
 /// Passwords, protected pages, privacy and destruction of ICODE SLIX2 are modelled. So are areas, passwords, kill and
 /// untraceable mode of ST25TV, and areas, passwords and the mailbox of ST25DV. For its host, use ``putMessage(_:)`` and
 /// ``takeMessage()``.
-public final class VirtualType5Tag: VirtualTag {
+public final class VirtualType5Tag: ChipTag {
     /// The product.
     public let product: Type5Product
-    private let chip: Locked<Type5Chip>
+    let chip: Locked<Type5Chip>
 
     /// Creates a tag with the given contents. The UID must have 8 bytes, and the memory must fit into the product.
     public init(_ contents: Type5Contents) {
@@ -69,14 +69,6 @@ public final class VirtualType5Tag: VirtualTag {
             guard chip.mailbox.holdsMessageForHost else { return nil }
             return chip.mailbox.read(0..<chip.mailbox.message.count, by: .host)
         }
-    }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
     }
 }
 
