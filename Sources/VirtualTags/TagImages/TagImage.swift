@@ -57,9 +57,7 @@ public struct TagImage: Sendable {
     public var uid: [UInt8] { contents.uid }
 
     /// Creates a virtual tag with the contents of the image.
-    public func makeTag() -> any VirtualTag {
-        contents.makeTag()
-    }
+    public func makeTag() -> any VirtualTag { contents.makeTag() }
 
     /// Stores a tag's current contents in the image.
     ///

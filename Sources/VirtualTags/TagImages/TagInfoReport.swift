@@ -11,9 +11,7 @@ struct TagInfoReport: ImageSource {
 
     var format: TagImage.Format { .tagInfo }
 
-    func encoded(_ now: TagContents) -> [UInt8]? {
-        now == contents ? bytes : nil
-    }
+    func encoded(_ now: TagContents) -> [UInt8]? { now == contents ? bytes : nil }
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         self.bytes = bytes

@@ -58,9 +58,7 @@ extension ChipTag {
         chip.withLock { $0.receive(request, injectedFault: injectedFault) }
     }
 
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
+    public func losePower() { chip.withLock { $0.losePower() } }
 }
 
 extension [UInt8] {
@@ -204,9 +202,7 @@ extension Frame {
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    package init(seed: UInt64) {
-        state = seed
-    }
+    package init(seed: UInt64) { state = seed }
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -219,9 +215,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 
 extension SplitMix64 {
     /// Creates a generator from a tag's identifier, so that a tag behaves the same in every run.
-    package init(identifier: [UInt8]) {
-        self.init(seed: UInt64(bytes: identifier))
-    }
+    package init(identifier: [UInt8]) { self.init(seed: UInt64(bytes: identifier)) }
 
     /// Returns random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {

@@ -130,9 +130,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     public var rawValue: UInt16
 
     /// Creates a status word.
-    public init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// 9000: success.
     public static let success = StatusWord(rawValue: 0x9000)

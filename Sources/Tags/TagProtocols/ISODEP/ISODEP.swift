@@ -317,9 +317,7 @@ public struct ISODEPParameters: Sendable, Hashable {
     static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
     /// Returns the frame size for an FSCI or FSDI. Reserved values mean 256 bytes (ISO/IEC 14443-4, 5.2.3).
-    public static func frameSize(index: UInt8) -> Int {
-        frameSizes[min(Int(index), frameSizes.count - 1)]
-    }
+    public static func frameSize(index: UInt8) -> Int { frameSizes[min(Int(index), frameSizes.count - 1)] }
 
     /// Returns the largest FSDI for a reader with a frame limit.
     public static func frameSizeIndex(fitting limit: Int) -> UInt8 {

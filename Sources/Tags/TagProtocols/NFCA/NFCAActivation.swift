@@ -16,9 +16,7 @@ public struct NFCAActivation: Sendable {
     /// Creates the procedure for a field.
     ///
     /// - Parameter link: an NFC-A link.
-    public init(link: any FrameLink) {
-        self.link = link
-    }
+    public init(link: any FrameLink) { self.link = link }
 
     /// Activates every tag in the field, one after the other. The last one stays ACTIVE; the others are halted.
     ///
@@ -174,9 +172,7 @@ extension NFCAActivation {
 
         /// Returns ATQA for a tag with 1 to 3 cascade levels. When several tags answered at once, only the size of its
         /// UID is known (ISO/IEC 14443-3, 6.5.2).
-        func atqaOfTag(levels: Int) -> UInt16 {
-            isCrowded ? [0x0004, 0x0044, 0x0084][levels - 1] : atqa
-        }
+        func atqaOfTag(levels: Int) -> UInt16 { isCrowded ? [0x0004, 0x0044, 0x0084][levels - 1] : atqa }
     }
 
     /// SEL of the three cascade levels.
@@ -377,9 +373,7 @@ public struct NFCATarget: Sendable, Hashable {
 extension NFCATarget {
     /// Returns whether an ATQA belongs to a Type 1 tag: no anticollision, configuration 1100 (NFC Forum Digital 2.3,
     /// 6.6.3).
-    static func isType1(atqa: UInt16) -> Bool {
-        atqa & 0x0F1F == 0x0C00
-    }
+    static func isType1(atqa: UInt16) -> Bool { atqa & 0x0F1F == 0x0C00 }
 
     /// Whether this is a Type 1 tag, such as a Topaz.
     public var isType1: Bool { sak == nil && Self.isType1(atqa: atqa) }

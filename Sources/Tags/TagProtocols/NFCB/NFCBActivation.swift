@@ -16,9 +16,7 @@ public struct NFCBActivation: Sendable {
     /// Creates the procedure for a field.
     ///
     /// - Parameter link: an NFC-B link.
-    public init(link: any FrameLink) {
-        self.link = link
-    }
+    public init(link: any FrameLink) { self.link = link }
 
     /// Finds every card in the field. Afterwards all of them wait for ATTRIB or HLTB.
     ///

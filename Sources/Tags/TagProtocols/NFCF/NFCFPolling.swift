@@ -22,9 +22,7 @@ public struct NFCFPolling: Sendable {
     /// Creates the procedure for a field.
     ///
     /// - Parameter link: an NFC-F link.
-    public init(link: any FrameLink) {
-        self.link = link
-    }
+    public init(link: any FrameLink) { self.link = link }
 
     /// Polls for a system. When the answers of no slot can be read, because they are damaged or collide, tags are asked again a
     /// few times: where there is more than one slot, with the most, of which each tag chooses another one.

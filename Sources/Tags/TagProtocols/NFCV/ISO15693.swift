@@ -155,9 +155,7 @@ public struct NFCVInventory: Sendable {
     /// Creates the procedure for a field.
     ///
     /// - Parameter link: an NFC-V link.
-    public init(link: any FrameLink) {
-        self.link = link
-    }
+    public init(link: any FrameLink) { self.link = link }
 
     /// Finds every tag in the field.
     ///

@@ -72,9 +72,7 @@ public final class Type1Tag: ForumTag {
     }
 
     /// Marks the tag as answering again. A Type 1 tag has no state to reset.
-    public func wasActivated() {
-        lost = nil
-    }
+    public func wasActivated() { lost = nil }
 
     public func forgetMemory() {
         memory = TagMemory(unitSize: memory.unitSize, limit: memory.limit)

@@ -426,9 +426,7 @@ public final class Type2Tag: ForumTag {
     /// - Returns: the name as its manufacturer writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when it is
     ///   unknown.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
-    public func identifyProduct() async throws(TagError) -> String? {
-        try await product()?.name
-    }
+    public func identifyProduct() async throws(TagError) -> String? { try await product()?.name }
 
     /// Returns the product. The tag is asked only once.
     func product() async throws(TagError) -> Type2Product? {
@@ -459,9 +457,7 @@ public final class Type2Tag: ForumTag {
     }
 
     /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
-    package func readSignature() async throws(TagError) -> [UInt8]? {
-        try await ask(.readSignature)
-    }
+    package func readSignature() async throws(TagError) -> [UInt8]? { try await ask(.readSignature) }
 
     /// Reads a counter with READ_CNT, and its state with CHECK_TEARING_EVENT.
     ///

@@ -58,9 +58,7 @@ public final class Type4Tag: ForumTag {
     /// Creates a tag.
     ///
     /// - Parameter link: the link to the card. Any application may be selected.
-    public init(link: any APDULink) {
-        self.link = link
-    }
+    public init(link: any APDULink) { self.link = link }
 
     /// Starts ISO-DEP, unless it was started before.
     public func prepare() async throws(TagError) {

@@ -65,9 +65,7 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Marks the tag as answering again. The cached memory stays valid.
-    public func wasActivated() {
-        lost = nil
-    }
+    public func wasActivated() { lost = nil }
 
     public func forgetMemory() {
         blockSize = 0

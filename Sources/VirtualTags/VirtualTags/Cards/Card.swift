@@ -148,9 +148,7 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
     public var rawValue: UInt16
 
     /// Creates a status from its two bytes.
-    public init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Success.
     public static let success = CardStatus(rawValue: 0x9000)
@@ -198,9 +196,7 @@ public struct ApplicationCard: Card {
     private var selected: Int?
 
     /// Creates a card without a selected application.
-    public init(_ applications: [any CardApplication]) {
-        self.applications = applications
-    }
+    public init(_ applications: [any CardApplication]) { self.applications = applications }
 
     /// The selected application; nil when none is selected.
     public var selectedApplication: (any CardApplication)? { selected.map { applications[$0] } }
@@ -295,7 +291,5 @@ public struct ScriptedCard: Card {
     }
 
     /// Restarts the script.
-    public mutating func losePower() {
-        given = [:]
-    }
+    public mutating func losePower() { given = [:] }
 }

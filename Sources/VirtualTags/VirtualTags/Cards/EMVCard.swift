@@ -13,9 +13,7 @@ public struct EMVContents: Sendable, Hashable {
         public var digits: [UInt8]
 
         /// Creates a date from year, month and day in BCD.
-        public init(_ digits: [UInt8] = [0, 0, 0]) {
-            self.digits = digits
-        }
+        public init(_ digits: [UInt8] = [0, 0, 0]) { self.digits = digits }
 
         var isKnown: Bool { digits.contains { $0 != 0 } }
     }
@@ -88,9 +86,7 @@ public struct EMVCard: Card {
         card.process(message, tear: tear)
     }
 
-    public mutating func losePower() {
-        card.losePower()
-    }
+    public mutating func losePower() { card.losePower() }
 }
 
 private struct EMVDirectory: CardApplication {
@@ -133,9 +129,7 @@ private struct EMVApplication: CardApplication {
         return CardAnswer(DataObject(0x6F, objects).bytes, status: .success)
     }
 
-    mutating func deselect() {
-        isInitiated = false
-    }
+    mutating func deselect() { isInitiated = false }
 
     mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
         CardAnswer { () throws(CardStatus) in

@@ -47,9 +47,7 @@ public struct DESFireCard: NativeCard {
         random = SplitMix64(identifier: contents.uid)
     }
 
-    public mutating func losePower() {
-        select(nil)
-    }
+    public mutating func losePower() { select(nil) }
 
     /// Selects an application or the card itself. This ends an authentication.
     mutating func select(_ application: Int?) {

@@ -21,9 +21,7 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     public var isEmpty: Bool { faults.isEmpty }
 
     /// Returns the same faults with another seed.
-    public func seeded(_ seed: UInt64) -> FaultPlan {
-        FaultPlan(faults, seed: seed)
-    }
+    public func seeded(_ seed: UInt64) -> FaultPlan { FaultPlan(faults, seed: seed) }
 
     /// Combines two plans, with the seed of the first one.
     public static func + (one: FaultPlan, other: FaultPlan) -> FaultPlan {
@@ -37,9 +35,7 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     // MARK: Plans of one fault
 
     /// The tag leaves before exchange `k`, counted from 0.
-    public static func loss(atExchange k: Int) -> FaultPlan {
-        FaultPlan([Fault(.loss, at: .exchange(k))])
-    }
+    public static func loss(atExchange k: Int) -> FaultPlan { FaultPlan([Fault(.loss, at: .exchange(k))]) }
 
     /// The power is cut right after the `k`-th write command was programmed. Its acknowledgement is never received.
     ///
@@ -210,9 +206,7 @@ struct ArmedFaults: Sendable {
         return faulty
     }
 
-    mutating func countWrite() {
-        writes += 1
-    }
+    mutating func countWrite() { writes += 1 }
 }
 
 struct FaultyExchange {
@@ -225,9 +219,7 @@ struct FaultyExchange {
     /// Whether a tag resets and stays in the field when it lacks the power for a write; otherwise all tags are gone.
     private(set) var keepsTags = false
 
-    init(random: UInt64) {
-        self.random = random
-    }
+    init(random: UInt64) { self.random = random }
 
     mutating func add(_ effect: Fault.Effect) {
         switch effect {

@@ -46,9 +46,7 @@ public final class VirtualField: FieldDriver {
         technologies.contains(technology) ? links[Int(technology.rawValue)] : nil
     }
 
-    public func setCarrier(_ isOn: Bool) async throws(LinkError) {
-        switchCarrier(isOn)
-    }
+    public func setCarrier(_ isOn: Bool) async throws(LinkError) { switchCarrier(isOn) }
 
     /// Switches the carrier on or off, without waiting. When it is switched off, tags lose their volatile state.
     public func switchCarrier(_ isOn: Bool) {

@@ -15,9 +15,7 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
     public var description: String { rawValue }
 
     /// Finds the product with a name such as `MIFARE Classic 1K`; nil for an unknown name.
-    public init?(named name: String) {
-        self.init(rawValue: name)
-    }
+    public init?(named name: String) { self.init(rawValue: name) }
 
     /// Finds the product with a memory of this size in bytes; nil when there is none.
     public init?(memorySize: Int) {

@@ -63,9 +63,7 @@ struct NFCAListener: Sendable {
     }
 
     /// Returns to IDLE, or to HALT if the tag was woken from there, after an error or an unexpected command.
-    mutating func deselect() {
-        state = wasHalted ? .halt : .idle
-    }
+    mutating func deselect() { state = wasHalted ? .halt : .idle }
 
     mutating func receive(_ frame: Frame) -> Outcome {
         if frame.checksum == .none, frame.bytes.count == 1, frame.validBitsInLastByte == 7 {

@@ -49,9 +49,7 @@ extension [UInt8] {
     }
 
     /// The bytes, then 80 and zeros up to whole blocks (ISO/IEC 9797-1, padding method 2).
-    func paddedWithMark(to block: Int) -> [UInt8] {
-        (self + [0x80]).padded(to: block)
-    }
+    func paddedWithMark(to block: Int) -> [UInt8] { (self + [0x80]).padded(to: block) }
 
     /// The bytes without the mark 80 and the zeros after it; nil when there is no mark.
     var withoutMark: [UInt8]? {
@@ -59,9 +57,7 @@ extension [UInt8] {
         return Array(self[..<end])
     }
 
-    func combined(with other: some Sequence<UInt8>) -> [UInt8] {
-        zip(self, other).map { $0 ^ $1 }
-    }
+    func combined(with other: some Sequence<UInt8>) -> [UInt8] { zip(self, other).map { $0 ^ $1 } }
 
     /// The CRC-32 of MIFARE DESFire, low byte first. It is that of IEEE 802.3 without the final inversion.
     var desfireCRC32: [UInt8] {
@@ -126,9 +122,7 @@ public struct CommunicationSettings: RawRepresentable, Sendable, Hashable {
 package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package var rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let success = DESFireStatus(rawValue: 0x00)
     /// READ SIGNATURE was successful. No other command has this status (NXP AN12196; AN12343, table 44).

@@ -36,9 +36,7 @@ public final class VirtualType1Tag: ChipTag {
     public var identifier: [UInt8] { chip.withLock { $0.contents.uid } }
 
     /// Returns whether the UID begins with these bytes. Readers only know the first four, which RID returns.
-    public func answers(to identifier: [UInt8]) -> Bool {
-        self.identifier.starts(with: identifier)
-    }
+    public func answers(to identifier: [UInt8]) -> Bool { self.identifier.starts(with: identifier) }
 
     /// The current persistent state of the tag.
     public var contents: Type1Contents { chip.withLock { $0.contents } }
@@ -85,13 +83,9 @@ struct Type1Chip: TagChip {
     var contents: Type1Contents
     private var isReady = false
 
-    init(_ contents: Type1Contents) {
-        self.contents = contents
-    }
+    init(_ contents: Type1Contents) { self.contents = contents }
 
-    mutating func losePower() {
-        isReady = false
-    }
+    mutating func losePower() { isReady = false }
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         if frame.validBitsInLastByte == 7, frame.bytes.count == 1 {
@@ -145,9 +139,7 @@ struct Type1Chip: TagChip {
         }
     }
 
-    private func answer(_ bytes: [UInt8]) -> TagAnswer {
-        TagAnswer(Frame(bytes, checksum: .crcB))
-    }
+    private func answer(_ bytes: [UInt8]) -> TagAnswer { TagAnswer(Frame(bytes, checksum: .crcB)) }
 
     // MARK: Reading
 

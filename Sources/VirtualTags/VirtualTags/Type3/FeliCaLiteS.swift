@@ -9,9 +9,7 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
         public var rawValue: UInt8
 
         /// Creates a block number.
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The register, which can only count down.
         public static let register = Block(rawValue: 0x0E)

@@ -296,9 +296,7 @@ struct FeliCaStandardChip: FeliCaChip {
     }
 
     /// Attributes 0C to 0F: block 0 is the newest record, and a write moves the others.
-    private static func isCyclic(_ code: UInt16) -> Bool {
-        (0x0C...0x0F).contains(code & 0x3F)
-    }
+    private static func isCyclic(_ code: UInt16) -> Bool { (0x0C...0x0F).contains(code & 0x3F) }
 
     private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) throws(FeliCaStatus)
     {

@@ -66,9 +66,7 @@ struct Type3Chip: TagChip {
         random = SplitMix64(identifier: felica.idm)
     }
 
-    mutating func losePower() {
-        felica.losePower()
-    }
+    mutating func losePower() { felica.losePower() }
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         guard let bytes = frame.payload(checkedBy: .nfcF), bytes.count >= 2, Int(bytes[0]) == bytes.count else {
@@ -192,9 +190,7 @@ struct FeliCaStatus: Error, Hashable {
         case wrongCode = 0xB2
     }
 
-    static func whole(_ code: UInt8) -> FeliCaStatus {
-        FeliCaStatus(flag1: 0xFF, flag2: code)
-    }
+    static func whole(_ code: UInt8) -> FeliCaStatus { FeliCaStatus(flag1: 0xFF, flag2: code) }
 
     /// An error in the block list: flag 1 has the bit of its position.
     static func block(_ position: Int, _ error: BlockError) -> FeliCaStatus {

@@ -131,7 +131,5 @@ struct ISODEPListener: Sendable {
     }
 
     /// Returns the bytes before a block's information: the PCB, and the CID if the request had one.
-    private func header(_ pcb: UInt8) -> [UInt8] {
-        usesCID ? [pcb | 0x08, cid] : [pcb]
-    }
+    private func header(_ pcb: UInt8) -> [UInt8] { usesCID ? [pcb | 0x08, cid] : [pcb] }
 }

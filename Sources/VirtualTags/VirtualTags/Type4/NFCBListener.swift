@@ -46,14 +46,10 @@ struct NFCBListener: Sendable {
     }
 
     /// Resets the state, like a loss of power.
-    mutating func reset() {
-        state = .idle
-    }
+    mutating func reset() { state = .idle }
 
     /// Goes to HALT, like after S(DESELECT).
-    mutating func halt() {
-        state = .halt
-    }
+    mutating func halt() { state = .halt }
 
     /// Handles a frame. A frame with a wrong checksum is ignored.
     mutating func receive(_ frame: Frame) -> Outcome {

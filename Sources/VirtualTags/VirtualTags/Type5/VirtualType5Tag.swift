@@ -163,9 +163,7 @@ public struct ICODEProtection: Sendable, Hashable {
     public struct Condition: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
 
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The lower page needs the read password.
         public static let readLow = Condition(rawValue: 0x01)
