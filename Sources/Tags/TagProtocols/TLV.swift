@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Searches the TLVs of a data area for the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3; T5T 1.0,
-/// 4.4).
+/// Searches a data area for the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3; T5T 1.0, 4.4).
 ///
 /// It asks for bytes as it needs them. Every step moves forward, so even an area full of NULL TLVs ends.
 struct TLVWalk {
@@ -241,8 +240,7 @@ struct TLVWritePlan {
     /// All units with a byte of the new TLV, ascending.
     var units: [Int] { Set(target.keys.map { $0 / unitSize }).sorted() }
 
-    /// The units with bytes that must not change: bytes before the TLV, lock and reserved bytes, and bytes after the
-    /// data area.
+    /// The units with bytes that must not change: before the TLV, lock and reserved bytes, and after the data area.
     var unitsToPreserve: [Int] {
         units.filter { unit in
             (unit * unitSize..<(unit + 1) * unitSize).contains { address in

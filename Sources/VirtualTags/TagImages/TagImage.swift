@@ -87,8 +87,7 @@ extension TagImage {
         case proxmarkText = "proxmark-eml"
         /// Only the memory, as the tools of libnfc write it: MIFARE Classic, MIFARE Ultralight and NTAG.
         case mfd
-        /// The XML reports of NXP's TagInfo. They can be read but not written, because they lack everything that a
-        /// phone can't read.
+        /// The XML reports of NXP's TagInfo. They can only be read, because they lack what a phone can't read.
         case tagInfo = "taginfo"
 
         /// The format's name, for sentences.
@@ -174,8 +173,7 @@ protocol ImageSource: Sendable {
     /// The names of the parts that ``contents`` has no place for.
     var leftOut: [String] { get }
 
-    /// Returns the file with the tag's current contents; everything else is unchanged. nil when the format can't be
-    /// written.
+    /// Returns the file with the tag's current contents, otherwise unchanged; nil when the format can't be written.
     func encoded(_ now: TagContents) -> [UInt8]?
 }
 
@@ -289,8 +287,7 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
         public static let contradiction = Kind(description: "contradiction")
         /// The file lacks a part of the real tag's data.
         public static let missing = Kind(description: "missing")
-        /// A virtual tag has no place for a part of the file. The part stays in this file, but is lost in a file of
-        /// another format.
+        /// A virtual tag has no place for a part of the file. A file of another format loses it.
         public static let leftOut = Kind(description: "left-out")
     }
 

@@ -84,11 +84,9 @@ public indirect enum TagContents: Sendable, Hashable {
 }
 
 extension TagContents {
-    /// Whether the contents include something that only the owner should read: keys, passwords, a travel document or a
-    /// payment card.
+    /// Whether the contents include secrets: keys, passwords, a travel document or a payment card.
     ///
-    /// Passwords and keys of new products are not secret. Neither are zeros, because dumps have zeros in place of data
-    /// that a reader can't read.
+    /// Passwords and keys of new products are not secret. Neither are zeros, which dumps have for unreadable data.
     public var holdsSecrets: Bool {
         switch self {
         case .type1, .nfcA: false

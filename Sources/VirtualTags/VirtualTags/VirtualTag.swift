@@ -19,8 +19,7 @@ public protocol VirtualTag: AnyObject, Sendable {
 
     /// Returns whether a reader means this tag by an identifier.
     ///
-    /// By default, it has to be equal to ``identifier``. A tag that sends only a part of it in some commands also
-    /// accepts that part.
+    /// By default, it has to be equal to ``identifier``. A tag that sends a part of it also accepts that part.
     func answers(to identifier: [UInt8]) -> Bool
 
     /// Handles a frame from the reader.
@@ -100,8 +99,7 @@ public struct TagAnswer: Sendable, Hashable {
     /// How long the tag works before it answers, in addition to the technology's minimum delay.
     public var workTime: Airtime
 
-    /// Whether the command programmed the tag's memory, or would have without the injectedFault. The field counts such
-    /// commands as writes.
+    /// Whether the command programmed the tag's memory, or would have without the fault. The field counts it as a write.
     public var isWrite: Bool
 
     /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not
@@ -124,8 +122,7 @@ public enum TornWrite: Sendable, Hashable {
     case old
     /// The new bytes.
     case new
-    /// Bits of both, chosen by the seed. If the tag protects the unit against tearing, it is either the old or the new
-    /// one.
+    /// Bits of both, chosen by the seed. A unit that is protected against tearing is either the old or the new one.
     case mixed(seed: UInt64)
 }
 
@@ -180,8 +177,7 @@ extension Frame {
         return checksum(payload) == Array(bytes.suffix(2)) ? payload : nil
     }
 
-    /// Returns an answer as the reader reports it, by the checksum setting of the request; nil when its checksum is
-    /// wrong.
+    /// Returns an answer as the reader reports it, by the request's checksum setting; nil when it is wrong.
     func received(inAnswerTo request: Frame, _ technology: Technology) -> Frame? {
         if bitCount < 8 || checksum == request.checksum { return self }
         switch request.checksum {

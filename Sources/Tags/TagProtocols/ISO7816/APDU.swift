@@ -154,8 +154,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     public var description: String { rawValue.hexText(digits: 4) }
 }
 
-/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3), as used by NFC Forum T4T 1.2,
-/// 5.
+/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3; NFC Forum T4T 1.2, 5).
 extension CommandAPDU {
     /// The largest offset that fits in P1 and P2 of READ BINARY and UPDATE BINARY.
     public static let maximumShortOffset = 0x7FFF

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): it decides which block to send next, and when a
-/// response is complete.
+/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): which block is next, and when a response is complete.
 ///
 /// It always ends. Damaged or missing blocks are requested again at most ``retries`` times in a row. A card may ask for
 /// more time ``maximumExtensions`` times in one APDU. The length of a response is limited.

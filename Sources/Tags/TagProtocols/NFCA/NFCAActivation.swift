@@ -353,8 +353,7 @@ struct BitString: Equatable {
 public struct NFCATarget: Sendable, Hashable {
     /// ATQA. The second byte on the air is the high byte: 0x0044 for a Type 2 tag with a 7-byte UID.
     ///
-    /// When several tags answered at once, ATQA could not be received. Then it contains only the UID size from
-    /// anticollision.
+    /// When several tags answered at once, it contains only the UID size from anticollision.
     public var atqa: UInt16
     /// SAK of the last cascade level; nil for a Type 1 tag, which has none.
     public var sak: UInt8?
@@ -371,8 +370,7 @@ public struct NFCATarget: Sendable, Hashable {
 }
 
 extension NFCATarget {
-    /// Returns whether an ATQA belongs to a Type 1 tag: no anticollision, configuration 1100 (NFC Forum Digital 2.3,
-    /// 6.6.3).
+    /// Returns whether an ATQA is that of a Type 1 tag: no anticollision, 1100 (NFC Forum Digital 2.3, 6.6.3).
     static func isType1(atqa: UInt16) -> Bool { atqa & 0x0F1F == 0x0C00 }
 
     /// Whether this is a Type 1 tag, such as a Topaz.

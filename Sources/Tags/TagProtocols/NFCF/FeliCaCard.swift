@@ -4,8 +4,7 @@ public import TagLink
 /// A FeliCa card or Type 3 tag, with the unencrypted commands that it supports (FeliCa Card User's Manual, 4.4; NFC
 /// Forum T3T 1.0, 5).
 ///
-/// A command without an answer, or with a damaged one, is sent up to two more times. All of these commands may be
-/// repeated.
+/// A command without an answer, or with a damaged one, is sent up to two more times.
 public struct FeliCaCard: Sendable {
     /// The link that the card was found over.
     public let link: any FrameLink

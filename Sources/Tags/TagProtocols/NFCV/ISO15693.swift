@@ -54,8 +54,7 @@ enum ISO15693Response: Equatable {
     /// The tag refused with an error code (ISO/IEC 15693-3, 7.4.2).
     case failure(ISO15693ErrorCode)
 
-    /// Reads a response; nil when it has no flags. If the link did not check the checksum, as after an EOF, a correct one
-    /// is removed.
+    /// Reads a response; nil without flags. If the link did not check the checksum, a correct one is removed.
     init?(_ frame: Frame) {
         var bytes = frame.bytes
         if frame.checksum == .none, bytes.count > 2 {
@@ -139,8 +138,7 @@ public struct ISO15693SystemInfo: Sendable, Hashable {
     }
 }
 
-/// Finds NFC-V tags: INVENTORY with one slot, then with 16 slots and masks when tags collide (ISO/IEC 15693-3, 8 and
-/// 10.3.1).
+/// Finds NFC-V tags: INVENTORY with one slot, then with 16 when tags collide (ISO/IEC 15693-3, 8 and 10.3.1).
 public struct NFCVInventory: Sendable {
     /// The link to the field.
     public let link: any FrameLink

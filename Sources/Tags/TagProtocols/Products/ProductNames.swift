@@ -3,8 +3,7 @@ public import TagLink
 import TagProducts
 
 extension NFCATarget {
-    /// The name of a MIFARE Classic or of a product that behaves like one, by its SAK (NXP AN10833, 3); nil for other
-    /// tags.
+    /// The name of a MIFARE Classic or of a product like it, by its SAK (NXP AN10833, 3); nil for other tags.
     ///
     /// MIFARE Plus in security level 1 has the SAK of the MIFARE Classic that it replaces.
     public var classicProductName: String? {

@@ -87,8 +87,7 @@ public final class Type1Tag: ForumTag {
 
     // MARK: NDEF
 
-    /// Runs the NDEF detection procedure: RALL, and on larger tags the reads that the TLVs require (NFC Forum T1T 1.2,
-    /// 6.3).
+    /// Runs the NDEF detection procedure: RALL, then the reads that the TLVs require (NFC Forum T1T 1.2, 6.3).
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: try container().isWritable)
@@ -238,8 +237,7 @@ public final class Type1Tag: ForumTag {
         return bytes.count == count ? bytes : nil
     }
 
-    /// Reads the blocks of a range of bytes that were not read completely yet: RALL, RSEG and READ8 (NFC Forum T1T 1.2,
-    /// 5.4, 5.8 and 5.9).
+    /// Reads the missing blocks of a range of bytes: RALL, RSEG and READ8 (NFC Forum T1T 1.2, 5.4, 5.8 and 5.9).
     ///
     /// - Throws: ``TagError`` with `lengthOverrun` when a tag with only static memory does not have them.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
@@ -404,8 +402,7 @@ public struct Type1Target: Sendable, Hashable {
 private struct Type1CapabilityContainer {
     /// The address of the container.
     static let address = 8
-    /// Blocks D to F, reserved for lock and one-time programmable bits, up to the end of the static memory or of
-    /// segment 0.
+    /// Blocks D to F, reserved for lock and one-time bits, up to the end of the static memory or of segment 0.
     static let reserved = 104..<128
 
     private let bytes: [UInt8]

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages are counted across all
-/// sectors.
+/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages count across sectors.
 enum Type2Command {
     case read(Int)
     case fastRead(first: Int, last: Int)

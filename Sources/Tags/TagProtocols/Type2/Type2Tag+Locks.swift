@@ -127,8 +127,7 @@ extension Type2Tag {
         return lock.isOpen(through: last, in: memory) && memory.reaches(last)
     }
 
-    /// Checks that a page is one for data, and that the tag lets it be read: what needs a password for reading needs it for
-    /// writing too.
+    /// Checks that a page is for data, and can be read: what needs a password for reading needs it for writing too.
     private func checkEnd(_ last: Int) async throws(TagError) {
         if target.isNXP, let end = try await productEnd(), last >= end, try await !isUnknownProduct() {
             throw TagError(
@@ -301,8 +300,7 @@ extension Type2Tag {
         if let command = packet.first, [0x1A, 0x1B, 0xAF].contains(command) { mayBeAuthenticated = true }
     }
 
-    /// Notes an answer of four bits to such a packet. A tag that refuses one sleeps then, and forgets that it was given its
-    /// password.
+    /// Notes an answer of four bits to such a packet. A tag that refuses one sleeps then, and forgets its password.
     package func wasAnswered(_ nibble: UInt8) {
         if nibble != Self.acknowledge { mayBeAuthenticated = false }
     }
@@ -330,8 +328,7 @@ struct Type2DynamicLock: Equatable {
     /// The address of the first lock byte.
     let address: Int
     let bits: [Bit]
-    /// The bits to set in the bytes from `address` on to lock everything permanently, including the lock bits
-    /// themselves.
+    /// The bits to set from `address` on to lock everything permanently, including the lock bits.
     let mask: [UInt8]
     /// The page with AUTH0, the number of the first protected page; nil for products without a password.
     var protectionPage: Int?

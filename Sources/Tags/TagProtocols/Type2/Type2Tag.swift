@@ -475,8 +475,7 @@ public final class Type2Tag: ForumTag {
     /// - Returns: four bytes for each page; nil when the tag does not let one of them be read.
     package func readPages(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
-            // The first pages are read alone: a READ that starts at page 1 or 2 could not be distinguished from a
-            // rollover.
+            // The first pages are read alone: a READ from page 1 or 2 can't be distinguished from a rollover.
             if !(0..<4).allSatisfy({ memory.contains($0) }) { try await performRead(0) }
             try await fetch(0..<count)
         } catch {
@@ -621,8 +620,7 @@ public final class Type2Tag: ForumTag {
                     sector = wanted
                     return
                 }
-                // Noise instead of silence leaves the sector unknown. It is known again after the tag was selected
-                // again.
+                // Noise instead of silence leaves the sector unknown, until the tag is selected again.
                 isActive = false
                 if TagError(fatal: error) != nil || attempt == Self.retries {
                     throw TagError(link: error, over: .nfcA).remembered(in: &lost)

@@ -60,8 +60,7 @@ public struct FeliCaLiteSSession: Sendable {
         self.codes = codes
     }
 
-    /// Proves to the card that the reader knows the key (external authentication). This unlocks the blocks that require
-    /// it.
+    /// Proves to the card that the reader knows the key (external authentication), for the blocks that require it.
     ///
     /// - Throws: ``TagError`` with `authenticationFailed` when the card did not accept the proof, and the errors of
     ///   ``write(_:_:)``.

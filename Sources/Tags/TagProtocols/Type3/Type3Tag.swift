@@ -18,8 +18,7 @@ public final class Type3Tag: ForumTag {
     /// The link to the tag.
     public let link: any FrameLink
 
-    /// The tag as polling found it. When it was found by another system, detection polls for 12FC and updates this
-    /// property.
+    /// The tag as polling found it. If that was by another system, detection polls for 12FC and updates this.
     public private(set) var target: NFCFTarget
 
     /// The attribute information block, once it was read and checked.
@@ -275,8 +274,7 @@ public final class Type3Tag: ForumTag {
         }
     }
 
-    /// Returns the number of blocks in an UPDATE. LEN is one byte, and blocks from 256 on need a list element of three
-    /// bytes.
+    /// Returns the number of blocks in an UPDATE. LEN is one byte; a block from 256 on takes three bytes in the list.
     private func maximumBlocksPerWrite(at block: Int) -> Int {
         let limit = min(255, link.maximumFrameLength - 2)
         let short = (limit - 14) / 18

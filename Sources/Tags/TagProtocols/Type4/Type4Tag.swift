@@ -367,8 +367,7 @@ public final class Type4Tag: ForumTag {
 
     // MARK: Writing
 
-    /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, rounded down to whole blocks if
-    /// possible.
+    /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, in whole blocks if possible.
     func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
@@ -442,8 +441,7 @@ struct Type4WritePlan: Equatable {
 
     let steps: [Step]
 
-    /// Computes the plan for a message that is not longer than the capacity, with the most data bytes of a command at an
-    /// offset.
+    /// Computes the plan for a message within the capacity, with the most data bytes of a command at an offset.
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
         let length = [UInt8](bigEndian: message.count, count: lengthSize)
         if lengthSize + message.count <= limit(0) {
@@ -514,8 +512,7 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
         bytes.count > 7 && bytes[7] == 0x06 ? extendedLength : minimumLength
     }
 
-    /// Reads the first ``minimumLength`` bytes of the file, or more. Proprietary control TLVs after the first TLV are
-    /// ignored.
+    /// Reads the first ``minimumLength`` bytes of the file, or more. Further control TLVs are ignored.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count >= 3 else {
             throw TagError(.noCapabilityContainer, "The capability container file is empty (NFC Forum T4T 1.2, 4.3).")

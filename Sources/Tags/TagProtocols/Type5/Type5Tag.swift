@@ -137,8 +137,7 @@ public final class Type5Tag: ForumTag {
         first[1] = container.readOnly.bytes[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        // The container is locked first, so its write access can't be changed back. ST25DV and similar tags can only
-        // lock the blocks 0 and 1.
+        // The container first, so its write access can't be changed back. ST25DV can only lock the blocks 0 and 1.
         let containerBlocks = (container.bytes.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
@@ -167,8 +166,7 @@ public final class Type5Tag: ForumTag {
         )
     }
 
-    /// Formats a blank tag as an empty NDEF tag: a capability container for the size of its memory, and an empty
-    /// message.
+    /// Formats a blank tag as an empty NDEF tag: a capability container for its memory, and an empty message.
     ///
     /// - Throws: ``TagError`` with `readOnly` when a container forbids writing, `unsupported` when the tag does not
     ///   report its memory size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
@@ -466,8 +464,7 @@ public final class Type5Tag: ForumTag {
         return UInt16(high: bytes[1], low: bytes[0])
     }
 
-    /// Sends a command that not all tags have. Returns nil when the tag does not answer it, or its reader can't send
-    /// it.
+    /// Sends a command that not all tags have; nil when the tag does not answer it, or its reader can't send it.
     private func ask(_ command: ISO15693Command, _ parameters: [UInt8] = []) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, parameters) { return bytes }

@@ -4,8 +4,7 @@ import VirtualTags
 
 /// Files of the MIFARE Ultralight and NTAG family, and of MIFARE Classic.
 extension FlipperTagDump {
-    /// Returns whether a device type belongs to the family. Versions 2 and 3 name the product there, version 4 in a
-    /// separate line.
+    /// Returns whether a device type is of the family. Versions 2 and 3 have the product there, 4 in its own line.
     static func isType2(_ deviceType: String, _ fields: FlipperFields) -> Bool {
         deviceType == "NTAG/Ultralight" || FlipperLayout.products.contains { $0.name == deviceType }
             || fields.hasValue("Mifare Ultralight type")
@@ -76,8 +75,7 @@ extension FlipperTagDump {
         guard let product = FlipperLayout.products.first(where: { $0.name == name })?.product else {
             throw fields.error(.unsupported, key, "A tag of type \(name) is not supported yet.")
         }
-        // Older files call the whole family Mifare Ultralight. The version or the number of pages identifies the
-        // product.
+        // Older files call the whole family Mifare Ultralight. The version or the number of pages decides.
         guard product == .ultralight else { return product }
         if let exact = Type2Product.all.first(where: { $0.version == reported }) { return exact }
         switch pages {

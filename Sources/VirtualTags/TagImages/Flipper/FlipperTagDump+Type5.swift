@@ -125,8 +125,7 @@ extension FlipperTagDump {
 
     // MARK: ST25TB
 
-    /// The products of ST25TB, formerly SRIX4K and SRT512, and their numbers of blocks, by the type in the file (the
-    /// firmware's `st25tb.c`).
+    /// The products of ST25TB and their numbers of blocks, by the type in the file (the firmware's `st25tb.c`).
     private static let products: [String: (name: String, blocks: Int)] = [
         "512AT": ("ST25TB512-AT", 16), "512AC": ("ST25TB512-AC", 16), "2K": ("ST25TB02K", 64), "4K": ("ST25TB04K", 128),
     ]
@@ -152,8 +151,7 @@ extension FlipperTagDump {
 }
 
 extension Type5Product {
-    /// Finds the product for a UID and a memory size; nil when there is none. Bits 36 and 35 of the UID distinguish the
-    /// ICODE products.
+    /// Finds the product for a UID and a memory size. Bits 36 and 35 of the UID distinguish the ICODE products.
     init?(uid: [UInt8], blockCount: Int, blockSize: Int) {
         let product = Self.all.first { product in
             guard product.blockCount == blockCount, product.blockSize == blockSize else { return false }

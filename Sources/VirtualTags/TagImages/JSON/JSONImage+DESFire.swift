@@ -91,8 +91,7 @@ extension JSONImage {
         )
     }
 
-    /// Returns the two files of a card with only the NDEF application; nil when the card has more than them and its
-    /// keys.
+    /// Returns the two files of a card with only the NDEF application and its keys; nil when the card has more.
     private static func ndefFiles(of contents: DESFireContents) -> [UInt16: [UInt8]]? {
         guard let application = contents.applications.first, let container = application.files.first?.data,
             let ndef = application.files.last?.data

@@ -123,8 +123,7 @@ struct MemoryDump: ImageSource {
         bytes[offset] == 0x04 && bytes[offset + 12] == 0xE1
     }
 
-    /// Returns the product whose pages without a header have this size. If there are several, it is the MIFARE
-    /// Ultralight EV1.
+    /// Returns the product whose pages without a header have this size; of several, the MIFARE Ultralight EV1.
     private static func plainProduct(_ count: Int) -> Type2Product? {
         Type2Product.all.first { $0.pageCount * 4 == count && !$0.features.contains(.sectors) }
     }
@@ -268,8 +267,7 @@ struct ProxmarkText: ImageSource {
     var remarks: [TagImageRemark] { memory.remarks }
     var leftOut: [String] { memory.leftOut }
 
-    /// Returns whether a file starts like such a text: its first line that is not empty or a comment has hexadecimal
-    /// digits.
+    /// Returns whether the first line of a file that is not empty or a comment has hexadecimal digits.
     ///
     /// - Parameter start: the beginning of the file.
     static func begins(_ start: some Collection<UInt8>) -> Bool {

@@ -108,8 +108,7 @@ public struct CardCommand: Sendable, Hashable {
 public struct CardAnswer: Sendable, Hashable {
     /// The answer as it is sent, including the status.
     public var bytes: [UInt8]
-    /// How long the card works before it answers. If this is longer than the frame waiting time, ISO-DEP asks for more
-    /// time.
+    /// How long the card works before it answers. Beyond the frame waiting time, ISO-DEP asks for more time.
     public var workTime: Airtime
     /// Whether the message programmed the card's memory.
     public var isWrite: Bool
@@ -236,12 +235,10 @@ public protocol CardApplication: Sendable {
     /// The names (AIDs) by which the application is selected.
     var names: [[UInt8]] { get }
 
-    /// Handles the SELECT command that selects the application. With any other status than 9000 or 61xx, it is not
-    /// selected.
+    /// Handles the SELECT command for the application. It is selected when the status is 9000 or 61xx.
     mutating func select(_ command: CardCommand) -> CardAnswer
 
-    /// Executes a command while the application is selected. `tear` is what remains of the programmed memory after a
-    /// power cut.
+    /// Executes a command while the application is selected. `tear` is what remains after a power cut.
     mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer
 
     /// Resets all volatile state, after a loss of power or the selection of another application.

@@ -167,8 +167,7 @@ extension DESFireCard {
     }
 }
 
-/// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format of its data as in
-/// libfreefare).
+/// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format as in libfreefare).
 extension DESFireCard {
     /// The options of SET CONFIGURATION. Those of later products are refused.
     private enum Option: UInt8 {

@@ -11,8 +11,7 @@ extension DESFireCard {
 
     // MARK: Creating
 
-    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier if the application has them,
-    /// protection, rights, size.
+    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier or not, protection, rights, size.
     mutating func createDataFile(_ data: [UInt8], isBackup: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 7 || data.count == 9 else { throw .lengthError }
         let size = data.littleEndian(at: data.count - 3, count: 3)
@@ -99,8 +98,7 @@ extension DESFireCard {
 
     // MARK: Settings
 
-    /// Returns whether the application's key settings and files may be listed: by everybody, or with its master key (key
-    /// settings, bit 1).
+    /// Returns whether key settings and files may be listed: by everybody, or with the master key (bit 1).
     func mayList(_ application: DESFireApplication) -> Bool {
         application.keySettings & 0x02 != 0 || authenticatedKey == 0
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A MIFARE DESFire EV1, EV2 or EV3: native commands, native commands in APDUs of class 90, and ISO/IEC 7816-4
-/// commands.
+/// A MIFARE DESFire EV1, EV2 or EV3: native commands, also in APDUs of class 90, and ISO/IEC 7816-4 commands.
 ///
 /// Applications, files, keys, access rights and transactions follow the data sheet. So do the three authentications of
 /// EV1 with their secure messaging, and from EV2 on AUTHENTICATE EV2 FIRST and NON FIRST. The ciphers are those of the
@@ -255,8 +254,7 @@ extension DESFireCard {
         throw .notFound
     }
 
-    /// Returns the file and offset in P1 and P2. A short identifier is the file's number; without one, the current file
-    /// is used.
+    /// Returns the file and offset in P1 and P2. A short identifier is the file's number; 0 is the current file.
     private mutating func target(
         _ command: CardCommand
     ) throws(CardStatus) -> (application: Int, file: Int, offset: Int) {

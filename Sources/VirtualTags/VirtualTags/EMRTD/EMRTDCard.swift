@@ -192,8 +192,7 @@ public struct EMRTDCard: Card {
         return CardAnswer(challenge, status: .success)
     }
 
-    /// EXTERNAL AUTHENTICATE: checks the reader's proof, and answers with the document's own (ICAO 9303-11, 4.3.1 and
-    /// 4.3.4.2).
+    /// EXTERNAL AUTHENTICATE: the reader's proof, and the document's own (ICAO 9303-11, 4.3.1 and 4.3.4.2).
     private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) throws(CardStatus) -> CardAnswer {
         guard command.parameters == 0 else { throw .wrongParameters }
         guard command.data.count == 40, let expected = command.expectedLength, expected >= 40 else {

@@ -75,8 +75,7 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         (0..<count).flatMap { exchange in effects.map { effect($0, atExchange: exchange) } }
     }
 
-    /// `count` faults at random ones of the first exchanges, like in a noisy field. They are the same for the same
-    /// seed.
+    /// `count` faults at random ones of the first exchanges, like in a noisy field; the same for the same seed.
     public static func random(seed: UInt64, of effects: [Fault.Effect], inExchanges exchanges: Int, count: Int)
         -> FaultPlan
     {
@@ -100,8 +99,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case mute
         /// The tag does not receive the request.
         case deaf
-        /// One bit of the answer is wrong. In complete bytes the parity shows this. In an answer of a few bits nothing
-        /// shows it.
+        /// One bit of the answer is wrong. The parity shows this, except in an answer of a few bits.
         case bitError
         /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
         case refusal(UInt8)

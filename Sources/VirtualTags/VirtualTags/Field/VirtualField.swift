@@ -141,8 +141,7 @@ public final class VirtualField: FieldDriver {
     /// The number of commands that have programmed a tag's memory so far.
     public var writeCount: Int { core.state.withLock { $0.writes } }
 
-    /// Activates a plan of faults, replacing an earlier one; an empty plan deactivates it. Exchanges and writes are
-    /// counted from now on.
+    /// Activates a plan of faults in place of an earlier one. Exchanges and writes are counted from now on.
     public func arm(_ plan: FaultPlan) {
         core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
     }
@@ -193,8 +192,7 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
     /// The answer; nil when there was none.
     public var response: Frame? { try? result.get() }
 
-    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks bytes that were not
-    /// sent completely.
+    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks incomplete bytes.
     public var description: String {
         func text(_ frame: Frame) -> String {
             frame.bytes.hexText(separator: " ") + (frame.validBitsInLastByte == 8 ? "" : "'")

@@ -80,8 +80,7 @@ public struct ClassicContents: Sendable, Hashable {
     /// The originality signature of MIFARE Classic EV1, 32 bytes; empty when there is none.
     public var signature: [UInt8] = []
 
-    /// Creates contents from an image of the memory. Missing bytes at the end are zero. Without a UID, that at the
-    /// start of the memory is used.
+    /// Creates contents from an image. Missing bytes at the end are zero. The UID is by default that in the memory.
     public init(_ product: ClassicProduct, memory: [UInt8], uid: [UInt8]? = nil) {
         let missing = max(0, product.memorySize - memory.count)
         self.product = product
@@ -169,8 +168,7 @@ public final class ClassicTag: ChipTag {
     public var identifier: [UInt8] { contents.uid }
 }
 
-/// The state machine of a MIFARE Classic, as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10
-/// and 12).
+/// A MIFARE Classic as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10 and 12).
 struct ClassicChip: TagChip {
     /// The 4-bit code of a refusal: not allowed.
     private static let notAllowed: UInt8 = 0x4

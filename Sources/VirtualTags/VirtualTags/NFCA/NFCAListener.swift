@@ -34,8 +34,7 @@ struct NFCAListener: Sendable {
     /// Whether the tag was woken from HALT, and returns to it.
     private(set) var wasHalted = false
 
-    /// Creates the layer for a UID of 4, 7 or 10 bytes without cascade tags. The low byte of ATQA is sent first. SAK is that
-    /// of the last cascade level.
+    /// Creates the layer for a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. SAK is that of the last level.
     init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
         precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         var levels: [[UInt8]] = []

@@ -7,8 +7,7 @@ import TagLink
 /// The ciphers are those of the system's OpenSSL. Without it, the tag behaves as if its keys were unknown: everything
 /// that is not free is refused, and nothing is inserted into messages.
 ///
-/// Challenges and random padding are derived from the UID and the read counter, so the same commands get the same
-/// answers in every run.
+/// Challenges and padding are derived from the UID and the read counter, so that every run gives the same answers.
 ///
 /// Not modelled: SET CONFIGURATION and with it LRP, the failed authentication counter, and tamper evidence.
 public struct NTAG424Card: NativeCard {
@@ -103,8 +102,7 @@ public struct NTAG424Card: NativeCard {
         return CardAnswer(status: .success)
     }
 
-    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits of E103 to E105; 0 is the
-    /// current file.
+    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits; 0 is the current file.
     private mutating func target(_ command: CardCommand) throws(CardStatus) -> (file: Int, offset: Int) {
         guard isSelected else { throw .conditionsNotSatisfied }
         let isShort = command.p1 & 0x80 != 0
@@ -118,8 +116,7 @@ public struct NTAG424Card: NativeCard {
         return (currentFile, isShort ? Int(command.p2) : Int(command.parameters))
     }
 
-    /// READ BINARY, for everybody: after an authentication it is refused. A number beyond the end of the file reads up to
-    /// the end (10.9.2).
+    /// READ BINARY, refused after an authentication. A number beyond the end reads up to the end (10.9.2).
     private mutating func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength, !command.isExtended else {
             throw .wrongLength
@@ -146,8 +143,7 @@ public struct NTAG424Card: NativeCard {
 
     // MARK: Dynamic messages
 
-    /// Returns a file as a reader sees it; nil when the counter has reached its limit. The first of several consecutive
-    /// readings is counted (9.3.1).
+    /// Returns a file as a reader sees it; nil at the counter's limit. The first of consecutive readings counts (9.3.1).
     mutating func visibleData(_ index: Int, _ instruction: UInt8) -> [UInt8]? {
         let file = contents.files[index]
         guard let messaging = file.dynamicMessaging, authenticatedKey == nil else { return file.data }

@@ -173,13 +173,11 @@ extension NTAG424Contents {
     private static let placeLengths = ["picc": 32, "uid": 14, "counter": 6, "cmac": 16]
 }
 
-/// The data that an NTAG 424 DNA inserts into its NDEF file when the file is read (NT4H2421Gx data sheet, 9.3 and
-/// 10.7.1).
+/// The data that an NTAG 424 DNA inserts into its NDEF file at each read (NT4H2421Gx data sheet, 9.3 and 10.7.1).
 ///
 /// The data are written as hexadecimal digits, and replace the bytes at their place in the file.
 public struct SecureDynamicMessaging: Sendable, Hashable {
-    /// A part of the file that is encrypted. The first half of its place is the plain text; the whole place gets the
-    /// digits.
+    /// An encrypted part of the file. The first half of its place is the plain text; the whole place gets the digits.
     public struct EncryptedPart: Sendable, Hashable {
         /// The start of the place in the file.
         public var offset: Int
@@ -193,8 +191,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         }
     }
 
-    /// SDMOptions: bit 7 the UID, bit 6 the read counter, bit 5 a limit of the counter, bit 4 an encrypted part of the
-    /// file, bit 0 digits.
+    /// SDMOptions: bit 7 the UID, 6 the read counter, 5 its limit, 4 an encrypted part of the file, 0 digits.
     public var options: UInt8
     /// SDMMetaRead: the key, 0 to 4, for encrypting UID and counter; E for plain text, F for neither.
     public var metaReadKey: UInt8
@@ -217,8 +214,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     /// The maximum number of readings of the file.
     public var counterLimit: UInt32?
 
-    /// Creates settings with the encrypted UID and counter, and a MAC; without `codeInputOffset` it covers no part of
-    /// the file.
+    /// Creates settings with the encrypted UID and counter, and a MAC, which covers the file from `codeInputOffset` on.
     public init(
         piccDataOffset: Int,
         codeOffset: Int,

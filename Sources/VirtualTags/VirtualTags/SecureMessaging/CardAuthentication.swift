@@ -16,8 +16,7 @@ package struct CardAuthentication: Sendable {
         /// AUTHENTICATE EV2 NON FIRST, which changes the key within a transaction.
         case ev2NonFirst = 0x77
 
-        /// Returns the length of the command's data: the key number; for EV2 FIRST also the reader's capabilities with
-        /// their length.
+        /// Returns the length of the command's data: the key number; for EV2 FIRST also the capabilities.
         func length(of data: [UInt8]) -> Int {
             guard self == .ev2First, data.count > 1 else { return self == .ev2First ? 2 : 1 }
             return 2 + Int(data[1])

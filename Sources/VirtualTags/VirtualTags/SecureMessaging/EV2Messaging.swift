@@ -2,8 +2,7 @@
 package import CardCryptography
 import TagLink
 
-/// The secure messaging of NTAG 424 DNA, and of MIFARE DESFire from EV2 on, after AUTHENTICATE EV2 FIRST (71) and NON
-/// FIRST (77).
+/// The secure messaging of NTAG 424 DNA and of DESFire from EV2 on, after AUTHENTICATE EV2 FIRST and NON FIRST.
 ///
 /// It uses AES. Every MAC covers a transaction identifier and a command counter (NT4H2421Gx data sheet, 9.1).
 package struct EV2Messaging: SecureMessaging {

@@ -77,11 +77,9 @@ package enum Protection: Sendable {
     /// The data in the command are protected, after a header of some bytes. `length` is the length of the unprotected
     /// data, if the header contains it.
     case command(CommunicationMode, header: Int, length: Int)
-    /// The data in the command are encrypted, after a header of some bytes. Their length is not sent, so a mark follows
-    /// their checksum.
+    /// The data are encrypted after a header. Their length is not sent, so a mark follows their checksum.
     case markedCommand(header: Int)
-    /// The data in the answer are protected. `isOpenEnded` means that the reader did not request a length, so the end
-    /// must be marked.
+    /// The data in the answer are protected; when they are open-ended, the end must be marked.
     case answer(CommunicationMode, isOpenEnded: Bool = false)
 }
 

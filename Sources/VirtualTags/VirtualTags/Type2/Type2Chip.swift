@@ -233,8 +233,7 @@ extension Type2Chip {
         return .data(bytes)
     }
 
-    /// Appends pages as a reader sees them: the password and its acknowledgement read as 0, and the mirror replaces
-    /// bytes.
+    /// Appends pages as a reader sees them: the password and its acknowledgement as 0, with the mirror.
     private func append(_ pages: Range<Int>, to bytes: inout [UInt8]) {
         let start = bytes.count
         bytes += contents.memory[(pages.lowerBound * 4)..<(pages.upperBound * 4)]
@@ -312,8 +311,7 @@ extension Type2Chip {
 
     // MARK: Mirror
 
-    /// Replaces bytes of the pages by the UID and the counter in ASCII, if the configuration says so (NTAG213/215/216
-    /// data sheet, 8.5.7 and 8.6).
+    /// Inserts the UID and the counter in ASCII, if configured (NTAG213/215/216 data sheet, 8.5.7 and 8.6).
     func insertMirror(over pages: Range<Int>, in bytes: inout [UInt8], at start: Int) {
         let mode = configuration(0, 0) >> 6
         let firstPage = Int(configuration(0, 2))
@@ -365,8 +363,7 @@ extension Type2Chip {
         return write(address, Array(command[0..<4]))
     }
 
-    /// Returns whether a page can be written: it exists, does not contain the UID, is not locked, and its password was
-    /// given.
+    /// Returns whether a page exists, does not contain the UID, is not locked, and its password was given.
     private func isWritable(_ page: Int) -> Bool {
         guard page >= 2, page < product.pageCount else { return false }
         if page >= latched.protectionStart, !isAuthenticated { return false }
@@ -510,8 +507,7 @@ extension Type2Chip {
         return .data(Array(contents.memory[((start + 3) * 4)..<((start + 3) * 4 + 2)]))
     }
 
-    /// AUTHENTICATE of Ultralight C, first command: answers with an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and
-    /// 7.6.7).
+    /// AUTHENTICATE of Ultralight C, first command: an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and 7.6.7).
     ///
     /// Without the system's OpenSSL, the tag behaves as if its key were unknown.
     mutating func beginTripleDES(_ argument: UInt8) -> Reply {

@@ -279,8 +279,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         contents.memoryConfiguration.hasBit(8 * byte + Int(block.rawValue))
     }
 
-    /// Returns whether the data keep or decrease both counters of the register (four bytes each, least significant byte
-    /// first). They must not grow.
+    /// Returns whether no counter of the register grows (four bytes each, least significant byte first).
     private func countsDown(to data: [UInt8]) -> Bool {
         func counter(_ bytes: [UInt8], _ start: Int) -> UInt32 {
             UInt32(bytes: bytes[start..<(start + 4)].reversed())

@@ -257,8 +257,7 @@ struct FeliCaStandardChip: FeliCaChip {
         return CardAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
-    /// Write Without Encryption. All blocks of a command are written or none, because the card protects them against
-    /// tearing.
+    /// Write Without Encryption. The card protects against tearing: all blocks of a command are written or none.
     private mutating func write(
         _ payload: ArraySlice<UInt8>,
         _ index: Int,

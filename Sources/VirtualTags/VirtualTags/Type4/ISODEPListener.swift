@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The card's side of the half-duplex block protocol of ISO/IEC 14443-4, 7. It takes blocks, and returns blocks or
-/// complete messages.
+/// The card's side of the block protocol of ISO/IEC 14443-4, 7. It takes blocks, and returns blocks or messages.
 ///
 /// A card never recovers from errors by itself. It does not answer an invalid block, and the reader asks again.
 struct ISODEPListener: Sendable {
@@ -38,8 +37,7 @@ struct ISODEPListener: Sendable {
     /// Whether the current block has a CID. Then the answers have one too.
     private var usesCID = false
 
-    /// Creates the layer for a card that was just activated with a CID: FSC and FSD, and whether the card supports
-    /// CIDs.
+    /// Creates the layer for a card that was just activated, with FSC and FSD.
     init(cardFrameSize: Int, readerFrameSize: Int, cid: UInt8, supportsCID: Bool) {
         self.cardFrameSize = cardFrameSize
         self.readerFrameSize = readerFrameSize
@@ -70,8 +68,7 @@ struct ISODEPListener: Sendable {
         }
     }
 
-    /// Returns the first block of the answer to a complete message, or of the waiting time extensions (1 to 59) to
-    /// request first.
+    /// Returns the first block of the answer to a message, or of the extensions (1 to 59) to request first.
     mutating func answer(_ message: [UInt8], extensions: [UInt8] = []) -> Action {
         answer = message
         sent = 0

@@ -34,9 +34,8 @@ struct NFCBListener: Sendable {
     private var random: SplitMix64
     private(set) var state = State.idle
 
-    /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information: bit rates,
-    /// frame size and protocol type, FWI and options, which say whether the first byte of the application data is the
-    /// family.
+    /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information, which say
+    /// whether the first byte of the application data is the family.
     init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
         self.pupi = pupi
         atqb = [0x50] + pupi + applicationData + protocolInfo

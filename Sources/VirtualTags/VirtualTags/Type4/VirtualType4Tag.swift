@@ -61,8 +61,7 @@ extension Type4FrontEnd {
 }
 
 extension VirtualType4Tag {
-    /// Creates a tag with a scripted card. It has a random UID, so that readers don't take it for a known
-    /// manufacturer's card.
+    /// Creates a tag with a scripted card, and a random UID, so that it isn't taken for a known manufacturer's card.
     public convenience init(card: ScriptedCard) {
         var generator = SystemRandomNumberGenerator()
         self.init(card: card, frontEnd: .randomUID(using: &generator))

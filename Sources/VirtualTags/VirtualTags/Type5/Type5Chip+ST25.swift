@@ -37,8 +37,7 @@ extension Type5Chip {
         }
     }
 
-    /// FAST READ SINGLE BLOCK, FAST READ MULTIPLE BLOCKS and their extended versions. A real chip answers twice as
-    /// fast; the answer is the same.
+    /// FAST READ SINGLE and MULTIPLE BLOCKS and their extended versions. A real chip answers the same, twice as fast.
     func fastRead(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let isExtended = request.command >= 0xC4
         let isSingle = request.command == 0xC0 || request.command == 0xC4
@@ -199,8 +198,7 @@ struct ST25Mailbox: Sendable {
 ///
 /// Codes, registers, passwords and parameters are those of ST's software development kit. Only excerpts of the data
 /// sheet were available, and they do not say which error code a refusal has. Here 0F means a wrong password, and 12
-/// means locked or without the required session. READ SIGNATURE (DB) is not modelled, because the format of its answer
-/// is unknown.
+/// means locked or without the required session. READ SIGNATURE (DB), with an unknown answer, is not modelled.
 extension Type5Chip {
     private static let killPassword: UInt8 = 0
     private static let configurationPassword: UInt8 = 3

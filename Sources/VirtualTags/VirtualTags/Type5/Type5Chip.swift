@@ -102,8 +102,7 @@ struct Type5Chip: TagChip {
         }
     }
 
-    /// Returns whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends the selection
-    /// of this one.
+    /// Returns whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends this selection.
     private mutating func isAddressed(_ request: Type5Request) -> Bool {
         if let code = request.manufacturer, code != contents.uid[1] { return false }
         if let named = request.address {
@@ -115,8 +114,7 @@ struct Type5Chip: TagChip {
         return request.isForSelected ? state == .selected : state != .quiet
     }
 
-    /// A frame without content: the next slot of an inventory, or the time for a delayed answer to a write. It has no
-    /// checksum.
+    /// A frame without content or checksum: the next slot of an inventory, or the time for a delayed answer to a write.
     private mutating func receiveEndOfFrame() -> TagAnswer? {
         if let answer = delayed {
             delayed = nil
@@ -265,8 +263,7 @@ struct Type5Request: Sendable {
     var parameters: [UInt8]
 
     var isInventory: Bool { flags & 0x04 != 0 }
-    /// In an inventory, this flag means that a family is given. Otherwise it means that the request is for the selected
-    /// tag.
+    /// In an inventory, this flag means that a family is given; otherwise, that the request is for the selected tag.
     var isForSelected: Bool { !isInventory && flags & 0x10 != 0 }
     var namesFamily: Bool { isInventory && flags & 0x10 != 0 }
     var hasOneSlot: Bool { isInventory && flags & 0x20 != 0 }
@@ -297,8 +294,7 @@ struct Type5Reply: Sendable {
     var data: [UInt8]
     /// The number of programmed blocks; 0 when the memory has not changed.
     var programmedBlocks: Int
-    /// Whether the answer is sent at once even if the option flag is set, because the flag has another meaning for this
-    /// command.
+    /// Whether the answer is sent at once even with the option flag, which has another meaning for this command.
     var ignoresOption: Bool
     var isSilent: Bool
 
@@ -332,8 +328,7 @@ enum Type5Error: UInt8, Error {
 
 /// INVENTORY (ISO/IEC 15693-3, 8), and the manufacturers' commands that do the same with another answer.
 ///
-/// A real chip answers the fast commands at twice the data rate. In a virtual field they take as much airtime as the
-/// others.
+/// A real chip answers the fast commands at twice the data rate. In a virtual field they take the usual airtime.
 extension Type5Chip {
     private enum Kind {
         case identifier
@@ -409,8 +404,7 @@ extension Type5Chip {
         return slot == 0 ? TagAnswer(frame) : nil
     }
 
-    /// Returns whether an application family is for this tag. 0 in either half of the byte stands for any value
-    /// (ISO/IEC 15693-3, 6).
+    /// Returns whether a family is for this tag. 0 in either half stands for any value (ISO/IEC 15693-3, 6).
     private func matches(_ family: UInt8) -> Bool {
         (family & 0xF0 == 0 || family & 0xF0 == contents.afi & 0xF0)
             && (family & 0x0F == 0 || family & 0x0F == contents.afi & 0x0F)
