@@ -10,10 +10,7 @@ extension FlipperTagDump {
             || fields.hasValue("Mifare Ultralight type")
     }
 
-    static func type2(
-        _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type2Contents {
+    static func type2(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type2Contents {
         let total = try fields.number("Pages total", in: 4...100_000)
         let reported = try fields.bytes("Mifare version", count: 8)
         let product = try product(fields, reported: reported, pages: total)

@@ -61,35 +61,24 @@ extension FlipperTagDump {
         return fields + [
             .written("Signature") { .bytes($0.signature) }, .flag("Privacy Mode", \.protection.isPrivate),
             .byte("Protection Pointer", \.protection.pointer, comment: "Protection pointer configuration"),
-            FlipperField("Protection Condition") { (fields, contents) throws(TagImageError) in
-                let condition = try fields.byte("Protection Condition")
-                contents.protection.condition = ICODEProtection.Condition(rawValue: condition)
-            } write: {
-                .bytes([$0.protection.condition.rawValue])
-            },
+            .byte("Protection Condition", \.protection.condition.rawValue),
             .flag("Lock EAS", \.isSurveillanceLocked, comment: "SLIX Lock Bits"),
             .flag("Lock PPL", \.protection.isConditionLocked),
         ]
     }
 
-    static func type5(
-        _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type5Contents {
-        let uid = try fields.bytes("UID", count: 8)
+    static func type5(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type5Contents {
+        var tag = ProxmarkTag15()
+        tag.uid = try fields.bytes("UID", count: 8)
         let blocks = try fields.number("Block Count", in: 1...256)
-        let size = Int(try fields.byte("Block Size"))
-        guard (1...32).contains(size) else {
-            throw fields.error(.malformed, "Block Size", "A block has 1 to 32 bytes, not \(size).")
+        tag.blockSize = Int(try fields.byte("Block Size"))
+        guard (1...32).contains(tag.blockSize) else {
+            throw fields.error(.malformed, "Block Size", "A block has 1 to 32 bytes, not \(tag.blockSize).")
         }
-        let data = try fields.bytes("Data Content", count: blocks * size)
-        let reference = try fields.byte("IC Reference", default: 0)
-        let product =
-            Type5Product(uid: uid, blockCount: blocks, blockSize: size)
-            ?? .generic(blockCount: blocks, blockSize: size, icReference: reference)
-        var contents = Type5Contents(blank: product, uid: uid)
-        contents.memory = Array(data.prefix(contents.memory.count))
-        contents.readCounterBlock(data)
+        tag.data = try fields.bytes("Data Content", count: blocks * tag.blockSize)
+        tag.icReference = try fields.byte("IC Reference", default: 0)
+        tag.privacyPassword = nil
+        var contents = try tag.contents()
         try fields.read(type5Fields, into: &contents)
         if fields.hasValue("Security Status") {
             let status = try fields.bytes("Security Status")
@@ -106,7 +95,7 @@ extension FlipperTagDump {
         }
         if fields.hasValue("Signature") {
             contents.signature = try fields.bytes("Signature", count: 32)
-        } else if product.features.contains(.signature) {
+        } else if contents.product.features.contains(.signature) {
             remarks.append(.missingSignature)
         }
         try fields.read(slixFields(of: contents), into: &contents)

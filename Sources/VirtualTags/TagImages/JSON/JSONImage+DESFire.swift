@@ -194,10 +194,7 @@ extension JSONImage {
             guard size * maximum <= 0x1_0000, data.count % size == 0, data.count <= size * maximum else {
                 throw fields.error(.inconsistent, "data", "The records are not of their size.")
             }
-            kind =
-                type == "linear"
-                ? .linearRecords(size: size, maximum: maximum, records: data)
-                : .cyclicRecords(size: size, maximum: maximum, records: data)
+            kind = .records(data, size: size, maximum: maximum, isCyclic: type == "cyclic")
         default: throw fields.error(.unsupported, "type", "A file of type \(type) is not supported.")
         }
         return DESFireFile(
@@ -214,21 +211,17 @@ extension JSONImage {
         if let identifier = file.isoIdentifier { members.append(("iso_id", quoted(identifier.bigEndianBytes))) }
         members.append(("communication", quoted([file.communication.rawValue])))
         members.append(("access_rights", quoted(file.accessRights.rawValue.bigEndianBytes)))
+        let types = ["standard", "backup", "value", "linear", "cyclic"]
+        members.append(("type", "\"\(types[Int(file.kind.code)])\""))
         switch file.kind {
-        case .standard(let data): members += [("type", "\"standard\""), ("data", quoted(data))]
-        case .backup(let data): members += [("type", "\"backup\""), ("data", quoted(data))]
+        case .standard(let data), .backup(let data): members.append(("data", quoted(data)))
         case .value(let lower, let upper, let current, let limitedCredit):
             members += [
-                ("type", "\"value\""), ("lower", String(lower)), ("upper", String(upper)), ("current", String(current)),
+                ("lower", String(lower)), ("upper", String(upper)), ("current", String(current)),
                 ("limited_credit", String(limitedCredit)),
             ]
         case .linearRecords(let size, let maximum, let records), .cyclicRecords(let size, let maximum, let records):
-            var type = "linear"
-            if case .cyclicRecords = file.kind { type = "cyclic" }
-            members += [
-                ("type", "\"\(type)\""), ("size", String(size)), ("maximum", String(maximum)),
-                ("data", quoted(records)),
-            ]
+            members += [("size", String(size)), ("maximum", String(maximum)), ("data", quoted(records))]
         }
         return members
     }

@@ -230,7 +230,7 @@ struct MemoryDump: ImageSource {
             bytes += [UInt8](littleEndian: tag.blockCount, count: countSize) + [tag.icReference]
             bytes += tag.locks + Array(repeating: 0, count: locks - tag.locks.count)
             bytes += tag.data + Array(repeating: 0, count: ProxmarkTag15.maximumSize - tag.data.count)
-            return bytes + [0, 0] + tag.privacyPassword + Array(repeating: 0, count: stateSize + 2)
+            return bytes + [0, 0] + (tag.privacyPassword ?? [0, 0, 0, 0]) + Array(repeating: 0, count: stateSize + 2)
         default: return nil
         }
     }

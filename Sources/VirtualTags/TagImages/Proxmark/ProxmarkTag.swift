@@ -65,8 +65,8 @@ struct ProxmarkTag15 {
     var locks: [UInt8] = []
     /// All blocks.
     var data: [UInt8] = []
-    /// As on the air, low byte first.
-    var privacyPassword: [UInt8] = [0, 0, 0, 0]
+    /// As on the air, low byte first; nil when the file does not have it.
+    var privacyPassword: [UInt8]? = [0, 0, 0, 0]
 
     var blockCount: Int {
         get { count ?? data.count / blockSize }
@@ -108,7 +108,7 @@ struct ProxmarkTag15 {
         contents.afi = afi
         contents.isAFILocked = isAFILocked
         contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks[...])
-        if contents.passwords[0x04] != nil {
+        if let privacyPassword, contents.passwords[0x04] != nil {
             contents.passwords[0x04] = UInt32(bytes: privacyPassword.reversed())
         }
         return contents

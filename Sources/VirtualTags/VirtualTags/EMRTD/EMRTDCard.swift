@@ -275,7 +275,7 @@ struct EMRTDSecureMessaging: Sendable {
         if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrectObject }
         guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrectObject }
         guard let padded = try? keys.decrypt(Array(value)) else { throw .executionError }
-        guard let data = EMRTDKeys.unpadded(padded) else { throw .incorrectObject }
+        guard let data = padded.withoutMark, padded.count - data.count <= 8 else { throw .incorrectObject }
         return data
     }
 
@@ -346,14 +346,6 @@ struct EMRTDKeys: Sendable, Hashable {
     /// Returns the MAC of some bytes. They are padded first.
     func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try BlockCipher.retailMAC(data.paddedWithMark(to: 8), key: authentication.bytes)
-    }
-
-    /// Removes the padding; returns nil when there is none.
-    static func unpadded(_ data: [UInt8]) -> [UInt8]? {
-        guard let mark = data.lastIndex(where: { $0 != 0 }), data[mark] == 0x80, data.count - mark <= 8 else {
-            return nil
-        }
-        return Array(data[..<mark])
     }
 }
 

@@ -161,7 +161,7 @@ public struct Type5Contents: Sendable, Hashable {
 public struct ICODEProtection: Sendable, Hashable {
     /// What the read and the write password protect on the two pages of SLIX2, as set with PROTECT PAGE.
     public struct Condition: OptionSet, Sendable, Hashable {
-        public let rawValue: UInt8
+        public var rawValue: UInt8
 
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
