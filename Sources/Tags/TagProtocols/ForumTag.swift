@@ -48,8 +48,8 @@ public protocol ForumTag: AnyObject {
     ///   `tagLost`.
     func lock() async throws(TagError)
 
-    /// Checks whether ``lock()`` would fail, as far as the tag reports it: because it needs a key or a password, or because
-    /// the lock bits of a Type 2 tag can't be set any more. Writes nothing.
+    /// Checks whether ``lock()`` would fail, as far as the tag reports it: because it needs a key or a password, or
+    /// because the lock bits of a Type 2 tag can't be set any more. Writes nothing.
     ///
     /// Call it before you write a message to a tag that you will lock afterwards.
     ///
@@ -99,7 +99,6 @@ extension ForumTag {
 
     /// Checks after a write that the tag holds a message, by reading it from the tag again.
     ///
-    /// - Parameter message: the message's bytes; empty for an empty tag.
     /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else, and the errors of ``readNDEF()``.
     public func checkNDEF(_ message: [UInt8]) async throws(TagError) {
         forgetMemory()
@@ -176,17 +175,14 @@ public func makeForumTag(for target: NFCFTarget, link: any FrameLink) -> any For
     Type3Tag(target: target, link: link)
 }
 
-/// Creates the NDEF procedures for an NFC-V tag. When it is alone in the field, commands omit its UID and take less time.
+/// Creates the NDEF procedures for an NFC-V tag. When it is alone in the field, commands omit its UID and take less
+/// time.
 public func makeForumTag(for target: NFCVTarget, link: any FrameLink, isAlone: Bool) -> any ForumTag {
     Type5Tag(target: target, link: link, isAlone: isAlone)
 }
 
-/// Creates the NDEF procedures for a tag of any technology, which must be alone in its field.
-///
-/// - Parameters:
-///   - target: the tag as activation found it.
-///   - link: the link that it was found over.
-/// - Returns: the tag; nil when its kind has no NDEF procedures.
+/// Creates the NDEF procedures for a tag of any technology, which must be alone in its field; nil when its kind has
+/// none.
 public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any ForumTag)? {
     switch target {
     case .nfcA(let target): makeForumTag(for: target, link: link)
@@ -209,7 +205,6 @@ public enum TagTarget: Sendable, Hashable {
 
     /// Creates a target from the data that a reader reports after activating a tag.
     ///
-    /// - Parameter identity: the data of the tag.
     /// - Throws: ``TagError`` with `badAnswer` when the data break every standard.
     public init(_ identity: DiscoveredTag.Identity) throws(TagError) {
         switch identity {

@@ -28,11 +28,7 @@ public struct TagImage: Sendable {
     /// The file that the image was read from.
     let source: (any ImageSource)?
 
-    /// Creates an image of a tag.
-    ///
-    /// - Parameters:
-    ///   - contents: the contents of the tag.
-    ///   - format: the format for writing; ``Format/canHold(_:)`` returns whether it is suitable.
+    /// Creates an image of a tag. ``Format/canHold(_:)`` returns whether a format is suitable.
     public init(_ contents: TagContents, format: Format = .json) {
         self.contents = contents
         self.format = format
@@ -40,10 +36,6 @@ public struct TagImage: Sendable {
     }
 
     /// Creates an image of a Type 2 tag.
-    ///
-    /// - Parameters:
-    ///   - contents: the contents of the tag.
-    ///   - format: the format for writing.
     public init(_ contents: Type2Contents, format: Format = .json) {
         self.init(.type2(contents), format: format)
     }
@@ -60,9 +52,7 @@ public struct TagImage: Sendable {
     /// Creates a virtual tag with the contents of the image.
     public func makeTag() -> any VirtualTag { contents.makeTag() }
 
-    /// Stores a tag's current contents in the image.
-    ///
-    /// - Parameter tag: the tag that ``makeTag()`` created. A tag of another kind changes nothing.
+    /// Stores the current contents of the tag that ``makeTag()`` created. A tag of another kind changes nothing.
     public mutating func update(from tag: any VirtualTag) {
         guard let now = TagContents(of: tag), now.tagType == tagType, now.product == product else { return }
         contents = now
@@ -78,13 +68,14 @@ extension TagImage {
         /// electronic travel document (`eMRTD`) has `mrz`, its machine readable zone, and `files` only if they differ
         /// from those that follow from the zone.
         case json
-        /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and `topaz`.
+        /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and
+        /// `topaz`.
         case proxmarkJSON = "proxmark-json"
         /// The `.bin` files of the Proxmark3 client: MIFARE Ultralight and NTAG with a header of 56 bytes, ISO 15693
         /// with a header of 15 bytes, MIFARE Classic without one.
         case proxmarkBinary = "proxmark-bin"
-        /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for MIFARE
-        /// Classic, MIFARE Ultralight and NTAG.
+        /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for
+        /// MIFARE Classic, MIFARE Ultralight and NTAG.
         case proxmarkText = "proxmark-eml"
         /// Only the memory, as the tools of libnfc write it: MIFARE Classic, MIFARE Ultralight and NTAG.
         case mfd
@@ -256,12 +247,7 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The line of the file, counted from 1; nil when the error is not about a line.
     public let line: Int?
 
-    /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: the kind of failure.
-    ///   - reason: the reason, as a sentence for people.
-    ///   - line: the line of the file, counted from 1.
+    /// Creates an error; each argument is the property of that name.
     public init(_ code: Code, _ reason: String, line: Int? = nil) {
         self.code = code
         self.reason = reason
@@ -297,11 +283,7 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
     /// The remark, as a sentence for people.
     public let text: String
 
-    /// Creates a remark.
-    ///
-    /// - Parameters:
-    ///   - kind: the kind of remark.
-    ///   - text: a sentence for people.
+    /// Creates a remark; each argument is the property of that name.
     public init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text
@@ -348,7 +330,8 @@ extension TagContents {
 }
 
 extension TagContents {
-    /// The contradictions between the identifier that the tag sends and its memory, and within its memory, as sentences.
+    /// The contradictions between the identifier that the tag sends and its memory, and within its memory, as
+    /// sentences.
     var contradictions: [String] {
         switch self {
         case .type2(let contents): contents.contradictions

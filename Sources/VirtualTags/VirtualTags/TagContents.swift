@@ -203,10 +203,9 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// The product of this name, whatever its case, spaces and hyphens, and with `u` for `µ`.
-    ///
-    /// - Parameter name: a name as in ``name``, or a short form without `MIFARE`, `MIFARE Ultralight EV1` or `ICODE`,
-    ///   such as `Ultralight C`, `UL21`, `Classic 1K` or `SLIX`.
+    /// The product of a name as in ``name``, whatever its case, spaces and hyphens, and with `u` for `µ`; or of a short
+    /// form without `MIFARE`, `MIFARE Ultralight EV1` or `ICODE`, such as `Ultralight C`, `UL21`, `Classic 1K` or
+    /// `SLIX`.
     public init?(named name: String) {
         let wanted = ProductName(name)
         let families = ["mifare", "mifareultralightev1", "icode"]
@@ -251,11 +250,9 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
 
     private static let defaultSize = 1024
 
-    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message.
-    ///
-    /// - Parameters:
-    ///     - uid: the UID, with one of the ``identifierLengths``; nil for a random one that the product could have.
-    ///     - size: a size within ``sizes``, rounded up to whole blocks; nil for 1024.
+    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message. The UID is by
+    /// default a random one that the product could have; the size, within ``sizes`` and rounded up to whole blocks, is
+    /// 1024.
     public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
         var generator = SystemRandomNumberGenerator()
         let uid = uid ?? identifier(using: &generator)

@@ -3,10 +3,8 @@ public import TagLink
 
 extension APDULink {
     /// Sends a command, and the further commands that its status word asks for: GET RESPONSE after 61xx, the corrected
-    /// Le after 6Cxx (ISO/IEC 7816-4, 5.3.4).
+    /// Le after 6Cxx (ISO/IEC 7816-4, 5.3.4). The response is complete, and has any other status word.
     ///
-    /// - Parameter command: the command.
-    /// - Returns: the complete response, with any other status word.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
         // A card sends 64 KB, the length of one extended response, with 512 GET RESPONSE at most.
@@ -161,32 +159,22 @@ extension CommandAPDU {
     /// The largest offset that fits in an offset data object with three bytes.
     public static let maximumOffset = 0xFF_FFFF
 
-    /// SELECT by DF name.
-    ///
-    /// - Parameters:
-    ///   - name: the application identifier, 5 to 16 bytes.
-    ///   - expectsTemplate: whether Le asks for the file control information, as in NFC Forum T4T 1.2, 5.5.
+    /// SELECT by DF name, the application identifier of 5 to 16 bytes. Le may ask for the file control information, as
+    /// in NFC Forum T4T 1.2, 5.5.
     public static func select(application name: [UInt8], expectsTemplate: Bool = true) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: expectsTemplate ? 256 : nil)
     }
 
-    /// SELECT by file identifier.
-    ///
-    /// - Parameters:
-    ///   - file: the file identifier.
-    ///   - parameter2: 0C asks for no file control information; mapping version 1.0 needs 00.
+    /// SELECT by file identifier. P2 of 0C asks for no file control information; mapping version 1.0 needs 00.
     public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianBytes)
     }
 
-    /// READ BINARY of the selected file.
+    /// READ BINARY of the selected file: 1 to 65,536 bytes from an offset of 0 to FFFFFF.
     ///
     /// Up to offset 7FFF the offset is in P1 and P2. For higher offsets the instruction is B1 with an offset data
-    /// object (54), and the answer has its data in a discretionary data object (53); see ``discretionaryData(_:)``.
-    ///
-    /// - Parameters:
-    ///   - offset: where to start, 0 to FFFFFF.
-    ///   - count: the number of bytes to read, 1 to 65,536, including the data object's tag and length.
+    /// object (54), and the answer has its data in a discretionary data object (53), whose tag and length count too;
+    /// see ``discretionaryData(_:)``.
     public static func readBinary(offset: Int, count: Int) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
@@ -195,11 +183,8 @@ extension CommandAPDU {
         return CommandAPDU(0x00, 0xB1, 0x00, 0x00, data: offsetDataObject(offset), expectedLength: expected)
     }
 
-    /// UPDATE BINARY of the selected file. For offsets above 7FFF the instruction is D7 with data objects.
-    ///
-    /// - Parameters:
-    ///   - offset: where to start, 0 to FFFFFF.
-    ///   - data: the bytes to write.
+    /// UPDATE BINARY of the selected file. For offsets above 7FFF, up to FFFFFF, the instruction is D7 with data
+    /// objects.
     public static func updateBinary(offset: Int, data: [UInt8]) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xD6, UInt8(offset >> 8), UInt8(offset & 0xFF), data: data)
@@ -225,10 +210,8 @@ extension CommandAPDU {
         }
     }
 
-    /// Extracts the data from the answer to a READ BINARY with the odd instruction.
-    ///
-    /// - Parameter bytes: the answer's data field: 53, a length and that many bytes.
-    /// - Returns: nil when the bytes are something else.
+    /// Extracts the data from the answer to a READ BINARY with the odd instruction, which is 53, a length and that many
+    /// bytes; nil for anything else.
     public static func discretionaryData(_ bytes: [UInt8]) -> [UInt8]? {
         guard let object = BERObject(bytes[...]), object.tag == 0x53, object.value.endIndex == bytes.count else {
             return nil

@@ -41,12 +41,8 @@ public final class ISODEP: APDULink {
 
     let state: Locked<State>
 
-    /// Creates the protocol for a selected card that has not received RATS or ATTRIB yet.
-    ///
-    /// - Parameters:
-    ///   - link: the link that the card was selected over.
-    ///   - opening: how the protocol is started.
-    ///   - cid: a card identifier, 0 to 14, to keep several cards active at once.
+    /// Creates the protocol for a selected card that has not received RATS or ATTRIB yet. A card identifier, 0 to 14,
+    /// keeps several cards active at once.
     public init(link: any FrameLink, opening: Opening = .requestAnswerToSelect, cid: UInt8? = nil) {
         precondition(cid ?? 0 < 15, "a card identifier is 0 to 14")
         self.link = link
@@ -96,8 +92,8 @@ public final class ISODEP: APDULink {
     /// Returns whether the card still answers. Sends R(NAK), to which the card only answers R(ACK) (ISO/IEC 14443-4,
     /// 7.5.6, method 1). If the protocol has not started yet, it is started with RATS or ATTRIB.
     ///
-    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. So the wait is
-    /// about 20 ms at most, up to three times, instead of the whole frame waiting time.
+    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. So the wait
+    /// is about 20 ms at most, up to three times, instead of the whole frame waiting time.
     public func isPresent() async -> Bool {
         if !state.withLock({ $0.machine != nil || $0.failure != nil }) { return (try? await activate()) != nil }
         let check = state.withLock { state in
@@ -362,9 +358,8 @@ public struct AnswerToSelect: Sendable, Hashable {
     /// The historical bytes, T1 to Tk (ISO/IEC 7816-4, 8.1.1).
     public let historicalBytes: [UInt8]
 
-    /// Reads an ATS.
+    /// Reads an ATS from TL on, without checksum. More bytes than TL counts are an error.
     ///
-    /// - Parameter bytes: the bytes from TL on, without checksum. More bytes than TL counts are an error.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ bytes: [UInt8]) throws(TagError) {
         guard let length = bytes.first, length > 0, Int(length) == bytes.count else {

@@ -13,9 +13,7 @@ public struct NFCAActivation: Sendable {
     /// How often an interrupted activation is tried.
     static let attempts = 3
 
-    /// Creates the procedure for a field.
-    ///
-    /// - Parameter link: an NFC-A link.
+    /// Creates the procedure for a field, over an NFC-A link.
     public init(link: any FrameLink) { self.link = link }
 
     /// Activates every tag in the field, one after the other. The last one stays ACTIVE; the others are halted.
@@ -74,13 +72,12 @@ public struct NFCAActivation: Sendable {
         return found
     }
 
-    /// Wakes the tag with a UID, in the IDLE, ACTIVE or HALT state, and selects it through its cascade levels.
+    /// Wakes the tag with a whole UID, in the IDLE, ACTIVE or HALT state, and selects it through its cascade levels;
+    /// nil when no tag with this UID answers.
     ///
-    /// It finds any of several halted tags, unlike ``activateAll(waking:limit:)``: the others don't answer to a UID that
-    /// isn't theirs (ISO/IEC 14443-3, 6.5.3).
+    /// It finds any of several halted tags, unlike ``activateAll(waking:limit:)``: the others don't answer to a UID
+    /// that isn't theirs (ISO/IEC 14443-3, 6.5.3).
     ///
-    /// - Parameter uid: the whole UID.
-    /// - Returns: the tag; nil when no tag with this UID answers.
     /// - Throws: ``TagError`` with `readerUnavailable`, `unsupported`, `cancelled`.
     package func activate(uid: [UInt8]) async throws(TagError) -> NFCATarget? {
         guard let levels = Self.cascadeLevels(of: uid) else { return nil }
@@ -217,8 +214,8 @@ extension NFCAActivation {
         }
     }
 
-    /// Runs anticollision and SELECT through all cascade levels, and reports whether other tags answered; nil when the tag
-    /// stopped answering or its answers stayed damaged.
+    /// Runs anticollision and SELECT through all cascade levels, and reports whether other tags answered; nil when the
+    /// tag stopped answering or its answers stayed damaged.
     func selectOne(_ sense: Sense) async throws(TagError) -> (target: NFCATarget, isCrowded: Bool)? {
         var uid: [UInt8] = []
         var isCrowded = false

@@ -35,22 +35,15 @@ public struct FeliCaCard: Sendable {
         }
     }
 
-    /// The bytes of a command: LEN, the code, the IDm and parameters.
-    ///
-    /// - Parameters:
-    ///   - code: the command code, which is even.
-    ///   - parameters: the bytes after the IDm, at most 245.
+    /// The bytes of a command: LEN, the code, which is even, the IDm, and at most 245 bytes of parameters.
     public func command(_ code: UInt8, _ parameters: [UInt8] = []) -> [UInt8] {
         precondition(parameters.count <= 245, "a FeliCa command has at most 255 bytes")
         return [UInt8(10 + parameters.count), code] + target.idm + parameters
     }
 
-    /// Sends a command, and checks the length, response code and IDm of the answer.
+    /// Sends a command as in ``command(_:_:)``, and checks the length, response code and IDm of the answer. The timeout
+    /// is how long the card may take.
     ///
-    /// - Parameters:
-    ///   - code: the command code, which is even.
-    ///   - parameters: the bytes after the IDm, at most 245.
-    ///   - timeout: how long the card may take.
     /// - Returns: the answer's bytes after the IDm.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public func send(_ code: UInt8, _ parameters: [UInt8] = [], timeout: Airtime) async throws(TagError) -> [UInt8] {
@@ -110,8 +103,8 @@ public struct FeliCaCard: Sendable {
         return try Self.status(answer)
     }
 
-    /// The service list and the block list. A block up to 255 takes two bytes, a higher one three, with the block number
-    /// little endian (NFC Forum T3T 1.0, 5.6).
+    /// The service list and the block list. A block up to 255 takes two bytes, a higher one three, with the block
+    /// number little endian (NFC Forum T3T 1.0, 5.6).
     private static func lists(_ service: UInt16, _ blocks: [Int]) -> [UInt8] {
         let elements = blocks.flatMap { block -> [UInt8] in
             block < 256 ? [0x80, UInt8(block)] : [0x00] + [UInt8](littleEndian: block, count: 2)

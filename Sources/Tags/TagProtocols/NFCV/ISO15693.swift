@@ -107,11 +107,8 @@ public struct ISO15693SystemInfo: Sendable, Hashable {
     /// The IC reference.
     public var icReference: UInt8?
 
-    /// Reads the answer.
+    /// Reads the bytes after the response flags. In the answer to the extended command, the block count has two bytes.
     ///
-    /// - Parameters:
-    ///   - bytes: the bytes after the response flags.
-    ///   - isExtended: whether this is the answer to the extended command, where the block count has two bytes.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ bytes: [UInt8], isExtended: Bool = false) throws(TagError) {
         guard bytes.count >= 9 else { throw Self.short }
@@ -150,9 +147,7 @@ public struct NFCVInventory: Sendable {
     /// How often the first request is sent when the answer is damaged without a detected collision.
     static let attempts = 3
 
-    /// Creates the procedure for a field.
-    ///
-    /// - Parameter link: an NFC-V link.
+    /// Creates the procedure for a field, over an NFC-V link.
     public init(link: any FrameLink) { self.link = link }
 
     /// Finds every tag in the field.

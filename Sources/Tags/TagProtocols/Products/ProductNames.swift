@@ -90,12 +90,8 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
     /// MIFARE Classic, and MIFARE Plus that behaves like it. Phones without NXP's reader chips can't read it.
     case classic
 
-    /// Identifies a tag's family.
-    ///
-    /// - Parameters:
-    ///   - target: the tag as activation found it.
-    ///   - historicalBytes: the historical bytes of its ATS, if it has one.
-    /// - Returns: nil when the tag isn't a MIFARE product.
+    /// Identifies a tag's family by its activation and the historical bytes of its ATS; nil when it isn't a MIFARE
+    /// product.
     public init?(_ target: NFCATarget, historicalBytes: [UInt8] = []) {
         if target.isMIFAREClassic {
             self = .classic
@@ -117,8 +113,8 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
 }
 
 extension MIFAREFamily {
-    /// Returns whether historical bytes are those of a MIFARE Plus: C1 05 21 30 or C1 05 2F 2F, the identifier of a MIFARE
-    /// application (NXP AN10833, 4).
+    /// Returns whether historical bytes are those of a MIFARE Plus: C1 05 21 30 or C1 05 2F 2F, the identifier of a
+    /// MIFARE application (NXP AN10833, 4).
     package static func isPlus(_ historicalBytes: some Sequence<UInt8>) -> Bool {
         historicalBytes.starts(with: [0xC1, 0x05])
     }
@@ -178,10 +174,7 @@ public struct DESFireVersion: Sendable, Hashable {
     /// Batch number and production date: 7 bytes or a few more, as many as the card sent.
     public var production: [UInt8]
 
-    /// Reads the three frames of the answer, one after the other.
-    ///
-    /// - Parameter bytes: 7 bytes of hardware, 7 of software, and at least 7 of UID.
-    /// - Returns: nil when there are fewer bytes.
+    /// Reads the three frames of the answer: 7 bytes of hardware, 7 of software, and at least 7 of UID; nil for fewer.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 21 else { return nil }
         hardware = Array(bytes[0..<7])
@@ -193,10 +186,9 @@ public struct DESFireVersion: Sendable, Hashable {
     /// The bytes of the whole answer.
     package var bytes: [UInt8] { hardware + software + uid + production }
 
-    /// Requests the version from a card, with the command wrapped in APDUs.
+    /// Requests the version with the command wrapped in APDUs; nil when the card does not know it. The selected
+    /// application stays selected.
     ///
-    /// - Parameter card: the card. Its selected application stays selected.
-    /// - Returns: nil when the card does not know the command.
     /// - Throws: the errors of the link's `send(_:)`.
     public static func read(from card: any APDULink) async throws(TagError) -> DESFireVersion? {
         var bytes: [UInt8] = []

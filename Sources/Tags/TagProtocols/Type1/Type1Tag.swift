@@ -44,11 +44,7 @@ public final class Type1Tag: ForumTag {
     /// The addresses of LOCK-0 and LOCK-1: bit n for block n.
     private static let staticLocks = 112..<114
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///   - target: the tag's answer to RID, if it was sent.
-    ///   - link: the NFC-A link to the tag.
+    /// Creates a tag over an NFC-A link, with its answer to RID, if it was sent.
     public init(target: Type1Target? = nil, link: any FrameLink) {
         self.link = link
         if let target { identified(target) }
@@ -222,10 +218,7 @@ public final class Type1Tag: ForumTag {
     /// Whether the tag has static memory alone.
     private var isStatic: Bool { target?.isStatic ?? true }
 
-    /// Reads the memory from block 0 on.
-    ///
-    /// - Parameter count: the number of bytes, such as 120 or 512.
-    /// - Returns: nil when the tag has fewer bytes.
+    /// Reads so many bytes, such as 120 or 512, from block 0 on; nil when the tag has fewer.
     package func readBytes(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             try await fetch(0..<count)
@@ -379,8 +372,6 @@ public struct Type1Target: Sendable, Hashable {
 
     /// Identifies the Type 1 tag in the field with RID. Call it after REQA or WUPA.
     ///
-    /// - Parameter link: the NFC-A link that its ATQA was received over.
-    /// - Returns: the tag's answer.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public static func identify(link: any FrameLink) async throws(TagError) -> Type1Target {
         let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)

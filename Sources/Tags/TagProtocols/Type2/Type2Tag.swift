@@ -54,10 +54,11 @@ public final class Type2Tag: ForumTag {
     /// Whether the tag has FAST_READ, as far as known.
     var fastRead = FastRead.unknown
 
-    /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then nothing
-    /// is refused for a password before the tag refuses it.
+    /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then
+    /// nothing is refused for a password before the tag refuses it.
     var mayBeAuthenticated = false
-    /// Whether the tag is in the ACTIVE state, as far as known. One that is not has forgotten that it was given its password.
+    /// Whether the tag is in the ACTIVE state, as far as known. One that is not has forgotten that it was given its
+    /// password.
     private var isActive = true {
         didSet { if !isActive { mayBeAuthenticated = false } }
     }
@@ -70,11 +71,7 @@ public final class Type2Tag: ForumTag {
         case unknown, usable, unusable
     }
 
-    /// Creates a tag that was just activated, with sector 0 selected.
-    ///
-    /// - Parameters:
-    ///   - target: the tag as activation found it, in the ACTIVE state.
-    ///   - link: the NFC-A link that it was activated over.
+    /// Creates a tag that was just activated over an NFC-A link, with sector 0 selected.
     public init(target: NFCATarget, link: any FrameLink) {
         self.target = target
         self.link = link
@@ -138,8 +135,8 @@ public final class Type2Tag: ForumTag {
 
     /// Writes an NDEF message (NFC Forum T2T 1.2, 6.4).
     ///
-    /// Access, capacity, the lock bits of every page to write and the password are checked before the first write, and so
-    /// is whether the tag is as large as its capability container says.
+    /// Access, capacity, the lock bits of every page to write and the password are checked before the first write, and
+    /// so is whether the tag is as large as its capability container says.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
@@ -212,8 +209,8 @@ public final class Type2Tag: ForumTag {
         if !isFormatted { try await write(container, to: page) }
     }
 
-    /// Finds the NDEF message TLV; for writing, also one with a broken length. The first page to read is 3, or 2 when the
-    /// static lock bits are needed too.
+    /// Finds the NDEF message TLV; for writing, also one with a broken length. The first page to read is 3, or 2 when
+    /// the static lock bits are needed too.
     func locate(
         startingAt firstPage: Int = Type2Tag.containerPage,
         isForWriting: Bool = false
@@ -280,10 +277,10 @@ public final class Type2Tag: ForumTag {
     /// Returns the pages to read with FAST_READ; nil when READ takes less airtime.
     ///
     /// READ returns four pages in 2.06 ms. FAST_READ takes 0.79 ms plus 0.34 ms for each page, so it is faster for
-    /// everything except exactly four pages. While it is unknown whether the tag has FAST_READ, its first use is the test.
-    /// That takes no longer than GET_VERSION when the tag does not have it, and no extra time when it does. A tag without
-    /// it must be woken and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it saves at
-    /// least two READs, which is from messages of about 46 bytes on.
+    /// everything except exactly four pages. While it is unknown whether the tag has FAST_READ, its first use is the
+    /// test. That takes no longer than GET_VERSION when the tag does not have it, and no extra time when it does. A tag
+    /// without it must be woken and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it
+    /// saves at least two READs, which is from messages of about 46 bytes on.
     private func pagesOfFastRead(_ run: Range<Int>) -> Range<Int>? {
         // With the checksum, 60 pages fit into the 256 bytes of every reader's buffer.
         let most = min(60, (link.maximumFrameLength - 2) / Self.pageSize)
@@ -398,8 +395,8 @@ public final class Type2Tag: ForumTag {
 
     // MARK: Writing a page
 
-    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated. When the tag refuses,
-    /// the page's content is uncertain.
+    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated. When the tag
+    /// refuses, the page's content is uncertain.
     func write(_ bytes: [UInt8], to page: Int) async throws(TagError) {
         // Until the tag confirms, this page and the message in it are uncertain.
         memory.forget(page)
@@ -446,8 +443,8 @@ public final class Type2Tag: ForumTag {
         return true
     }
 
-    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1); nil when the tag does not have
-    /// the command or its reader can't send it.
+    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1); nil when the tag does not
+    /// have the command or its reader can't send it.
     package func readVersion() async throws(TagError) -> [UInt8]? {
         if let version { return version }
         let answer = try await ask(.getVersion)
@@ -459,20 +456,15 @@ public final class Type2Tag: ForumTag {
     /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
     package func readSignature() async throws(TagError) -> [UInt8]? { try await ask(.readSignature) }
 
-    /// Reads a counter with READ_CNT, and its state with CHECK_TEARING_EVENT.
-    ///
-    /// - Parameter number: 0 to 2.
-    /// - Returns: the count; nil when the tag does not let it be read. `tearing` is nil for tags without that command.
+    /// Reads a counter, 0 to 2, with READ_CNT, and its state with CHECK_TEARING_EVENT; nil when the tag does not let it
+    /// be read. `tearing` is nil for tags without that command.
     package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {
         guard let bytes = try await ask(.readCounter(number)) else { return nil }
         let count = UInt32(bytes: bytes.reversed())
         return (count, try await ask(.checkTearing(number))?.first)
     }
 
-    /// Reads the memory from page 0 on.
-    ///
-    /// - Parameter count: the number of pages.
-    /// - Returns: four bytes for each page; nil when the tag does not let one of them be read.
+    /// Reads so many pages from page 0 on; nil when the tag does not let one of them be read.
     package func readPages(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             // The first pages are read alone: a READ from page 1 or 2 can't be distinguished from a rollover.
@@ -503,8 +495,8 @@ public final class Type2Tag: ForumTag {
         case refused(UInt8)
     }
 
-    /// Sends a command that not all tags have; nil when the tag refuses it or does not answer, or its reader can't send it.
-    /// A tag without it is woken again before its next command.
+    /// Sends a command that not all tags have; nil when the tag refuses it or does not answer, or its reader can't send
+    /// it. A tag without it is woken again before its next command.
     private func ask(_ command: Type2Command, retries: Int = 1) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, retries: retries) { return bytes }
@@ -585,7 +577,8 @@ public final class Type2Tag: ForumTag {
         return frame.bytes
     }
 
-    /// Makes sure that the tag is ACTIVE, as far as these procedures know: it is not after it refused their last command.
+    /// Makes sure that the tag is ACTIVE, as far as these procedures know: it is not after it refused their last
+    /// command.
     package func activate() async throws(TagError) {
         guard !isActive else { return }
         do throws(TagError) {

@@ -38,11 +38,7 @@ public final class Type3Tag: ForumTag {
     private static let timeSlots: [UInt8] = [0, 3, 15]
     private static let blockSize = Type3AttributeBlock.size
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///   - target: the tag as polling found it, preferably for system 12FC.
-    ///   - link: the NFC-F link that it was found over.
+    /// Creates a tag as polling found it over an NFC-F link, preferably for system 12FC.
     public init(target: NFCFTarget, link: any FrameLink) {
         self.target = target
         self.link = link

@@ -55,9 +55,7 @@ public final class Type4Tag: ForumTag {
     /// How many answers to READ BINARY may be shorter than requested in one message.
     private static let maximumShortAnswers = 8
 
-    /// Creates a tag.
-    ///
-    /// - Parameter link: the link to the card. Any application may be selected.
+    /// Creates a tag. Any application of the card may be selected.
     public init(link: any APDULink) { self.link = link }
 
     /// Starts ISO-DEP, unless it was started before.

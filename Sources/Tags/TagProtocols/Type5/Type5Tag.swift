@@ -5,8 +5,8 @@ import TagProducts
 /// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and similar (NFC Forum T5T 1.0).
 ///
 /// A tag that is alone in the field is addressed without its UID, which saves eight bytes, 2.4 ms, in every command. A
-/// failed exchange is repeated with the UID, and the first write of a message has it too. So another tag in its place is never
-/// written.
+/// failed exchange is repeated with the UID, and the first write of a message has it too. So another tag in its place
+/// is never written.
 ///
 /// ```swift
 /// let targets = try await NFCVInventory(link: link).findAll()
@@ -43,19 +43,15 @@ public final class Type5Tag: ForumTag {
     private var readsMultiple = true
     /// Whether writes have the option flag, and are answered after an EOF.
     private(set) var writesWithOption: Bool
-    /// Whether ``lock()`` began and has not ended. The next one goes on, also where the container says read-only by now.
+    /// Whether ``lock()`` began and has not ended. The next one goes on, also where the container says read-only by
+    /// now.
     private var isLocking = false
     /// Whether the next command must have the UID.
     var needsAddress = false
     /// The error that every procedure throws once the tag is lost.
     private var lost: TagError?
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///   - target: the tag as the inventory found it.
-    ///   - link: the NFC-V link that it was found over.
-    ///   - isAlone: whether the inventory found no other tag.
+    /// Creates a tag as the inventory found it: over an NFC-V link, alone or among others.
     public init(target: NFCVTarget, link: any FrameLink, isAlone: Bool) {
         self.target = target
         self.link = link
@@ -125,8 +121,8 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
-    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its first
-    /// blocks: the rest then stays open to programs that ignore the container.
+    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its
+    /// first blocks: the rest then stays open to programs that ignore the container.
     public func lock() async throws(TagError) {
         let layout = try await locate()
         guard let container = capabilityContainer, container.isWritable || isLocking else { throw .readOnlyAlready }
@@ -414,18 +410,16 @@ public final class Type5Tag: ForumTag {
         return extended ?? info
     }
 
-    /// Returns the locked blocks, by GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader does not
-    /// support the command.
-    ///
-    /// - Parameter count: the number of blocks.
+    /// Returns the locked ones of so many blocks, by GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader
+    /// does not support the command.
     package func readLockedBlocks(of count: Int) async throws(TagError) -> [Int]? {
         try await readSecurityStatus(of: 0..<count).map { status in status.indices.filter { status[$0] & 0x01 != 0 } }
     }
 
     /// Returns the blocks of a range that nobody can write any more; nil when the tag or its reader does not report it.
     ///
-    /// M24LR has further bits beside the lock bit: a password opens the block, or it is open all the same (M24LR64-R data
-    /// sheet, sector security status). On other tags they are 0.
+    /// M24LR has further bits beside the lock bit: a password opens the block, or it is open all the same (M24LR64-R
+    /// data sheet, sector security status). On other tags they are 0.
     func readPermanentlyLockedBlocks(in blocks: Range<Int>) async throws(TagError) -> [Int]? {
         try await readSecurityStatus(of: blocks).map { status in
             blocks.filter { status[$0 - blocks.lowerBound] == 0x01 }
@@ -447,8 +441,8 @@ public final class Type5Tag: ForumTag {
         return status
     }
 
-    /// Reads the 32 bytes of NXP's READ SIGNATURE (SL2S2602 data sheet); nil when the tag has no signature, or its reader
-    /// can't send the command.
+    /// Reads the 32 bytes of NXP's READ SIGNATURE (SL2S2602 data sheet); nil when the tag has no signature, or its
+    /// reader can't send the command.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         guard target.family?.hasSignature == true,
             let bytes = try await ask(ISO15693Command(rawValue: 0xBD), [target.manufacturer])

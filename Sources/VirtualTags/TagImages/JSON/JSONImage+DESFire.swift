@@ -8,9 +8,9 @@ import VirtualTags
 /// settings, and the number of keys with their kind. Any other card has `key_settings` and `keys` of its own, and
 /// `applications` by identifier, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by number.
 ///
-/// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of the card itself. A
-/// key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key with another version than 00 has a colon and
-/// its version at the end. Missing keys are zero, like on a new card.
+/// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of the card itself.
+/// A key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key with another version than 00 has a colon
+/// and its version at the end. Missing keys are zero, like on a new card.
 extension JSONImage {
     /// The changes of SET CONFIGURATION. The ATS is that of the activation.
     private static var configurationMembers: [JSONMember<DESFireConfiguration>] {
@@ -21,11 +21,8 @@ extension JSONImage {
         ]
     }
 
-    /// Reads a card.
-    ///
-    /// - Parameters:
-    ///   - generation: the generation of a card with only the NDEF application.
-    ///   - files: the files of such a card; nil for one with `applications`.
+    /// Reads a card. One with only the NDEF application has a generation and `files`; `files` is nil with
+    /// `applications`.
     static func desfire(
         _ fields: JSONFields,
         _ generation: DESFireContents.Generation,

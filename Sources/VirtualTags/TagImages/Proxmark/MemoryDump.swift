@@ -21,11 +21,7 @@ struct MemoryDump: ImageSource {
     let contents: TagContents
     private let layout: Layout
 
-    /// Reads a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: the file.
-    ///   - format: the kind of memory without a header: `.mfd` unless it is `.proxmarkBinary`.
+    /// Reads a file. Memory without a header is of the format `.mfd` unless it is to be `.proxmarkBinary`.
     init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
@@ -117,8 +113,8 @@ struct MemoryDump: ImageSource {
     /// The start of the version of an NTAG I2C, with which a header begins. Its memory has no check bytes.
     private static let versionOfNTAGI2C: [UInt8] = [0x00, 0x04, 0x04, 0x05]
 
-    /// Returns whether the pages of an NTAG I2C are after a header that ends at an offset, by the manufacturer's byte of
-    /// the UID and the capability container.
+    /// Returns whether the pages of an NTAG I2C are after a header that ends at an offset, by the manufacturer's byte
+    /// of the UID and the capability container.
     private static func isNTAGI2C(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes[offset] == 0x04 && bytes[offset + 12] == 0xE1
     }
@@ -268,8 +264,6 @@ struct ProxmarkText: ImageSource {
     var leftOut: [String] { memory.leftOut }
 
     /// Returns whether the first line of a file that is not empty or a comment has hexadecimal digits.
-    ///
-    /// - Parameter start: the beginning of the file.
     static func begins(_ start: some Collection<UInt8>) -> Bool {
         let first = start.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first { $0.first != UInt8(ascii: "#") }
         guard let first, let bytes = [UInt8](hexadecimal: first.filter { !isSpace($0) }) else { return false }

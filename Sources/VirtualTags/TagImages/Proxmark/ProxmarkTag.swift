@@ -116,11 +116,8 @@ struct ProxmarkTag15 {
 }
 
 extension Type2Product {
-    /// Finds the product by its answer to GET_VERSION, or by the number of its pages; nil when there is no model of it.
-    ///
-    /// - Parameters:
-    ///   - version: the answer, 8 bytes; nil for a product without the command.
-    ///   - pageCount: the number of pages in a dump.
+    /// Finds the product by the 8 bytes of GET_VERSION, or by the number of pages of a product without the command; nil
+    /// when there is no model of it.
     init?(version: [UInt8]?, pageCount: Int) {
         let product: Type2Product?
         if let version, version.count == 8 {

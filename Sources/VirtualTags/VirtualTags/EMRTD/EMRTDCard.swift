@@ -36,12 +36,8 @@ public struct EMRTDCard: Card {
     private var pendingChallenge: [UInt8]?
     private var messaging: EMRTDSecureMessaging?
 
-    /// Creates a document. Nothing is selected.
-    ///
-    /// - Parameters:
-    ///   - contents: the document's contents.
-    ///   - randomBytes: the first bytes that its random number generator returns: 8 bytes for a challenge, then 16 for
-    ///     its part of the session keys. All later bytes are the same in every run.
+    /// Creates a document. Nothing is selected. Its random number generator returns the given bytes first: 8 for a
+    /// challenge, then 16 for its part of the session keys. All later bytes are the same in every run.
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
         givenBytes = randomBytes[...]

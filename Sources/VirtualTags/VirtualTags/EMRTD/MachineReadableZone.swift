@@ -36,9 +36,8 @@ public struct MachineReadableZone: Sendable, Hashable {
     /// All characters in ASCII, line by line.
     let characters: [UInt8]
 
-    /// Parses a zone, and checks its check digits.
+    /// Parses the lines, with or without line breaks between them, and checks the check digits. Spaces are ignored.
     ///
-    /// - Parameter text: the lines, with or without line breaks between them. Spaces around lines are ignored.
     /// - Throws: ``EMRTDError`` with `malformedZone`, or `wrongCheckDigit` with the correct digit.
     public init(_ text: String) throws(EMRTDError) {
         let characters = Array(text.utf8).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }

@@ -37,9 +37,8 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     /// The tag leaves before exchange `k`, counted from 0.
     public static func loss(atExchange k: Int) -> FaultPlan { FaultPlan([Fault(.loss, at: .exchange(k))]) }
 
-    /// The power is cut right after the `k`-th write command was programmed. Its acknowledgement is never received.
-    ///
-    /// - Parameter k: the number of writes that are programmed; 0 to cut the power before the first one.
+    /// The power is cut right after the `k`-th write command was programmed, or before the first one when `k` is 0. Its
+    /// acknowledgement is never received.
     public static func tear(afterWrite k: Int) -> FaultPlan {
         k <= 0 ? tear(duringWrite: 1, leaving: .old) : tear(duringWrite: k, leaving: .new)
     }

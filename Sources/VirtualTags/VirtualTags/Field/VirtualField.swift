@@ -113,16 +113,11 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Exchanges
 
-    /// Sends a frame and returns the answer, without a task: for a program that passes on the frames of another one.
+    /// Sends a frame and returns the answer and the simulated time, without a task: for a program that passes on the
+    /// frames of another one.
     ///
     /// It does what the link of the technology does, except that `onExchange` and `onElapsed` are not called and calls
     /// of a fault plan are not made.
-    ///
-    /// - Parameters:
-    ///   - frame: the frame to send, as for `FrameLink.transceive(_:timeout:)`.
-    ///   - technology: the technology to send it in.
-    ///   - timeout: how long to wait for the start of the answer, in addition to the technology's minimum delay.
-    /// - Returns: the answer, or why there is none; and the simulated time of the exchange.
     public func exchange(
         _ frame: Frame,
         over technology: Technology,

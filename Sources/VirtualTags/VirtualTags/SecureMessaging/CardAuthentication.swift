@@ -42,8 +42,8 @@ package struct CardAuthentication: Sendable {
     /// RndB as sent to the reader.
     package let sent: [UInt8]
 
-    /// Starts an authentication with a key of a kind that the scheme accepts. Of the 16 bytes of the challenge, DES with up
-    /// to two keys uses the first 8.
+    /// Starts an authentication with a key of a kind that the scheme accepts. Of the 16 bytes of the challenge, DES
+    /// with up to two keys uses the first 8.
     ///
     /// Without the system's library the challenge is sent unencrypted, and the authentication will fail.
     package init(_ scheme: Scheme, number: UInt8, key: DESFireKey, challenge: [UInt8], capabilities: [UInt8] = []) {
@@ -57,12 +57,9 @@ package struct CardAuthentication: Sendable {
         sent = chain?.sent ?? challenge
     }
 
-    /// Checks the reader's proof.
+    /// Checks the reader's proof, and returns the card's own with the protection of later messages. ``Scheme/ev2First``
+    /// starts a transaction, ``Scheme/ev2NonFirst`` continues the previous session.
     ///
-    /// - Parameters:
-    ///     - transaction: the identifier of the transaction that ``Scheme/ev2First`` starts.
-    ///     - session: the previous session, which ``Scheme/ev2NonFirst`` continues.
-    /// - Returns: the card's own proof, and the protection of later messages.
     /// - Throws: `authenticationError` or `lengthError`.
     package func finish(
         _ proof: [UInt8],

@@ -12,10 +12,8 @@ package protocol SecureMessaging: Sendable {
     /// - Throws: `integrityError` or `lengthError`.
     mutating func open(_ command: UInt8, _ data: [UInt8], _ protection: Protection) throws(DESFireStatus) -> [UInt8]
 
-    /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums.
-    ///
-    /// - Parameter old: the key that is replaced; nil when the session uses it, so that the reader has proved that it
-    ///   knows it.
+    /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums. The
+    /// replaced key is nil when the session uses it, so that the reader has proved that it knows it.
     mutating func openKey(
         _ number: UInt8,
         _ cryptogram: [UInt8],

@@ -19,12 +19,8 @@ public final class VirtualType4Tag: ChipTag {
     public let frontEnd: Type4FrontEnd
     let chip: Locked<Type4Chip>
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///     - card: the card.
-    ///     - frontEnd: the activation data; nil for an NXP Type 4A tag with 256-byte frames and no special options.
-    ///     - changesRandomUID: whether a random UID (4 bytes that start with 08) changes at each power-up.
+    /// Creates a tag. The activation data are by default those of an NXP Type 4A tag with 256-byte frames and no
+    /// special options. A random UID (4 bytes that start with 08) can change at each power-up.
     public init(card: any Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
         let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
         self.frontEnd = frontEnd
