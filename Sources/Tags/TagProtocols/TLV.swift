@@ -108,7 +108,7 @@ struct TLVLayout: Equatable {
 
     init(area: Range<Int>, reserved: [Range<Int>], messageLength: Int = 0, lengthSize: Int = 1) {
         self.area = area
-        self.reserved = Self.merged(reserved, in: area)
+        self.reserved = Array(RangeSet(reserved.map { $0.clamped(to: area) }).ranges)
         self.messageLength = messageLength
         self.lengthSize = lengthSize
     }
@@ -164,20 +164,6 @@ struct TLVLayout: Equatable {
 
     /// The addresses of the current message's bytes.
     var messageAddresses: [Int] { addresses(1 + lengthSize..<1 + lengthSize + messageLength) }
-
-    private static func merged(_ ranges: [Range<Int>], in area: Range<Int>) -> [Range<Int>] {
-        var result: [Range<Int>] = []
-        for range in ranges.map({ $0.clamped(to: area) }).filter({ !$0.isEmpty }).sorted(by: {
-            $0.lowerBound < $1.lowerBound
-        }) {
-            if let last = result.last, range.lowerBound <= last.upperBound {
-                result[result.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
-            } else {
-                result.append(range)
-            }
-        }
-        return result
-    }
 }
 
 /// A lock control or memory control TLV: it marks bytes that can't hold data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).

@@ -93,7 +93,7 @@ public final class Type1Tag: ForumTag {
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
         // Blocks that are only reserved are skipped.
-        for run in runs(addresses) { try await fetch(run) }
+        for run in RangeSet(addresses.map { $0..<$0 + 1 }).ranges { try await fetch(run) }
         return addresses.map { memory[byte: $0] ?? 0 }
     }
 
@@ -189,19 +189,6 @@ public final class Type1Tag: ForumTag {
     private func isLocked(block: Int) -> Bool {
         guard block < 16, let byte = memory[byte: Self.staticLocks.lowerBound + block / 8] else { return false }
         return byte >> (block % 8) & 1 != 0
-    }
-
-    /// Returns consecutive addresses as ranges.
-    private func runs(_ addresses: [Int]) -> [Range<Int>] {
-        var result: [Range<Int>] = []
-        for address in addresses {
-            if let last = result.last, last.upperBound == address {
-                result[result.count - 1] = last.lowerBound..<address + 1
-            } else {
-                result.append(address..<address + 1)
-            }
-        }
-        return result
     }
 
     private static let forbiddenByContainer = TagError(

@@ -63,15 +63,10 @@ struct MemoryDump: ImageSource {
 
     var leftOut: [String] {
         guard let held = Self.encoded(contents, layout) else { return [] }
-        var ranges: [ClosedRange<Int>] = []
-        for (index, pair) in zip(bytes, held).enumerated() where pair.0 != pair.1 {
-            if let last = ranges.last, last.upperBound + 1 == index {
-                ranges[ranges.count - 1] = last.lowerBound...index
-            } else {
-                ranges.append(index...index)
-            }
+        let places = zip(bytes, held).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
+        return RangeSet(places.map { $0..<$0 + 1 }).ranges.map { range in
+            range.count == 1 ? "byte \(range.lowerBound)" : "bytes \(range.lowerBound) to \(range.upperBound - 1)"
         }
-        return ranges.map { $0.count == 1 ? "byte \($0.lowerBound)" : "bytes \($0.lowerBound) to \($0.upperBound)" }
     }
 
     // MARK: Layouts

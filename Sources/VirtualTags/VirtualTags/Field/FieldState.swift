@@ -223,25 +223,15 @@ extension [UInt8] {
 
     /// Returns the bits from `start` on, moved to begin at the least significant bit of the first byte.
     func bits(from start: Int) -> Frame {
-        let shift = start % 8
-        guard shift != 0 else { return Frame(Array(dropFirst(start / 8)), checksum: .none) }
-        var bits: [UInt8] = []
-        bits.reserveCapacity(count - start / 8)
-        for index in (start / 8)..<count {
-            let above = index + 1 < count ? self[index + 1] << (8 - shift) : 0
-            bits.append(self[index] >> shift | above)
-        }
         let length = count * 8 - start
-        bits.removeLast(bits.count - (length + 7) / 8)
+        var bits = [UInt8](repeating: 0, count: (length + 7) / 8)
+        for index in 0..<length where hasBit(start + index) { bits[index / 8] |= 1 << (index % 8) }
         return Frame(bits: bits, validBitsInLastByte: length % 8 == 0 ? 8 : length % 8)
     }
 
     /// Returns whether the first `count` bits are those of `other`.
     func startsWithBits(_ count: Int, of other: [UInt8]) -> Bool {
         guard count <= self.count * 8, count <= other.count * 8 else { return false }
-        let whole = count / 8
-        for index in 0..<whole where self[index] != other[index] { return false }
-        guard count % 8 != 0 else { return true }
-        return (self[whole] ^ other[whole]) & ((1 << (count % 8)) - 1) == 0
+        return (0..<count).allSatisfy { hasBit($0) == other.hasBit($0) }
     }
 }
