@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Searches the TLVs of a data area for the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3; T5T 1.0,
-/// 4.4).
+/// Searches a data area for the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3; T5T 1.0, 4.4).
 ///
 /// It asks for bytes as it needs them. Every step moves forward, so even an area full of NULL TLVs ends.
 struct TLVWalk {
@@ -14,45 +13,27 @@ struct TLVWalk {
         case found(TLVLayout)
     }
 
-    private let area: Range<Int>
-    private let specification: String
-    private let hasControls: Bool
-    private let isForWriting: Bool
-    private var position: Int
-    private var reserved: [Range<Int>]
-    private var controls: [TLVControl] = []
+    let area: Range<Int>
+    /// The bytes of the area that can't hold data.
+    var reserved: [Range<Int>] = []
+    /// Whether lock and memory control TLVs are considered, as on Type 1 and 2.
+    let hasControls: Bool
+    /// The specification that errors refer to.
+    let specification: String
+    /// Whether an NDEF message TLV with a broken length is found too, so that it can be written.
+    var isForWriting = false
+    private(set) var position = 0
+    private(set) var controls: [TLVControl] = []
     /// The most control TLVs that are considered; no tag needs as many.
     private static let maximumControls = 32
-
-    /// Creates a walk.
-    ///
-    /// - Parameters:
-    ///   - area: the data area.
-    ///   - reserved: bytes in it that can never hold data.
-    ///   - hasControls: whether lock and memory control TLVs are considered, as on Type 1 and 2.
-    ///   - specification: the specification that errors refer to.
-    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
-    init(
-        area: Range<Int>,
-        reserved: [Range<Int>] = [],
-        hasControls: Bool,
-        specification: String,
-        isForWriting: Bool = false
-    ) {
-        self.isForWriting = isForWriting
-        self.area = area
-        self.reserved = reserved
-        self.hasControls = hasControls
-        self.specification = specification
-        self.position = area.lowerBound
-    }
 
     /// Continues as far as the memory was read.
     ///
     /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
     mutating func advance(in memory: TagMemory) throws(TagError) -> Action {
         while true {
-            let rest = TLVLayout(area: min(position, area.upperBound)..<area.upperBound, reserved: reserved)
+            let begin = min(max(position, area.lowerBound), area.upperBound)
+            let rest = TLVLayout(area: begin..<area.upperBound, reserved: reserved)
             let header = rest.addresses(0..<4)
             guard let start = header.first else {
                 throw TagError(.noMessageTLV, "The data area ends without an NDEF message TLV (\(specification)).")
@@ -127,7 +108,7 @@ struct TLVLayout: Equatable {
 
     init(area: Range<Int>, reserved: [Range<Int>], messageLength: Int = 0, lengthSize: Int = 1) {
         self.area = area
-        self.reserved = Self.merged(reserved, in: area)
+        self.reserved = Array(RangeSet(reserved.map { $0.clamped(to: area) }).ranges)
         self.messageLength = messageLength
         self.lengthSize = lengthSize
     }
@@ -137,9 +118,7 @@ struct TLVLayout: Equatable {
 
     /// The longest message that fits, counted from the TLV's type: two bytes of header up to 254, four beyond. A length
     /// has 16 bits, and FFFF is reserved.
-    var capacity: Int {
-        count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4))
-    }
+    var capacity: Int { count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4)) }
 
     /// Returns the addresses of data bytes, counted from the TLV's type.
     func addresses(_ places: Range<Int>) -> [Int] {
@@ -166,12 +145,10 @@ struct TLVLayout: Equatable {
         return result
     }
 
-    /// Returns the result of the detection procedure.
     func detection(isWritable: Bool) -> NDEFDetection {
         NDEFDetection(access: isWritable ? .readWrite : .readOnly, capacity: capacity, messageLength: messageLength)
     }
 
-    /// Checks that a message fits.
     func checkCapacity(for message: [UInt8]) throws(TagError) {
         guard message.count <= capacity else { throw .messageTooLong(message, capacity) }
     }
@@ -186,23 +163,7 @@ struct TLVLayout: Equatable {
     }
 
     /// The addresses of the current message's bytes.
-    var messageAddresses: [Int] {
-        addresses(1 + lengthSize..<1 + lengthSize + messageLength)
-    }
-
-    private static func merged(_ ranges: [Range<Int>], in area: Range<Int>) -> [Range<Int>] {
-        var result: [Range<Int>] = []
-        for range in ranges.map({ $0.clamped(to: area) }).filter({ !$0.isEmpty }).sorted(by: {
-            $0.lowerBound < $1.lowerBound
-        }) {
-            if let last = result.last, range.lowerBound <= last.upperBound {
-                result[result.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
-            } else {
-                result.append(range)
-            }
-        }
-        return result
-    }
+    var messageAddresses: [Int] { addresses(1 + lengthSize..<1 + lengthSize + messageLength) }
 }
 
 /// A lock control or memory control TLV: it marks bytes that can't hold data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
@@ -213,24 +174,16 @@ struct TLVControl: Equatable {
     let isLock: Bool
 
     /// The start of the bytes. The high half of the first byte counts pages, the low half bytes.
-    var address: Int {
-        (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
-    }
+    var address: Int { (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F) }
 
     /// The second byte: the number of lock bits or of reserved bytes. 0 means 256.
-    var count: Int {
-        value[1] == 0 ? 256 : Int(value[1])
-    }
+    var count: Int { value[1] == 0 ? 256 : Int(value[1]) }
 
     /// The range of bytes that a message can't use.
-    var range: Range<Int> {
-        address..<address + (isLock ? (count + 7) / 8 : count)
-    }
+    var range: Range<Int> { address..<address + (isLock ? (count + 7) / 8 : count) }
 
     /// The number of memory bytes that one lock bit locks.
-    var bytesPerLockBit: Int {
-        1 << Int(value[2] >> 4)
-    }
+    var bytesPerLockBit: Int { 1 << Int(value[2] >> 4) }
 }
 
 /// The units to write for a message, in an order in which the tag may be lost after any of them.
@@ -256,12 +209,7 @@ struct TLVWritePlan {
     private let lengthAddress: Int
     private let lastMessageAddress: Int
 
-    /// Computes the plan for a message.
-    ///
-    /// - Parameters:
-    ///   - message: the message; not longer than the capacity.
-    ///   - layout: where the message goes.
-    ///   - unitSize: the number of bytes that the tag writes at once.
+    /// Computes the plan for a message that is not longer than the capacity.
     init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
         let count = message.count
         let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
@@ -276,12 +224,9 @@ struct TLVWritePlan {
     }
 
     /// All units with a byte of the new TLV, ascending.
-    var units: [Int] {
-        Set(target.keys.map { $0 / unitSize }).sorted()
-    }
+    var units: [Int] { Set(target.keys.map { $0 / unitSize }).sorted() }
 
-    /// The units with bytes that must not change: bytes before the TLV, lock and reserved bytes, and bytes after the
-    /// data area.
+    /// The units with bytes that must not change: before the TLV, lock and reserved bytes, and after the data area.
     var unitsToPreserve: [Int] {
         units.filter { unit in
             (unit * unitSize..<(unit + 1) * unitSize).contains { address in
@@ -291,9 +236,7 @@ struct TLVWritePlan {
         }
     }
 
-    /// Returns the writes, in order.
-    ///
-    /// - Parameter memory: the current content of the tag, with all of ``unitsToPreserve``.
+    /// Returns the writes, in order. The memory has all of ``unitsToPreserve``.
     func steps(_ memory: TagMemory) -> [Step] {
         let lengthUnit = lengthAddress / unitSize
         let length = Step(unit: lengthUnit, bytes: content(of: lengthUnit, memory))
@@ -318,9 +261,8 @@ struct TLVWritePlan {
 /// A cache of a tag's memory, in the units that the tag reads and writes at once: a byte or 8 bytes on Type 1, a page on
 /// Type 2, a block on Type 5. A byte's address counts from the start of unit 0.
 struct TagMemory: Equatable {
-    /// The number of bytes in a unit.
     let unitSize: Int
-    /// The number of units that are cached at most.
+    /// The most units that are cached.
     let limit: Int
 
     /// The bytes from address 0 on. The bytes of units that were not read are 0.

@@ -83,11 +83,8 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TagError {
-    /// Converts the failure of an exchange, for a procedure that does not try again.
-    ///
-    /// - Parameters:
-    ///   - error: the failure.
-    ///   - technology: the technology of the tag's answer; nil behind ISO-DEP.
+    /// Converts the failure of an exchange, for a procedure that does not try again. The technology is that of the tag's
+    /// answer; nil behind ISO-DEP.
     init(link error: LinkError, over technology: Technology? = nil) {
         switch error.code {
         case .timeout, .tagRemoved: self.init(.tagLost, "The tag does not answer any more.", link: error)
@@ -117,6 +114,12 @@ extension TagError {
 
     /// The same error; or `updateFailed` when the answer to a write was bad.
     var ofWrite: TagError { code == .badAnswer ? TagError(.updateFailed, reason, link: link) : self }
+
+    /// The error, remembered as the one that every later procedure throws when it means that the tag is lost.
+    func remembered(in lost: inout TagError?) -> TagError {
+        if code == .tagLost { lost = self }
+        return self
+    }
 
     /// Creates an error when trying again is pointless; nil for other failures.
     package init?(fatal error: LinkError) {
@@ -149,4 +152,20 @@ extension TagError {
 
     /// Whether the tag refused to show a part of its memory.
     var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
+
+    static let readOnlyAlready = TagError(.readOnly, "The tag is read-only already.")
+}
+
+extension FrameLink {
+    /// Sends a frame, and repeats it up to a number of attempts while trying again may help.
+    func transceive(_ request: Frame, timeout: Airtime, attempts: Int) async throws(LinkError) -> Frame {
+        for _ in 1..<attempts {
+            do throws(LinkError) {
+                return try await transceive(request, timeout: timeout)
+            } catch {
+                guard TagError(fatal: error) == nil else { throw error }
+            }
+        }
+        return try await transceive(request, timeout: timeout)
+    }
 }

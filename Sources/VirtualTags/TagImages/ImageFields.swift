@@ -100,10 +100,7 @@ extension ImageFields {
     }
 
     /// Reads the values of a table that the file has, and those that it needs to have.
-    func read<Contents>(
-        _ table: [ImageField<Self, Contents>],
-        into contents: inout Contents
-    ) throws(TagImageError) {
+    func read<Contents>(_ table: [ImageField<Self, Contents>], into contents: inout Contents) throws(TagImageError) {
         for field in table where field.isRequired || hasValue(field.key) { try field.read(self, &contents) }
     }
 }

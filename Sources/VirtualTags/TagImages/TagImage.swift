@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TagLink
 public import VirtualTags
 
 /// The image of a tag in a file: read it, put it in a field as a virtual tag, and write it back after changes.
@@ -27,11 +28,7 @@ public struct TagImage: Sendable {
     /// The file that the image was read from.
     let source: (any ImageSource)?
 
-    /// Creates an image of a tag.
-    ///
-    /// - Parameters:
-    ///   - contents: the contents of the tag.
-    ///   - format: the format for writing; ``Format/canHold(_:)`` returns whether it is suitable.
+    /// Creates an image of a tag. ``Format/canHold(_:)`` returns whether a format is suitable.
     public init(_ contents: TagContents, format: Format = .json) {
         self.contents = contents
         self.format = format
@@ -39,10 +36,6 @@ public struct TagImage: Sendable {
     }
 
     /// Creates an image of a Type 2 tag.
-    ///
-    /// - Parameters:
-    ///   - contents: the contents of the tag.
-    ///   - format: the format for writing.
     public init(_ contents: Type2Contents, format: Format = .json) {
         self.init(.type2(contents), format: format)
     }
@@ -57,13 +50,9 @@ public struct TagImage: Sendable {
     public var uid: [UInt8] { contents.uid }
 
     /// Creates a virtual tag with the contents of the image.
-    public func makeTag() -> any VirtualTag {
-        contents.makeTag()
-    }
+    public func makeTag() -> any VirtualTag { contents.makeTag() }
 
-    /// Stores a tag's current contents in the image.
-    ///
-    /// - Parameter tag: the tag that ``makeTag()`` created. A tag of another kind changes nothing.
+    /// Stores the current contents of the tag that ``makeTag()`` created. A tag of another kind changes nothing.
     public mutating func update(from tag: any VirtualTag) {
         guard let now = TagContents(of: tag), now.tagType == tagType, now.product == product else { return }
         contents = now
@@ -79,18 +68,18 @@ extension TagImage {
         /// electronic travel document (`eMRTD`) has `mrz`, its machine readable zone, and `files` only if they differ
         /// from those that follow from the zone.
         case json
-        /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and `topaz`.
+        /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and
+        /// `topaz`.
         case proxmarkJSON = "proxmark-json"
         /// The `.bin` files of the Proxmark3 client: MIFARE Ultralight and NTAG with a header of 56 bytes, ISO 15693
         /// with a header of 15 bytes, MIFARE Classic without one.
         case proxmarkBinary = "proxmark-bin"
-        /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for MIFARE
-        /// Classic, MIFARE Ultralight and NTAG.
+        /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for
+        /// MIFARE Classic, MIFARE Ultralight and NTAG.
         case proxmarkText = "proxmark-eml"
         /// Only the memory, as the tools of libnfc write it: MIFARE Classic, MIFARE Ultralight and NTAG.
         case mfd
-        /// The XML reports of NXP's TagInfo. They can be read but not written, because they lack everything that a
-        /// phone can't read.
+        /// The XML reports of NXP's TagInfo. They can only be read, because they lack what a phone can't read.
         case tagInfo = "taginfo"
 
         /// The format's name, for sentences.
@@ -176,8 +165,7 @@ protocol ImageSource: Sendable {
     /// The names of the parts that ``contents`` has no place for.
     var leftOut: [String] { get }
 
-    /// Returns the file with the tag's current contents; everything else is unchanged. nil when the format can't be
-    /// written.
+    /// Returns the file with the tag's current contents, otherwise unchanged; nil when the format can't be written.
     func encoded(_ now: TagContents) -> [UInt8]?
 }
 
@@ -259,21 +247,14 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The line of the file, counted from 1; nil when the error is not about a line.
     public let line: Int?
 
-    /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: the kind of failure.
-    ///   - reason: the reason, as a sentence for people.
-    ///   - line: the line of the file, counted from 1.
+    /// Creates an error; each argument is the property of that name.
     public init(_ code: Code, _ reason: String, line: Int? = nil) {
         self.code = code
         self.reason = reason
         self.line = line
     }
 
-    public var description: String {
-        line.map { "\(code), line \($0): \(reason)" } ?? "\(code): \(reason)"
-    }
+    public var description: String { line.map { "\(code), line \($0): \(reason)" } ?? "\(code): \(reason)" }
 
     public static func == (lhs: TagImageError, rhs: TagImageError) -> Bool { lhs.code == rhs.code }
 
@@ -293,8 +274,7 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
         public static let contradiction = Kind(description: "contradiction")
         /// The file lacks a part of the real tag's data.
         public static let missing = Kind(description: "missing")
-        /// A virtual tag has no place for a part of the file. The part stays in this file, but is lost in a file of
-        /// another format.
+        /// A virtual tag has no place for a part of the file. A file of another format loses it.
         public static let leftOut = Kind(description: "left-out")
     }
 
@@ -303,11 +283,7 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
     /// The remark, as a sentence for people.
     public let text: String
 
-    /// Creates a remark.
-    ///
-    /// - Parameters:
-    ///   - kind: the kind of remark.
-    ///   - text: a sentence for people.
+    /// Creates a remark; each argument is the property of that name.
     public init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text
@@ -335,5 +311,140 @@ extension TagImage {
     static func list(_ names: [String]) -> String {
         let shown = names.prefix(8).joined(separator: ", ")
         return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown
+    }
+}
+
+extension TagContents {
+    /// Returns the same contents with everything that the format can't store replaced: missing pages are like those of
+    /// a new tag, and the remains of older messages are removed if the format has no place for them.
+    func completed(for format: TagImage.Format) -> TagContents {
+        switch self {
+        case .type2(let contents): return .type2(contents.completed)
+        case .type4(var contents):
+            guard format == .flipper, case .ndef(let files) = contents.kind else { return self }
+            contents.kind = .ndef(files: FlipperTagDump.withoutRemains(files))
+            return .type4(contents)
+        default: return self
+        }
+    }
+}
+
+extension TagContents {
+    /// The contradictions between the identifier that the tag sends and its memory, and within its memory, as
+    /// sentences.
+    var contradictions: [String] {
+        switch self {
+        case .type2(let contents): contents.contradictions
+        case .classic(let contents): contents.contradictions
+        case .type3(.liteS(let contents)): contents.contradictions
+        case .type4(let contents): contents.contradictions
+        case .type1, .type3, .type5, .nfcA: []
+        }
+    }
+
+    /// The parts of the tag's memory that are missing in the image, as sentences.
+    var missingParts: [String] {
+        switch self {
+        case .type2(let contents): contents.missingParts
+        case .classic(let contents): contents.missingParts
+        case .type4(let contents): contents.missingParts
+        case .nfcA: ["The image has no more of the tag than its activation."]
+        case .type1, .type3, .type5: []
+        }
+    }
+
+    fileprivate static func sentence(_ header: [UInt8], _ memory: [UInt8], in place: String) -> String {
+        "The tag's UID is \(header.hexText()), and \(place) \(memory.hexText()). "
+            + "Correct one of them: on a real tag they are the same."
+    }
+}
+
+extension Type2Contents {
+    fileprivate var contradictions: [String] {
+        guard memory.count >= 12 else { return [] }
+        let inMemory = product.uid(inMemory: memory)
+        let other = inMemory == uid ? [] : [TagContents.sentence(uid, inMemory, in: "pages 0 to 2 hold")]
+        return other + tooLargeArea
+    }
+
+    /// The sentence about a capability container with a data area that the product does not have.
+    private var tooLargeArea: [String] {
+        guard memory.count >= 16, memory[12] == 0xE1 else { return [] }
+        let (area, size) = (Int(memory[14]) * 8, product.userPages.count * 4)
+        guard area > size else { return [] }
+        return [
+            "The capability container gives a data area of \(area) bytes, and \(product) has \(size). "
+                + "Correct it: readers refuse longer messages, or write where the tag has its locks."
+        ]
+    }
+
+    fileprivate var missingParts: [String] {
+        let pages = memory.count / 4
+        let end = product.userPages.upperBound + 1
+        guard pages < end else { return [] }
+        return ["The image has \(pages) of the \(product.pageCount) pages; the others are as delivered."]
+    }
+}
+
+extension ClassicContents {
+    fileprivate var contradictions: [String] {
+        guard [4, 7].contains(uid.count), !(0..<uid.count).contains(where: unknownBytes.contains) else { return [] }
+        let inMemory = Array(memory.prefix(uid.count))
+        return inMemory == uid ? [] : [TagContents.sentence(uid, inMemory, in: "block 0 begins with")]
+    }
+
+    fileprivate var missingParts: [String] {
+        guard !unknownBytes.isEmpty else { return [] }
+        let blocks = Set(unknownBytes.map { $0 / 16 })
+        let sectors = Set(blocks.map { $0 < 128 ? $0 / 4 : 32 + ($0 - 128) / 16 })
+        return [
+            "\(unknownBytes.count) bytes in \(sectors.count) sectors were not read; the virtual tag has zeros there."
+        ]
+    }
+}
+
+extension FeliCaLiteSContents {
+    fileprivate var contradictions: [String] {
+        let expected = idm + pmm
+        guard let deviceIdentifier, deviceIdentifier != expected else { return [] }
+        let (header, block) = (expected.hexText(), deviceIdentifier.hexText())
+        return [
+            "IDm and PMm are \(header), and block 83 (D_ID) holds \(block). "
+                + "Correct one of them: on a real tag they are the same."
+        ]
+    }
+}
+
+extension Type4Contents {
+    fileprivate var missingParts: [String] {
+        let text: String
+        switch kind {
+        case .unspecified: text = "The image has no more of the card than its activation."
+        case .version(let contents):
+            text =
+                "The image has the activation and the version of this \(contents.chip), and no files or blocks of it: "
+                + "the virtual tag answers GET VERSION alone."
+        case .emv:
+            text =
+                "The image has no track 2, no certificates and no keys of this payment card: the virtual tag shows its "
+                + "application, and makes no payment."
+        case .ndef, .desfire, .ntag424, .emrtd: return []
+        }
+        return [text]
+    }
+
+    fileprivate var contradictions: [String] {
+        let uid = identifier
+        let version: [UInt8]
+        switch kind {
+        case .desfire(let contents): version = contents.version
+        case .ntag424(let contents): version = contents.version
+        case .version(let contents): version = contents.version
+        case .ndef, .emrtd, .emv, .unspecified: return []
+        }
+        // A card with a random UID also hides its own one in the version: zeros.
+        let own = Array(version.dropFirst(14).prefix(7))
+        guard uid.count == 7, own.count == 7, own.contains(where: { $0 != 0 }), own != uid else { return [] }
+        return [TagContents.sentence(uid, own, in: "GET VERSION answers")]
     }
 }

@@ -11,9 +11,7 @@ struct DataObject: Sendable, Hashable {
         self.value = value
     }
 
-    init(_ tag: UInt16, _ objects: [DataObject]) {
-        self.init(tag, objects.flatMap(\.bytes))
-    }
+    init(_ tag: UInt16, _ objects: [DataObject]) { self.init(tag, objects.flatMap(\.bytes)) }
 
     /// The encoded object. Its length field is as short as possible.
     var bytes: [UInt8] {

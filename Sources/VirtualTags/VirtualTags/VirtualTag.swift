@@ -19,8 +19,7 @@ public protocol VirtualTag: AnyObject, Sendable {
 
     /// Returns whether a reader means this tag by an identifier.
     ///
-    /// By default, it has to be equal to ``identifier``. A tag that sends only a part of it in some commands also
-    /// accepts that part.
+    /// By default, it has to be equal to ``identifier``. A tag that sends a part of it also accepts that part.
     func answers(to identifier: [UInt8]) -> Bool
 
     /// Handles a frame from the reader.
@@ -39,6 +38,26 @@ public protocol VirtualTag: AnyObject, Sendable {
 
 extension VirtualTag {
     public func answers(to identifier: [UInt8]) -> Bool { self.identifier == identifier }
+}
+
+/// The state machine behind a virtual tag: it takes a frame and returns the answer.
+protocol TagChip: Sendable {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer?
+    mutating func losePower()
+}
+
+/// A virtual tag with its chip behind a lock.
+protocol ChipTag: VirtualTag {
+    associatedtype Chip: TagChip
+    var chip: Locked<Chip> { get }
+}
+
+extension ChipTag {
+    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
+    }
+
+    public func losePower() { chip.withLock { $0.losePower() } }
 }
 
 extension [UInt8] {
@@ -80,8 +99,7 @@ public struct TagAnswer: Sendable, Hashable {
     /// How long the tag works before it answers, in addition to the technology's minimum delay.
     public var workTime: Airtime
 
-    /// Whether the command programmed the tag's memory, or would have without the injectedFault. The field counts such
-    /// commands as writes.
+    /// Whether the command programmed the tag's memory, or would have without the fault. The field counts it as a write.
     public var isWrite: Bool
 
     /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not
@@ -104,8 +122,7 @@ public enum TornWrite: Sendable, Hashable {
     case old
     /// The new bytes.
     case new
-    /// Bits of both, chosen by the seed. If the tag protects the unit against tearing, it is either the old or the new
-    /// one.
+    /// Bits of both, chosen by the seed. A unit that is protected against tearing is either the old or the new one.
     case mixed(seed: UInt64)
 }
 
@@ -131,5 +148,73 @@ extension TornWrite {
             }
             return result
         }
+    }
+}
+
+extension Frame {
+    /// Returns the bytes without their checksum: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V, the CRC of FeliCa for
+    /// NFC-F. Nil when it is wrong, missing or of another technology.
+    public func payload(checkedBy technology: Technology) -> [UInt8]? {
+        switch checksum {
+        case .automatic: return bytes
+        case .crcB: return technology == .nfcB || technology == .nfcV ? bytes : nil
+        case .none: return payload(endingInChecksumBy: technology.checksum)
+        }
+    }
+
+    /// Returns all bytes on the air, including the checksum if `checksum` asks for it.
+    func bytesOnAir(_ technology: Technology) -> [UInt8] {
+        switch checksum {
+        case .none: bytes
+        case .automatic: bytes + technology.checksum(bytes)
+        case .crcB: bytes + Technology.nfcB.checksum(bytes)
+        }
+    }
+
+    private func payload(endingInChecksumBy checksum: ([UInt8]) -> [UInt8]) -> [UInt8]? {
+        guard validBitsInLastByte == 8, bytes.count > 2 else { return nil }
+        let payload = Array(bytes.dropLast(2))
+        return checksum(payload) == Array(bytes.suffix(2)) ? payload : nil
+    }
+
+    /// Returns an answer as the reader reports it, by the request's checksum setting; nil when it is wrong.
+    func received(inAnswerTo request: Frame, _ technology: Technology) -> Frame? {
+        if bitCount < 8 || checksum == request.checksum { return self }
+        switch request.checksum {
+        case .none: return Frame(bytesOnAir(technology), checksum: .none)
+        case .automatic:
+            guard let payload = payload(checkedBy: technology) else { return nil }
+            return Frame(payload)
+        case .crcB:
+            guard checksum == .none, let payload = payload(endingInChecksumBy: Technology.nfcB.checksum) else {
+                return nil
+            }
+            return Frame(payload, checksum: .crcB)
+        }
+    }
+}
+
+/// A small random number generator with the same numbers for the same seed on every machine (Steele, Lea, Flood 2014).
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension SplitMix64 {
+    /// Creates a generator from a tag's identifier, so that a tag behaves the same in every run.
+    package init(identifier: [UInt8]) { self.init(seed: UInt64(bytes: identifier)) }
+
+    /// Returns random bytes.
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
     }
 }

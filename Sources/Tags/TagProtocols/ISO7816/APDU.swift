@@ -3,10 +3,8 @@ public import TagLink
 
 extension APDULink {
     /// Sends a command, and the further commands that its status word asks for: GET RESPONSE after 61xx, the corrected
-    /// Le after 6Cxx (ISO/IEC 7816-4, 5.3.4).
+    /// Le after 6Cxx (ISO/IEC 7816-4, 5.3.4). The response is complete, and has any other status word.
     ///
-    /// - Parameter command: the command.
-    /// - Returns: the complete response, with any other status word.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
         // A card sends 64 KB, the length of one extended response, with 512 GET RESPONSE at most.
@@ -97,9 +95,7 @@ public struct CommandAPDU: Sendable, Hashable {
     }
 
     /// Returns whether a command's bytes have extended length fields.
-    static func isExtended(_ bytes: [UInt8]) -> Bool {
-        bytes.count >= 7 && bytes[4] == 0
-    }
+    static func isExtended(_ bytes: [UInt8]) -> Bool { bytes.count >= 7 && bytes[4] == 0 }
 }
 
 /// A response APDU (ISO/IEC 7816-4, 5.1).
@@ -132,9 +128,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     public var rawValue: UInt16
 
     /// Creates a status word.
-    public init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// 9000: success.
     public static let success = StatusWord(rawValue: 0x9000)
@@ -152,48 +146,35 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     var expectedLength: Int { low == 0 ? 256 : Int(low) }
 
     /// Whether the command was executed, with or without a warning (61xx, 62xx, 63xx, 9000).
-    public var isSuccessOrWarning: Bool {
-        self == .success || (0x61...0x63).contains(high)
-    }
+    public var isSuccessOrWarning: Bool { self == .success || (0x61...0x63).contains(high) }
 
     /// Four upper-case hexadecimal digits.
     public var description: String { rawValue.hexText(digits: 4) }
 }
 
-/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3), as used by NFC Forum T4T 1.2,
-/// 5.
+/// The commands for applications and transparent files (ISO/IEC 7816-4, 11.2 and 11.3; NFC Forum T4T 1.2, 5).
 extension CommandAPDU {
     /// The largest offset that fits in P1 and P2 of READ BINARY and UPDATE BINARY.
     public static let maximumShortOffset = 0x7FFF
     /// The largest offset that fits in an offset data object with three bytes.
     public static let maximumOffset = 0xFF_FFFF
 
-    /// SELECT by DF name.
-    ///
-    /// - Parameters:
-    ///   - name: the application identifier, 5 to 16 bytes.
-    ///   - expectsTemplate: whether Le asks for the file control information, as in NFC Forum T4T 1.2, 5.5.
+    /// SELECT by DF name, the application identifier of 5 to 16 bytes. Le may ask for the file control information, as
+    /// in NFC Forum T4T 1.2, 5.5.
     public static func select(application name: [UInt8], expectsTemplate: Bool = true) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: expectsTemplate ? 256 : nil)
     }
 
-    /// SELECT by file identifier.
-    ///
-    /// - Parameters:
-    ///   - file: the file identifier.
-    ///   - parameter2: 0C asks for no file control information; mapping version 1.0 needs 00.
+    /// SELECT by file identifier. P2 of 0C asks for no file control information; mapping version 1.0 needs 00.
     public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianBytes)
     }
 
-    /// READ BINARY of the selected file.
+    /// READ BINARY of the selected file: 1 to 65,536 bytes from an offset of 0 to FFFFFF.
     ///
     /// Up to offset 7FFF the offset is in P1 and P2. For higher offsets the instruction is B1 with an offset data
-    /// object (54), and the answer has its data in a discretionary data object (53); see ``discretionaryData(_:)``.
-    ///
-    /// - Parameters:
-    ///   - offset: where to start, 0 to FFFFFF.
-    ///   - count: the number of bytes to read, 1 to 65,536, including the data object's tag and length.
+    /// object (54), and the answer has its data in a discretionary data object (53), whose tag and length count too;
+    /// see ``discretionaryData(_:)``.
     public static func readBinary(offset: Int, count: Int) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
@@ -202,11 +183,8 @@ extension CommandAPDU {
         return CommandAPDU(0x00, 0xB1, 0x00, 0x00, data: offsetDataObject(offset), expectedLength: expected)
     }
 
-    /// UPDATE BINARY of the selected file. For offsets above 7FFF the instruction is D7 with data objects.
-    ///
-    /// - Parameters:
-    ///   - offset: where to start, 0 to FFFFFF.
-    ///   - data: the bytes to write.
+    /// UPDATE BINARY of the selected file. For offsets above 7FFF, up to FFFFFF, the instruction is D7 with data
+    /// objects.
     public static func updateBinary(offset: Int, data: [UInt8]) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xD6, UInt8(offset >> 8), UInt8(offset & 0xFF), data: data)
@@ -221,9 +199,7 @@ extension CommandAPDU {
     }
 
     /// Returns the length of the tag and length fields of a data object with so much data.
-    static func discretionaryOverhead(_ count: Int) -> Int {
-        1 + berLength(count).count
-    }
+    static func discretionaryOverhead(_ count: Int) -> Int { 1 + berLength(count).count }
 
     /// Returns a length in BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
     static func berLength(_ count: Int) -> [UInt8] {
@@ -234,24 +210,102 @@ extension CommandAPDU {
         }
     }
 
-    /// Extracts the data from the answer to a READ BINARY with the odd instruction.
-    ///
-    /// - Parameter bytes: the answer's data field: 53, a length and that many bytes.
-    /// - Returns: nil when the bytes are something else.
+    /// Extracts the data from the answer to a READ BINARY with the odd instruction, which is 53, a length and that many
+    /// bytes; nil for anything else.
     public static func discretionaryData(_ bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count >= 2, bytes[0] == 0x53 else { return nil }
-        var start = 2
-        var length = Int(bytes[1])
-        if length == 0x81, bytes.count >= 3 {
-            start = 3
-            length = Int(bytes[2])
-        } else if length == 0x82, bytes.count >= 4 {
-            start = 4
-            length = Int(high: bytes[2], low: bytes[3])
-        } else if length >= 0x80 {
+        guard let object = BERObject(bytes[...]), object.tag == 0x53, object.value.endIndex == bytes.count else {
             return nil
         }
-        guard bytes.count == start + length else { return nil }
-        return Array(bytes[start...])
+        return Array(object.value)
+    }
+}
+
+/// A data object with a tag of one byte and up to 65,535 bytes (ISO/IEC 7816-4, 5.2.2).
+struct BERObject {
+    let tag: UInt8
+    let value: ArraySlice<UInt8>
+
+    /// Reads the first data object of the bytes; nil when it is incomplete.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        guard let header = Self.header(bytes), bytes.count - header.start >= header.length else { return nil }
+        let start = bytes.startIndex + header.start
+        tag = header.tag
+        value = bytes[start..<start + header.length]
+    }
+
+    static func header(_ bytes: ArraySlice<UInt8>) -> (tag: UInt8, start: Int, length: Int)? {
+        let bytes = Array(bytes.prefix(4))
+        guard bytes.count >= 2 else { return nil }
+        switch bytes[1] {
+        case 0..<0x80: return (bytes[0], 2, Int(bytes[1]))
+        case 0x81 where bytes.count >= 3: return (bytes[0], 3, Int(bytes[2]))
+        case 0x82 where bytes.count >= 4: return (bytes[0], 4, Int(high: bytes[2], low: bytes[3]))
+        default: return nil
+        }
+    }
+}
+
+/// EF.CardAccess: the file in which a travel document lists the protocols that open it, such as PACE (ICAO Doc 9303-11;
+/// BSI TR-03110-3). It can be read without a key.
+public struct CardAccess: Sendable, Hashable {
+    /// The encoded object identifiers of the listed protocols, in order.
+    public let protocols: [[UInt8]]
+
+    /// The file identifier. The file is in the master file.
+    static let identifier: UInt16 = 0x011C
+    /// The longest file that is read. No document needs more.
+    static let maximumLength = 1024
+    /// 0.4.0.127.0.7.2.2.4, the prefix of all PACE variants.
+    private static let pace: [UInt8] = [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04]
+
+    /// Reads the file: a SET of SEQUENCEs, each of which starts with an object identifier.
+    ///
+    /// - Parameter bytes: the file. Bytes after the set are ignored.
+    /// - Returns: nil when the bytes are something else.
+    public init?(_ bytes: [UInt8]) {
+        guard let set = BERObject(bytes[...]), set.tag == 0x31 else { return nil }
+        var protocols: [[UInt8]] = []
+        var rest = set.value
+        while !rest.isEmpty {
+            guard let entry = BERObject(rest), entry.tag == 0x30, let name = BERObject(entry.value),
+                name.tag == 0x06, !name.value.isEmpty
+            else { return nil }
+            protocols.append(Array(name.value))
+            rest = rest[entry.value.endIndex...]
+        }
+        self.protocols = protocols
+    }
+
+    /// Whether the document supports PACE: it lists a variant, with a mapping and a cipher. Domain parameters alone
+    /// don't count.
+    public var supportsPACE: Bool {
+        protocols.contains { $0.starts(with: Self.pace) && $0.count == Self.pace.count + 2 }
+    }
+
+    /// Returns the length of the whole file from its first bytes; nil when they aren't those of a set, or too few.
+    static func length(of start: [UInt8]) -> Int? {
+        guard let header = BERObject.header(start[...]), header.tag == 0x31 else { return nil }
+        return header.start + header.length
+    }
+}
+
+extension APDULink {
+    /// Reads EF.CardAccess. Call it before anything else was selected, while the master file is the current one. The
+    /// file stays selected.
+    ///
+    /// - Returns: nil for a card without the file, or with other content in it.
+    /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
+    public func readCardAccess() async throws(TagError) -> CardAccess? {
+        let name = CardAccess.identifier.bigEndianBytes
+        // P1 = 02: a file under the current directory; P2 = 0C: without its control information.
+        guard try await send(CommandAPDU(0x00, 0xA4, 0x02, 0x0C, data: name)).status == .success else { return nil }
+        var bytes: [UInt8] = []
+        repeat {
+            let answer = try await send(.readBinary(offset: bytes.count, count: 256))
+            guard answer.status.isSuccessOrWarning, !answer.data.isEmpty else { return nil }
+            bytes += answer.data
+            guard let length = CardAccess.length(of: bytes), length <= CardAccess.maximumLength else { return nil }
+            if bytes.count >= length { return CardAccess(bytes) }
+        } while true
     }
 }

@@ -41,12 +41,8 @@ public final class ISODEP: APDULink {
 
     let state: Locked<State>
 
-    /// Creates the protocol for a selected card that has not received RATS or ATTRIB yet.
-    ///
-    /// - Parameters:
-    ///   - link: the link that the card was selected over.
-    ///   - opening: how the protocol is started.
-    ///   - cid: a card identifier, 0 to 14, to keep several cards active at once.
+    /// Creates the protocol for a selected card that has not received RATS or ATTRIB yet. A card identifier, 0 to 14,
+    /// keeps several cards active at once.
     public init(link: any FrameLink, opening: Opening = .requestAnswerToSelect, cid: UInt8? = nil) {
         precondition(cid ?? 0 < 15, "a card identifier is 0 to 14")
         self.link = link
@@ -96,12 +92,10 @@ public final class ISODEP: APDULink {
     /// Returns whether the card still answers. Sends R(NAK), to which the card only answers R(ACK) (ISO/IEC 14443-4,
     /// 7.5.6, method 1). If the protocol has not started yet, it is started with RATS or ATTRIB.
     ///
-    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. So the wait is
-    /// about 20 ms at most, up to three times, instead of the whole frame waiting time.
+    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. So the wait
+    /// is about 20 ms at most, up to three times, instead of the whole frame waiting time.
     public func isPresent() async -> Bool {
-        if !state.withLock({ $0.machine != nil || $0.failure != nil }) {
-            return (try? await activate()) != nil
-        }
+        if !state.withLock({ $0.machine != nil || $0.failure != nil }) { return (try? await activate()) != nil }
         let check = state.withLock { state in
             state.failure == nil && !state.isBusy ? state.machine?.presenceCheck : nil
         }
@@ -152,9 +146,7 @@ public final class ISODEP: APDULink {
         throw failure
     }
 
-    private func begin(
-        _ apdu: [UInt8]
-    ) throws(LinkError) -> (action: ISODEPStateMachine.Action, activation: Int) {
+    private func begin(_ apdu: [UInt8]) throws(LinkError) -> (action: ISODEPStateMachine.Action, activation: Int) {
         let begun = state.withLock { state -> Result<(ISODEPStateMachine.Action, Int), LinkError> in
             if let failure = state.failure { return .failure(failure) }
             guard !state.isBusy, var machine = state.machine else {
@@ -173,9 +165,7 @@ public final class ISODEP: APDULink {
         _ event: (inout ISODEPStateMachine) -> ISODEPStateMachine.Action
     ) -> ISODEPStateMachine.Action {
         state.withLock { state in
-            guard state.activation == activation, var machine = state.machine else {
-                return .fail(Self.activatedAgain)
-            }
+            guard state.activation == activation, var machine = state.machine else { return .fail(Self.activatedAgain) }
             let action = event(&machine)
             state.machine = machine
             return action
@@ -188,11 +178,7 @@ public final class ISODEP: APDULink {
         "The card was activated again in the middle of a command."
     )
 
-    /// Keeps the failure that every later command throws.
-    ///
-    /// - Parameters:
-    ///   - error: the failure.
-    ///   - activation: the activation that it belongs to; nil for the present one. One of an earlier one is not kept.
+    /// Keeps the failure that every later command throws, unless it belongs to an earlier activation.
     func end(with error: LinkError, of activation: Int? = nil) {
         state.withLock {
             guard activation == nil || activation == $0.activation else { return }
@@ -231,13 +217,13 @@ extension ISODEP {
     private func requestAnswerToSelect(_ activation: Int) async throws(LinkError) {
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
         // The activation frame waiting time: 71,680/fc (NFC Forum Digital 2.3, 14.6.1.3).
-        let frame = try await open([0xE0, sizeIndex << 4 | (cid ?? 0)], timeout: Airtime(carrierPeriods: 71680))
-        let answer: AnswerToSelect
-        do throws(TagError) {
-            answer = try AnswerToSelect(frame.bytes)
-        } catch {
-            throw LinkError(.protocolViolation, error.reason)
-        }
+        let frame = try await link.transceive(
+            Frame([0xE0, sizeIndex << 4 | (cid ?? 0)]),
+            timeout: Airtime(carrierPeriods: 71680),
+            attempts: Self.openingAttempts
+        )
+        let answer = try Result { () throws(TagError) in try AnswerToSelect(frame.bytes) }
+            .mapError { LinkError(.protocolViolation, $0.reason) }.get()
         guard cid == nil || answer.supportsCID else {
             throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
         }
@@ -258,9 +244,10 @@ extension ISODEP {
             throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-3, 7.9.4).")
         }
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
-        let frame = try await open(
-            [0x1D] + target.identifier + [0x00, sizeIndex, 0x01, cid ?? 0],
-            timeout: target.frameWaitingTime + ISODEPParameters.waitingTolerance
+        let frame = try await link.transceive(
+            Frame([0x1D] + target.identifier + [0x00, sizeIndex, 0x01, cid ?? 0]),
+            timeout: target.frameWaitingTime + ISODEPParameters.waitingTolerance,
+            attempts: Self.openingAttempts
         )
         guard let first = frame.bytes.first, first & 0x0F == cid ?? 0 else {
             throw LinkError(.protocolViolation, "The answer to ATTRIB has another CID (ISO/IEC 14443-3, 7.11).")
@@ -272,19 +259,6 @@ extension ISODEP {
             frameWaitingTime: target.frameWaitingTime,
             nil
         )
-    }
-
-    private func open(_ request: [UInt8], timeout: Airtime) async throws(LinkError) -> Frame {
-        var failure = LinkError(.timeout, "The card does not answer.")
-        for _ in 0..<Self.openingAttempts {
-            do throws(LinkError) {
-                return try await link.transceive(Frame(request), timeout: timeout)
-            } catch {
-                failure = error
-                guard TagError(fatal: error) == nil else { throw error }
-            }
-        }
-        throw failure
     }
 
     private func start(
@@ -308,5 +282,106 @@ extension ISODEP {
             return true
         }
         guard isCurrent else { throw Self.activatedAgain }
+    }
+}
+
+/// The parameters of ISO-DEP that reader and card agreed on (ISO/IEC 14443-4, 5.2 and 7.2).
+public struct ISODEPParameters: Sendable, Hashable {
+    /// FSC: the longest frame that the card accepts, in bytes with PCB and checksum.
+    public var cardFrameSize: Int
+    /// FSD: the longest frame that the reader accepts.
+    public var readerFrameSize: Int
+    /// FWT: the longest time until the card starts its answer.
+    public var frameWaitingTime: Airtime
+    /// The card identifier in every block; nil when blocks have none.
+    public var cid: UInt8?
+
+    /// Creates parameters. The defaults are those of a card that states none.
+    public init(
+        cardFrameSize: Int = 32,
+        readerFrameSize: Int = 256,
+        frameWaitingTime: Airtime = ISODEPParameters.frameWaitingTime(index: 4),
+        cid: UInt8? = nil
+    ) {
+        self.cardFrameSize = max(16, cardFrameSize)
+        self.readerFrameSize = max(16, readerFrameSize)
+        self.frameWaitingTime = frameWaitingTime
+        self.cid = cid
+    }
+
+    /// The frame sizes by FSCI or FSDI.
+    static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
+
+    /// Returns the frame size for an FSCI or FSDI. Reserved values mean 256 bytes (ISO/IEC 14443-4, 5.2.3).
+    public static func frameSize(index: UInt8) -> Int { frameSizes[min(Int(index), frameSizes.count - 1)] }
+
+    /// Returns the largest FSDI for a reader with a frame limit.
+    public static func frameSizeIndex(fitting limit: Int) -> UInt8 {
+        UInt8(frameSizes.lastIndex { $0 <= limit } ?? 0)
+    }
+
+    /// Returns 4096/fc * 2^FWI. The reserved FWI 15 means 4 (ISO/IEC 14443-4, 7.2).
+    public static func frameWaitingTime(index: UInt8) -> Airtime {
+        Airtime(carrierPeriods: 4096 << Int64(index >= 15 ? 4 : index))
+    }
+
+    /// The longest frame waiting time, FWI 14. Extensions are limited to it.
+    static let longestFrameWaitingTime = frameWaitingTime(index: 14)
+
+    /// The time that a reader waits in addition to the frame waiting time (NFC Forum Digital 2.3, 14.6: delta FWT).
+    static let waitingTolerance = Airtime(carrierPeriods: 49152)
+
+    /// How long a presence check waits for the answer: FWT, but at most 20 ms.
+    ///
+    /// FWT allows for a card's applications and may be 4.9 s. R(ACK) comes from the transport layer alone.
+    var presenceWaitingTime: Airtime { min(frameWaitingTime, .milliseconds(20)) + Self.waitingTolerance }
+
+    /// The bytes of a block that aren't payload: PCB, CID, two bytes of checksum.
+    private var overhead: Int { cid == nil ? 3 : 4 }
+
+    /// The number of command bytes that fit into one block.
+    var commandPayload: Int { cardFrameSize - overhead }
+    /// The number of response bytes that fit into one block.
+    var responsePayload: Int { readerFrameSize - overhead }
+}
+
+/// The ATS, a Type A card's answer to RATS (ISO/IEC 14443-4, 5.2).
+public struct AnswerToSelect: Sendable, Hashable {
+    /// The bytes from TL on.
+    public let bytes: [UInt8]
+    /// FSCI: the index of the longest frame that the card accepts. 2 when the ATS has no T0.
+    public let frameSizeIndex: UInt8
+    /// FWI: the index of the frame waiting time. 4 when the ATS has no TB(1).
+    public let frameWaitingIndex: UInt8
+    /// Whether blocks may have a card identifier. True when the ATS has no TC(1).
+    public let supportsCID: Bool
+    /// The historical bytes, T1 to Tk (ISO/IEC 7816-4, 8.1.1).
+    public let historicalBytes: [UInt8]
+
+    /// Reads an ATS from TL on, without checksum. More bytes than TL counts are an error.
+    ///
+    /// - Throws: ``TagError`` with `badAnswer`.
+    public init(_ bytes: [UInt8]) throws(TagError) {
+        guard let length = bytes.first, length > 0, Int(length) == bytes.count else {
+            throw TagError(.badAnswer, "The ATS's length byte TL is wrong (ISO/IEC 14443-4, 5.2.2).")
+        }
+        self.bytes = bytes
+        // Without T0, FSCI is 2 and there are no interface bytes.
+        let format = bytes.count > 1 ? bytes[1] : 0x02
+        var position = min(2, bytes.count)
+        guard bytes.count >= position + [0x10, 0x20, 0x40].count(where: { format & $0 != 0 }) else {
+            throw TagError(.badAnswer, "The ATS ends before its interface bytes (ISO/IEC 14443-4, 5.2.3).")
+        }
+        func next(_ flag: UInt8) -> UInt8? {
+            guard format & flag != 0 else { return nil }
+            defer { position += 1 }
+            return bytes[position]
+        }
+        self.frameSizeIndex = format & 0x0F
+        // TA(1), the bit rates.
+        _ = next(0x10)
+        self.frameWaitingIndex = next(0x20).map { $0 >> 4 } ?? 4
+        self.supportsCID = next(0x40).map { $0 & 0x02 != 0 } ?? true
+        self.historicalBytes = Array(bytes[position...])
     }
 }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): it decides which block to send next, and when a
-/// response is complete.
+/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): which block is next, and when a response is complete.
 ///
 /// It always ends. Damaged or missing blocks are requested again at most ``retries`` times in a row. A card may ask for
 /// more time ``maximumExtensions`` times in one APDU. The length of a response is limited.
 struct ISODEPStateMachine {
-    /// The next action.
     enum Action: Equatable {
-        /// Send this block, and wait this long for the answer.
         case send([UInt8], timeout: Airtime)
         /// The response is complete.
         case finish([UInt8])
-        /// The exchange failed.
         case fail(LinkError)
     }
 
@@ -47,7 +43,6 @@ struct ISODEPStateMachine {
         self.timeout = parameters.frameWaitingTime
     }
 
-    /// Starts an APDU.
     mutating func begin(_ apdu: [UInt8]) -> Action {
         command = apdu
         response = []
@@ -59,7 +54,6 @@ struct ISODEPStateMachine {
         return sendNextBlock()
     }
 
-    /// Handles a received frame.
     mutating func receive(_ frame: Frame) -> Action {
         guard frame.validBitsInLastByte == 8, let answer = ISODEPBlock(frame.bytes, cid: parameters.cid) else {
             return recover(.init(.protocolViolation, "An answer is not a block (ISO/IEC 14443-4, 7.1)."))
@@ -77,7 +71,6 @@ struct ISODEPStateMachine {
         }
     }
 
-    /// Handles a failed exchange.
     mutating func fail(_ error: LinkError) -> Action {
         switch error.code {
         case .timeout, .transmission, .collision: return recover(error)
@@ -93,9 +86,7 @@ struct ISODEPStateMachine {
     }
 
     private mutating func take(_ payload: [UInt8], isChained: Bool) -> Action {
-        guard !isChained || !payload.isEmpty else {
-            return stop("A chained block is empty (ISO/IEC 14443-4, 7.5.2).")
-        }
+        guard !isChained || !payload.isEmpty else { return stop("A chained block is empty (ISO/IEC 14443-4, 7.5.2).") }
         guard response.count + payload.count <= responseLimit else {
             return stop("The response is longer than \(responseLimit) bytes (ISO/IEC 7816-4, 5.1).")
         }
@@ -185,21 +176,16 @@ struct ISODEPStateMachine {
 enum ISODEPBlock: Equatable {
     /// An I-block: a part of an APDU.
     case information(number: UInt8, isChained: Bool, payload: [UInt8])
-    /// An R(ACK) block.
+    /// R(ACK).
     case acknowledge(number: UInt8)
-    /// An R(NAK) block. Only the reader sends it.
+    /// R(NAK), which only the reader sends.
     case negativeAcknowledge(number: UInt8)
-    /// An S(WTX) block with its multiplier.
+    /// S(WTX).
     case waitingTimeExtension(multiplier: UInt8)
-    /// An S(DESELECT) block.
+    /// S(DESELECT).
     case deselect
 
-    /// Reads a block.
-    ///
-    /// - Parameters:
-    ///   - bytes: the frame's bytes without the checksum.
-    ///   - cid: the card identifier in use; nil when blocks have none.
-    /// - Returns: nil when the bytes aren't a block, or are a block for another card.
+    /// Reads a frame's bytes; nil when they aren't a block, or one for another card.
     init?(_ bytes: [UInt8], cid: UInt8?) {
         guard let pcb = bytes.first else { return nil }
         var start = 1
@@ -225,7 +211,6 @@ enum ISODEPBlock: Equatable {
         }
     }
 
-    /// The block's bytes.
     func bytes(cid: UInt8?) -> [UInt8] {
         let pcb: UInt8
         var payload: [UInt8] = []

@@ -13,12 +13,8 @@ public struct NFCAActivation: Sendable {
     /// How often an interrupted activation is tried.
     static let attempts = 3
 
-    /// Creates the procedure for a field.
-    ///
-    /// - Parameter link: an NFC-A link.
-    public init(link: any FrameLink) {
-        self.link = link
-    }
+    /// Creates the procedure for a field, over an NFC-A link.
+    public init(link: any FrameLink) { self.link = link }
 
     /// Activates every tag in the field, one after the other. The last one stays ACTIVE; the others are halted.
     ///
@@ -76,13 +72,12 @@ public struct NFCAActivation: Sendable {
         return found
     }
 
-    /// Wakes the tag with a UID, in the IDLE, ACTIVE or HALT state, and selects it through its cascade levels.
+    /// Wakes the tag with a whole UID, in the IDLE, ACTIVE or HALT state, and selects it through its cascade levels;
+    /// nil when no tag with this UID answers.
     ///
-    /// It finds any of several halted tags, unlike ``activateAll(waking:limit:)``: the others don't answer to a UID that
-    /// isn't theirs (ISO/IEC 14443-3, 6.5.3).
+    /// It finds any of several halted tags, unlike ``activateAll(waking:limit:)``: the others don't answer to a UID
+    /// that isn't theirs (ISO/IEC 14443-3, 6.5.3).
     ///
-    /// - Parameter uid: the whole UID.
-    /// - Returns: the tag; nil when no tag with this UID answers.
     /// - Throws: ``TagError`` with `readerUnavailable`, `unsupported`, `cancelled`.
     package func activate(uid: [UInt8]) async throws(TagError) -> NFCATarget? {
         guard let levels = Self.cascadeLevels(of: uid) else { return nil }
@@ -174,9 +169,7 @@ extension NFCAActivation {
 
         /// Returns ATQA for a tag with 1 to 3 cascade levels. When several tags answered at once, only the size of its
         /// UID is known (ISO/IEC 14443-3, 6.5.2).
-        func atqaOfTag(levels: Int) -> UInt16 {
-            isCrowded ? [0x0004, 0x0044, 0x0084][levels - 1] : atqa
-        }
+        func atqaOfTag(levels: Int) -> UInt16 { isCrowded ? [0x0004, 0x0044, 0x0084][levels - 1] : atqa }
     }
 
     /// SEL of the three cascade levels.
@@ -185,9 +178,7 @@ extension NFCAActivation {
     /// 6.5.4).
     static let cascadeTag: UInt8 = 0x88
 
-    /// Sends REQA or WUPA.
-    ///
-    /// - Returns: the answer; nil when no tag answered.
+    /// Sends REQA or WUPA; nil when no tag answered.
     func sense(_ command: Request) async throws(TagError) -> Sense? {
         var damaged = 0
         while true {
@@ -223,10 +214,8 @@ extension NFCAActivation {
         }
     }
 
-    /// Runs anticollision and SELECT through all cascade levels.
-    ///
-    /// - Returns: the selected tag and whether others answered; nil when the tag stopped answering or its answers
-    ///   stayed damaged.
+    /// Runs anticollision and SELECT through all cascade levels, and reports whether other tags answered; nil when the
+    /// tag stopped answering or its answers stayed damaged.
     func selectOne(_ sense: Sense) async throws(TagError) -> (target: NFCATarget, isCrowded: Bool)? {
         var uid: [UInt8] = []
         var isCrowded = false
@@ -257,9 +246,7 @@ extension NFCAActivation {
     /// Finds the four UID bytes and the check byte of one tag at one cascade level.
     ///
     /// On a collision it follows the branch with a 1. Every round determines at least one bit, so there are at most 33
-    /// rounds.
-    ///
-    /// - Returns: five bytes; nil when the tags stopped answering.
+    /// rounds. Nil when the tags stopped answering.
     func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
         var known = BitString()
         var damaged = 0
@@ -270,10 +257,8 @@ extension NFCAActivation {
                     timeout: Self.answerTimeout
                 )
                 guard answer.bitCount == 40 - known.count else {
-                    throw LinkError(
-                        .transmission,
-                        "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
-                    )
+                    let reason = "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
+                    throw LinkError(.transmission, reason)
                 }
                 known.append(answer.bytes, count: answer.bitCount)
                 guard known.bytes.reduce(0, ^) == 0 else {
@@ -298,9 +283,7 @@ extension NFCAActivation {
                 case .transmission:
                     known = BitString()
                     damaged += 1
-                    guard damaged < Self.attempts else {
-                        throw TagError(link: error, over: .nfcA)
-                    }
+                    guard damaged < Self.attempts else { throw TagError(link: error, over: .nfcA) }
                 case .timeout, .tagRemoved: return nil
                 default: throw TagError(link: error, over: .nfcA)
                 }
@@ -315,9 +298,7 @@ extension NFCAActivation {
         return loose == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: loose)
     }
 
-    /// Sends SELECT at one cascade level.
-    ///
-    /// - Returns: SAK.
+    /// Sends SELECT at one cascade level, and returns SAK.
     func select(_ code: UInt8, _ part: [UInt8]) async throws(LinkError) -> UInt8 {
         let answer = try await link.transceive(Frame([code, 0x70] + part), timeout: Self.answerTimeout)
         guard answer.bytes.count == 1, answer.validBitsInLastByte == 8 else {
@@ -326,14 +307,10 @@ extension NFCAActivation {
         return answer.bytes[0]
     }
 
-    /// Sends SELECT at every cascade level of a known UID.
-    ///
-    /// - Returns: SAK of the last level.
+    /// Sends SELECT at every cascade level of a known UID, and returns SAK of the last one.
     func select(_ levels: [[UInt8]]) async throws(LinkError) -> UInt8 {
         var sak: UInt8 = 0
-        for (code, part) in zip(Self.selectCodes, levels) {
-            sak = try await select(code, part)
-        }
+        for (code, part) in zip(Self.selectCodes, levels) { sak = try await select(code, part) }
         return sak
     }
 
@@ -357,7 +334,6 @@ struct BitString: Equatable {
     /// The number of bits.
     private(set) var count = 0
 
-    /// Appends one bit.
     mutating func append(_ bit: Bool) {
         if count % 8 == 0 { bytes.append(0) }
         if bit { bytes[count / 8] |= 1 << (count % 8) }
@@ -365,11 +341,76 @@ struct BitString: Equatable {
     }
 
     /// Appends the first bits of bytes that are packed in the same way.
-    ///
-    /// - Parameters:
-    ///   - bits: the bytes, with at least `count` bits.
-    ///   - count: the number of bits to append.
     mutating func append(_ bits: [UInt8], count: Int) {
         for index in 0..<count { append(bits.hasBit(index)) }
     }
+}
+
+/// The data that an NFC-A tag sends while it is activated (ISO/IEC 14443-3, 6).
+public struct NFCATarget: Sendable, Hashable {
+    /// ATQA. The second byte on the air is the high byte: 0x0044 for a Type 2 tag with a 7-byte UID.
+    ///
+    /// When several tags answered at once, it contains only the UID size from anticollision.
+    public var atqa: UInt16
+    /// SAK of the last cascade level; nil for a Type 1 tag, which has none.
+    public var sak: UInt8?
+    /// The UID: 4, 7 or 10 bytes, without cascade tags. Empty for a Type 1 tag, which sends it in answer to RID, and
+    /// when the reader does not report it.
+    public var uid: [UInt8]
+
+    /// Creates a target.
+    public init(atqa: UInt16, sak: UInt8?, uid: [UInt8]) {
+        self.atqa = atqa
+        self.sak = sak
+        self.uid = uid
+    }
+}
+
+extension NFCATarget {
+    /// Returns whether an ATQA is that of a Type 1 tag: no anticollision, 1100 (NFC Forum Digital 2.3, 6.6.3).
+    static func isType1(atqa: UInt16) -> Bool { atqa & 0x0F1F == 0x0C00 }
+
+    /// Whether this is a Type 1 tag, such as a Topaz.
+    public var isType1: Bool { sak == nil && Self.isType1(atqa: atqa) }
+
+    /// Whether this is a Type 2 tag: its SAK has neither ISO-DEP nor NFC-DEP, and isn't that of a MIFARE Classic (NFC
+    /// Forum Digital 2.3, 6.8.2; NXP AN10833).
+    public var isType2: Bool {
+        guard let sak else { return false }
+        return sak & 0x60 == 0 && !isMIFAREClassic
+    }
+
+    /// Whether the tag supports ISO-DEP, as Type 4A tags do (ISO/IEC 14443-3, 6.5.3.4).
+    public var isISODEP: Bool { sak.map { $0 & 0x20 != 0 } ?? false }
+
+    /// Whether the target supports NFC-DEP, as another device does (NFC Forum Digital 2.3, 6.8.2).
+    public var isNFCDEP: Bool { sak.map { $0 & 0x40 != 0 } ?? false }
+
+    /// Whether the SAK is that of a MIFARE Classic or of a product that behaves like one (NXP AN10833).
+    public var isMIFAREClassic: Bool {
+        sak.map { $0 & 0x08 != 0 || $0 == 0x01 || isMIFAREPlusLevel2 } ?? false
+    }
+
+    /// Whether the SAK is that of a MIFARE Plus in security level 2. It supports neither ISO-DEP nor the commands of
+    /// Type 2 tags (NXP AN10833).
+    private var isMIFAREPlusLevel2: Bool { sak == 0x10 || sak == 0x11 }
+
+    /// The kind of tag, as it is called in a sentence, such as `Type 2 tag` or `MIFARE Classic card`.
+    public var kindName: String {
+        if isType1 { return "Type 1 tag" }
+        if isISODEP { return "Type 4 tag or other ISO/IEC 14443-4 card" }
+        if isMIFAREPlusLevel2 { return "MIFARE Plus card in security level 2" }
+        if isMIFAREClassic { return "MIFARE Classic card" }
+        if isNFCDEP { return "NFC-DEP device" }
+        return isType2 ? "Type 2 tag" : "NFC-A tag of an unknown kind"
+    }
+
+    /// The manufacturer's code in a unique UID (ISO/IEC 7816-6): 0x04 for NXP; nil for 4-byte identifiers.
+    public var manufacturer: UInt8? { uid.count >= 7 ? uid.first : nil }
+
+    /// NXP's manufacturer code.
+    static let nxp: UInt8 = 0x04
+
+    /// Whether NXP made the tag, as far as a unique UID shows it.
+    package var isNXP: Bool { manufacturer == Self.nxp }
 }

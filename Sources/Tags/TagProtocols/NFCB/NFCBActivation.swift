@@ -13,12 +13,8 @@ public struct NFCBActivation: Sendable {
     /// How often a round with collisions is tried with the most slots.
     static let attempts = 3
 
-    /// Creates the procedure for a field.
-    ///
-    /// - Parameter link: an NFC-B link.
-    public init(link: any FrameLink) {
-        self.link = link
-    }
+    /// Creates the procedure for a field, over an NFC-B link.
+    public init(link: any FrameLink) { self.link = link }
 
     /// Finds every card in the field. Afterwards all of them wait for ATTRIB or HLTB.
     ///
@@ -106,9 +102,8 @@ public struct NFCBTarget: Sendable, Hashable {
     /// Three bytes, or four in an extended ATQB: bit rates, frame size and protocol, frame waiting time and options.
     public var protocolInfo: [UInt8]
 
-    /// Reads an ATQB.
+    /// Reads an ATQB: 50, PUPI, application data and protocol info, without checksum: 12 or 13 bytes.
     ///
-    /// - Parameter bytes: 50, PUPI, application data and protocol info, without checksum: 12 or 13 bytes.
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == 12 || bytes.count == 13, bytes[0] == 0x50 else {

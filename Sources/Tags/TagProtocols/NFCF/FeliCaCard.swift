@@ -4,16 +4,15 @@ public import TagLink
 /// A FeliCa card or Type 3 tag, with the unencrypted commands that it supports (FeliCa Card User's Manual, 4.4; NFC
 /// Forum T3T 1.0, 5).
 ///
-/// A command without an answer, or with a damaged one, is sent up to two more times. All of these commands may be
-/// repeated.
+/// A command without an answer, or with a damaged one, is sent up to two more times.
 public struct FeliCaCard: Sendable {
     /// The link that the card was found over.
     public let link: any FrameLink
     /// The card.
     public let target: NFCFTarget
 
-    /// How often a command is repeated.
-    static let retries = 2
+    /// How often a command is sent.
+    private static let attempts = 3
 
     /// Creates a card.
     public init(link: any FrameLink, target: NFCFTarget) {
@@ -36,52 +35,35 @@ public struct FeliCaCard: Sendable {
         }
     }
 
-    /// The bytes of a command: LEN, the code, the IDm and parameters.
-    ///
-    /// - Parameters:
-    ///   - code: the command code, which is even.
-    ///   - parameters: the bytes after the IDm, at most 245.
+    /// The bytes of a command: LEN, the code, which is even, the IDm, and at most 245 bytes of parameters.
     public func command(_ code: UInt8, _ parameters: [UInt8] = []) -> [UInt8] {
         precondition(parameters.count <= 245, "a FeliCa command has at most 255 bytes")
         return [UInt8(10 + parameters.count), code] + target.idm + parameters
     }
 
-    /// Sends a command, and checks the length, response code and IDm of the answer.
+    /// Sends a command as in ``command(_:_:)``, and checks the length, response code and IDm of the answer. The timeout
+    /// is how long the card may take.
     ///
-    /// - Parameters:
-    ///   - code: the command code, which is even.
-    ///   - parameters: the bytes after the IDm, at most 245.
-    ///   - timeout: how long the card may take.
     /// - Returns: the answer's bytes after the IDm.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
-    public func send(
-        _ code: UInt8,
-        _ parameters: [UInt8] = [],
-        timeout: Airtime
-    ) async throws(TagError) -> [UInt8] {
+    public func send(_ code: UInt8, _ parameters: [UInt8] = [], timeout: Airtime) async throws(TagError) -> [UInt8] {
         let request = Frame(command(code, parameters))
-        var failure = TagError(.tagLost, "The card does not answer.")
-        for _ in 0...Self.retries {
-            let bytes: [UInt8]
-            do throws(LinkError) {
-                bytes = try await link.transceive(request, timeout: timeout + Self.tolerance).bytes
-            } catch {
-                if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error, over: .nfcF)
-                continue
-            }
-            guard bytes.count >= 10, Int(bytes[0]) == bytes.count, bytes[1] == code &+ 1 else {
-                throw TagError(
-                    .badAnswer,
-                    "An answer does not begin with its length, response code and IDm (JIS X 6319-4; NFC Forum T3T 1.0, 5)."
-                )
-            }
-            guard Array(bytes[2..<10]) == target.idm else {
-                throw TagError(.tagLost, "A card with another IDm is in the card's place.")
-            }
-            return Array(bytes[10...])
+        let bytes: [UInt8]
+        do throws(LinkError) {
+            bytes = try await link.transceive(request, timeout: timeout + Self.tolerance, attempts: Self.attempts).bytes
+        } catch {
+            throw TagError(link: error, over: .nfcF)
         }
-        throw failure
+        guard bytes.count >= 10, Int(bytes[0]) == bytes.count, bytes[1] == code &+ 1 else {
+            throw TagError(
+                .badAnswer,
+                "An answer does not begin with its length, response code and IDm (JIS X 6319-4; NFC Forum T3T 1.0, 5)."
+            )
+        }
+        guard Array(bytes[2..<10]) == target.idm else {
+            throw TagError(.tagLost, "A card with another IDm is in the card's place.")
+        }
+        return Array(bytes[10...])
     }
 
     /// The reader's tolerance in addition to a maximum response time.
@@ -121,8 +103,8 @@ public struct FeliCaCard: Sendable {
         return try Self.status(answer)
     }
 
-    /// The service list and the block list. A block up to 255 takes two bytes, a higher one three, with the block number
-    /// little endian (NFC Forum T3T 1.0, 5.6).
+    /// The service list and the block list. A block up to 255 takes two bytes, a higher one three, with the block
+    /// number little endian (NFC Forum T3T 1.0, 5.6).
     private static func lists(_ service: UInt16, _ blocks: [Int]) -> [UInt8] {
         let elements = blocks.flatMap { block -> [UInt8] in
             block < 256 ? [0x80, UInt8(block)] : [0x00] + [UInt8](littleEndian: block, count: 2)

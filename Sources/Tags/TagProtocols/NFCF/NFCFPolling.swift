@@ -19,15 +19,11 @@ public struct NFCFPolling: Sendable {
     /// The link to the field.
     public let link: any FrameLink
 
-    /// Creates the procedure for a field.
-    ///
-    /// - Parameter link: an NFC-F link.
-    public init(link: any FrameLink) {
-        self.link = link
-    }
+    /// Creates the procedure for a field, over an NFC-F link.
+    public init(link: any FrameLink) { self.link = link }
 
-    /// Polls for a system. When the answers of no slot can be read, because they are damaged or collide, tags are asked again a
-    /// few times: where there is more than one slot, with the most, of which each tag chooses another one.
+    /// Polls for a system. When the answers of no slot can be read, because they are damaged or collide, tags are asked
+    /// again a few times: where there is more than one slot, with the most, of which each tag chooses another one.
     ///
     /// - Parameters:
     ///   - systemCode: the system to look for. FF in either byte is a wildcard.
@@ -105,12 +101,7 @@ public struct NFCFTarget: Sendable, Hashable {
     /// The system code of the tag. Nil when only a wildcard was polled for and the tag did not report its code.
     public var systemCode: UInt16?
 
-    /// Creates a target.
-    ///
-    /// - Parameters:
-    ///   - idm: eight bytes.
-    ///   - pmm: eight bytes.
-    ///   - systemCode: the system code of the tag.
+    /// Creates a target; IDm and PMm have eight bytes.
     public init(idm: [UInt8], pmm: [UInt8], systemCode: UInt16?) {
         precondition(idm.count == 8 && pmm.count == 8, "IDm and PMm have eight bytes")
         self.idm = idm
@@ -140,11 +131,8 @@ public struct NFCFTarget: Sendable, Hashable {
         case fixed, authenticate, read, write, other
     }
 
-    /// Returns the maximum response time of a command (JIS X 6319-4; NFC Forum Digital 2.3, 8.7).
-    ///
-    /// - Parameters:
-    ///   - timing: the kind of command.
-    ///   - count: the number of services or blocks.
+    /// Returns the maximum response time of a command for a number of services or blocks (JIS X 6319-4; NFC Forum
+    /// Digital 2.3, 8.7).
     public func maximumResponseTime(_ timing: TimingClass, count: Int) -> Airtime {
         let byte = pmm[timing.rawValue]
         let fixed = Int(byte & 0x07) + 1

@@ -18,9 +18,7 @@ public final class Type1Tag: ForumTag {
     public let link: any FrameLink
 
     /// The seven bytes of the UID; nil before the memory was read.
-    public var uid: [UInt8]? {
-        memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] }
-    }
+    public var uid: [UInt8]? { memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] } }
 
     /// The memory that was read, in bytes or blocks.
     private(set) var memory = TagMemory(unitSize: 1, limit: Type1Tag.maximumSize)
@@ -29,8 +27,8 @@ public final class Type1Tag: ForumTag {
     /// The error that every procedure throws once the tag is lost.
     private var lost: TagError?
 
-    /// How often a command is repeated. All commands of this type may be repeated.
-    static let retries = 2
+    /// How often a command is sent. All commands of this type may be repeated.
+    static let attempts = 3
     /// How long the tag may take to answer.
     static let answerTimeout = Airtime.milliseconds(2)
     /// How long the tag may take to write: 7 ms to erase and write (Topaz data sheet), and a tolerance.
@@ -46,11 +44,7 @@ public final class Type1Tag: ForumTag {
     /// The addresses of LOCK-0 and LOCK-1: bit n for block n.
     private static let staticLocks = 112..<114
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///   - target: the tag's answer to RID, if it was sent.
-    ///   - link: the NFC-A link to the tag.
+    /// Creates a tag over an NFC-A link, with its answer to RID, if it was sent.
     public init(target: Type1Target? = nil, link: any FrameLink) {
         self.link = link
         if let target { identified(target) }
@@ -63,7 +57,7 @@ public final class Type1Tag: ForumTag {
         do throws(TagError) {
             identified(try await Type1Target.identify(link: link))
         } catch {
-            throw remember(error)
+            throw error.remembered(in: &lost)
         }
     }
 
@@ -74,9 +68,7 @@ public final class Type1Tag: ForumTag {
     }
 
     /// Marks the tag as answering again. A Type 1 tag has no state to reset.
-    public func wasActivated() {
-        lost = nil
-    }
+    public func wasActivated() { lost = nil }
 
     public func forgetMemory() {
         memory = TagMemory(unitSize: memory.unitSize, limit: memory.limit)
@@ -91,8 +83,7 @@ public final class Type1Tag: ForumTag {
 
     // MARK: NDEF
 
-    /// Runs the NDEF detection procedure: RALL, and on larger tags the reads that the TLVs require (NFC Forum T1T 1.2,
-    /// 6.3).
+    /// Runs the NDEF detection procedure: RALL, then the reads that the TLVs require (NFC Forum T1T 1.2, 6.3).
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: try container().isWritable)
@@ -102,7 +93,7 @@ public final class Type1Tag: ForumTag {
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
         // Blocks that are only reserved are skipped.
-        for run in runs(addresses) { try await fetch(run) }
+        for run in RangeSet(addresses.map { $0..<$0 + 1 }).ranges { try await fetch(run) }
         return addresses.map { memory[byte: $0] ?? 0 }
     }
 
@@ -127,7 +118,7 @@ public final class Type1Tag: ForumTag {
     /// bits that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard try container().isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        guard try container().isWritable else { throw .readOnlyAlready }
         let access = Type1CapabilityContainer.address + 3
         try await set([(memory[byte: access] ?? 0) | 0x0F], at: access, isErasing: true)
         try await set([0xFF, 0xFF], at: Self.staticLocks.lowerBound, isErasing: false)
@@ -200,19 +191,6 @@ public final class Type1Tag: ForumTag {
         return byte >> (block % 8) & 1 != 0
     }
 
-    /// Returns consecutive addresses as ranges.
-    private func runs(_ addresses: [Int]) -> [Range<Int>] {
-        var result: [Range<Int>] = []
-        for address in addresses {
-            if let last = result.last, last.upperBound == address {
-                result[result.count - 1] = last.lowerBound..<address + 1
-            } else {
-                result.append(address..<address + 1)
-            }
-        }
-        return result
-    }
-
     private static let forbiddenByContainer = TagError(
         .readOnly,
         "The capability container does not grant writing (NFC Forum T1T 1.2, 6.1)."
@@ -227,10 +205,7 @@ public final class Type1Tag: ForumTag {
     /// Whether the tag has static memory alone.
     private var isStatic: Bool { target?.isStatic ?? true }
 
-    /// Reads the memory from block 0 on.
-    ///
-    /// - Parameter count: the number of bytes, such as 120 or 512.
-    /// - Returns: nil when the tag has fewer bytes.
+    /// Reads so many bytes, such as 120 or 512, from block 0 on; nil when the tag has fewer.
     package func readBytes(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             try await fetch(0..<count)
@@ -242,8 +217,7 @@ public final class Type1Tag: ForumTag {
         return bytes.count == count ? bytes : nil
     }
 
-    /// Reads the blocks of a range of bytes that were not read completely yet: RALL, RSEG and READ8 (NFC Forum T1T 1.2,
-    /// 5.4, 5.8 and 5.9).
+    /// Reads the missing blocks of a range of bytes: RALL, RSEG and READ8 (NFC Forum T1T 1.2, 5.4, 5.8 and 5.9).
     ///
     /// - Throws: ``TagError`` with `lengthOverrun` when a tag with only static memory does not have them.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
@@ -309,13 +283,7 @@ public final class Type1Tag: ForumTag {
     }
 
     /// Writes a unit: a byte with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
-    /// with the new content, which is compared.
-    ///
-    /// - Parameters:
-    ///   - bytes: the unit's bytes.
-    ///   - unit: the unit.
-    ///   - isErasing: whether bits are cleared too. Otherwise bits are only set.
-    /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else afterwards.
+    /// with the new content, which is compared. Without `isErasing`, bits are only set.
     func write(_ bytes: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
         memory.forget(unit)
         layout = nil
@@ -352,28 +320,18 @@ public final class Type1Tag: ForumTag {
     ) async throws(TagError) -> [UInt8] {
         try await prepare()
         let request = Frame(bytes + (target?.uid ?? []), checksum: .crcB)
-        var failure = LinkError(.timeout, "The tag does not answer.")
-        for _ in 0...Self.retries {
-            do throws(LinkError) {
-                let answer = try await link.transceive(request, timeout: timeout)
-                guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
-                    throw LinkError(
-                        .protocolViolation,
-                        "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
-                    )
-                }
-                return answer.bytes
-            } catch {
-                failure = error
-                if TagError(fatal: error) != nil { break }
+        do throws(LinkError) {
+            let answer = try await link.transceive(request, timeout: timeout, attempts: Self.attempts)
+            guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
+                throw LinkError(
+                    .protocolViolation,
+                    "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
+                )
             }
+            return answer.bytes
+        } catch {
+            throw TagError(link: error, over: .nfcA).remembered(in: &lost)
         }
-        throw remember(TagError(link: failure, over: .nfcA))
-    }
-
-    private func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
     }
 }
 
@@ -401,27 +359,20 @@ public struct Type1Target: Sendable, Hashable {
 
     /// Identifies the Type 1 tag in the field with RID. Call it after REQA or WUPA.
     ///
-    /// - Parameter link: the NFC-A link that its ATQA was received over.
-    /// - Returns: the tag's answer.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
     public static func identify(link: any FrameLink) async throws(TagError) -> Type1Target {
-        var failure = TagError(.tagLost, "The tag does not answer RID.")
-        for _ in 0...Type1Tag.retries {
-            let bytes: [UInt8]
-            do throws(LinkError) {
-                let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)
-                bytes = try await link.transceive(request, timeout: Type1Tag.answerTimeout).bytes
-            } catch {
-                if let fatal = TagError(fatal: error) { throw fatal }
-                failure = TagError(link: error, over: .nfcA)
-                continue
-            }
-            guard bytes.count == 6 else {
-                throw TagError(.badAnswer, "RID brought \(bytes.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3).")
-            }
-            return Type1Target(headerROM0: bytes[0], headerROM1: bytes[1], uid: Array(bytes[2...]))
+        let request = Frame([0x78, 0, 0, 0, 0, 0, 0], checksum: .crcB)
+        let bytes: [UInt8]
+        do throws(LinkError) {
+            let (timeout, attempts) = (Type1Tag.answerTimeout, Type1Tag.attempts)
+            bytes = try await link.transceive(request, timeout: timeout, attempts: attempts).bytes
+        } catch {
+            throw TagError(link: error, over: .nfcA)
         }
-        throw failure
+        guard bytes.count == 6 else {
+            throw TagError(.badAnswer, "RID brought \(bytes.count) bytes, not 6 (NFC Forum T1T 1.2, 5.3).")
+        }
+        return Type1Target(headerROM0: bytes[0], headerROM1: bytes[1], uid: Array(bytes[2...]))
     }
 }
 
@@ -429,15 +380,11 @@ public struct Type1Target: Sendable, Hashable {
 private struct Type1CapabilityContainer {
     /// The address of the container.
     static let address = 8
-    /// Blocks D to F, reserved for lock and one-time programmable bits, up to the end of the static memory or of
-    /// segment 0.
+    /// Blocks D to F, reserved for lock and one-time bits, up to the end of the static memory or of segment 0.
     static let reserved = 104..<128
 
     private let bytes: [UInt8]
 
-    /// Reads a container.
-    ///
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == 4, bytes[0] == 0xE1 else {
             throw TagError(.noCapabilityContainer, "Byte 8 is not E1 (NFC Forum T1T 1.2, 6.1).")
@@ -448,8 +395,6 @@ private struct Type1CapabilityContainer {
 
     /// The data area, including its reserved bytes.
     var area: Range<Int> { 12..<max(12, (Int(bytes[2]) + 1) * 8) }
-    /// Whether reading is unrestricted.
     var isReadable: Bool { bytes[3] >> 4 == 0 }
-    /// Whether writing is unrestricted.
     var isWritable: Bool { bytes[3] & 0x0F == 0 }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages are counted across all
-/// sectors.
+/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages count across sectors.
 enum Type2Command {
     case read(Int)
     case fastRead(first: Int, last: Int)
@@ -16,9 +15,7 @@ enum Type2Command {
 
     /// How long to wait for the start of the answer. The limit is 5 ms for a read and 10 ms for a write (NFC Forum
     /// Digital 2.3, 9.9). A write gets twice that, because giving up on a write costs more than waiting.
-    var timeout: Airtime {
-        if case .write = self { .milliseconds(20) } else { .milliseconds(5) }
-    }
+    var timeout: Airtime { if case .write = self { .milliseconds(20) } else { .milliseconds(5) } }
 
     /// The frame. In it the page is counted from the start of its sector.
     var frame: Frame {
@@ -57,12 +54,8 @@ enum Type2Command {
         }
     }
 
-    /// The command, as it is called in a sentence.
-    var name: String { words.name }
-    /// The specification of the command.
-    var rule: String { words.rule }
-
-    private var words: (name: String, rule: String) {
+    /// The command, as it is called in a sentence, and its specification.
+    var reference: (name: String, rule: String) {
         let sheet = "NTAG213/215/216 data sheet, 10"
         return switch self {
         case .read(let page): ("READ of page \(page)", "NFC Forum T2T 1.2, 5.2")
@@ -96,11 +89,7 @@ struct Type2CapabilityContainer: Equatable {
     /// The four bytes, as stored on the tag.
     let bytes: [UInt8]
 
-    /// Reads and checks a container.
-    ///
-    /// - Parameter bytes: the four bytes of page 3.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`; `readProtected` when reading is
-    ///   restricted.
+    /// Reads and checks the four bytes of page 3.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == 4, bytes[0] == Self.magicNumber else {
             throw TagError(
@@ -110,10 +99,8 @@ struct Type2CapabilityContainer: Equatable {
         }
         guard bytes[1] >> 4 == 1 else { throw .badVersion(bytes[1] >> 4, bytes[1] & 0x0F, "T2T 1.2, 4.5") }
         guard bytes[3] >> 4 == 0 else {
-            throw TagError(
-                .readProtected,
-                "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
-            )
+            let reason = "The tag's capability container does not grant free reading (NFC Forum T2T 1.2, 4.5)."
+            throw TagError(.readProtected, reason)
         }
         self.bytes = bytes
     }
@@ -129,30 +116,4 @@ struct Type2CapabilityContainer: Equatable {
 
     /// The page after the last one of the data area.
     var endPage: Int { area.upperBound / Type2Tag.pageSize }
-}
-
-/// The lock bits for pages 3 to 15, in page 2 (NFC Forum T2T 1.2, 4.2).
-enum Type2StaticLock {
-    static let page = 2
-
-    /// Returns whether a page can't be written any more, by the four bytes of page 2.
-    static func locks(_ page: Int, in bytes: [UInt8]) -> Bool {
-        guard bytes.count == 4 else { return false }
-        return switch page {
-        case 3...7: bytes[2] >> page & 1 != 0
-        case 8...15: bytes[3] >> (page - 8) & 1 != 0
-        default: false
-        }
-    }
-
-    /// Returns whether a page's lock bit is not set and can't be set any more, because its block-lock bit is set.
-    static func isFrozen(_ page: Int, in bytes: [UInt8]) -> Bool {
-        guard bytes.count == 4, !locks(page, in: bytes) else { return false }
-        return switch page {
-        case 3: bytes[2] & 0x01 != 0
-        case 4...9: bytes[2] & 0x02 != 0
-        case 10...15: bytes[2] & 0x04 != 0
-        default: false
-        }
-    }
 }

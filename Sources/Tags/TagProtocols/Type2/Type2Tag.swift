@@ -54,10 +54,11 @@ public final class Type2Tag: ForumTag {
     /// Whether the tag has FAST_READ, as far as known.
     var fastRead = FastRead.unknown
 
-    /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then nothing
-    /// is refused for a password before the tag refuses it.
+    /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then
+    /// nothing is refused for a password before the tag refuses it.
     var mayBeAuthenticated = false
-    /// Whether the tag is in the ACTIVE state, as far as known. One that is not has forgotten that it was given its password.
+    /// Whether the tag is in the ACTIVE state, as far as known. One that is not has forgotten that it was given its
+    /// password.
     private var isActive = true {
         didSet { if !isActive { mayBeAuthenticated = false } }
     }
@@ -70,11 +71,7 @@ public final class Type2Tag: ForumTag {
         case unknown, usable, unusable
     }
 
-    /// Creates a tag that was just activated, with sector 0 selected.
-    ///
-    /// - Parameters:
-    ///   - target: the tag as activation found it, in the ACTIVE state.
-    ///   - link: the NFC-A link that it was activated over.
+    /// Creates a tag that was just activated over an NFC-A link, with sector 0 selected.
     public init(target: NFCATarget, link: any FrameLink) {
         self.target = target
         self.link = link
@@ -138,8 +135,8 @@ public final class Type2Tag: ForumTag {
 
     /// Writes an NDEF message (NFC Forum T2T 1.2, 6.4).
     ///
-    /// Access, capacity, the lock bits of every page to write and the password are checked before the first write, and so
-    /// is whether the tag is as large as its capability container says.
+    /// Access, capacity, the lock bits of every page to write and the password are checked before the first write, and
+    /// so is whether the tag is as large as its capability container says.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
@@ -212,11 +209,8 @@ public final class Type2Tag: ForumTag {
         if !isFormatted { try await write(container, to: page) }
     }
 
-    /// Finds the NDEF message TLV.
-    ///
-    /// - Parameters:
-    ///   - firstPage: the first page to read when none was read yet: 3, or 2 when the static lock bits are needed too.
-    ///   - isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be written.
+    /// Finds the NDEF message TLV; for writing, also one with a broken length. The first page to read is 3, or 2 when
+    /// the static lock bits are needed too.
     func locate(
         startingAt firstPage: Int = Type2Tag.containerPage,
         isForWriting: Bool = false
@@ -244,9 +238,7 @@ public final class Type2Tag: ForumTag {
         }
     }
 
-    private func readCapabilityContainer(
-        startingAt firstPage: Int
-    ) async throws(TagError) -> Type2CapabilityContainer {
+    private func readCapabilityContainer(startingAt firstPage: Int) async throws(TagError) -> Type2CapabilityContainer {
         if let capabilityContainer { return capabilityContainer }
         let page = Self.containerPage
         if !memory.contains(page) { try await performRead(firstPage) }
@@ -261,10 +253,6 @@ public final class Type2Tag: ForumTag {
     // MARK: Reading pages
 
     /// Reads the pages of a range that were not read yet.
-    ///
-    /// - Parameter pages: the pages, counted across all sectors.
-    /// - Throws: ``TagError`` with `lengthOverrun` or `refused` when the tag has no such page, `readProtected` when reading
-    ///   it needs a password.
     func fetch(_ pages: Range<Int>) async throws(TagError) {
         let end = max(pages.upperBound, capabilityContainer?.endPage ?? 0)
         while let unknown = memory.firstUnknownRun(in: pages) {
@@ -289,10 +277,10 @@ public final class Type2Tag: ForumTag {
     /// Returns the pages to read with FAST_READ; nil when READ takes less airtime.
     ///
     /// READ returns four pages in 2.06 ms. FAST_READ takes 0.79 ms plus 0.34 ms for each page, so it is faster for
-    /// everything except exactly four pages. While it is unknown whether the tag has FAST_READ, its first use is the test.
-    /// That takes no longer than GET_VERSION when the tag does not have it, and no extra time when it does. A tag without
-    /// it must be woken and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it saves at
-    /// least two READs, which is from messages of about 46 bytes on.
+    /// everything except exactly four pages. While it is unknown whether the tag has FAST_READ, its first use is the
+    /// test. That takes no longer than GET_VERSION when the tag does not have it, and no extra time when it does. A tag
+    /// without it must be woken and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it
+    /// saves at least two READs, which is from messages of about 46 bytes on.
     private func pagesOfFastRead(_ run: Range<Int>) -> Range<Int>? {
         // With the checksum, 60 pages fit into the 256 bytes of every reader's buffer.
         let most = min(60, (link.maximumFrameLength - 2) / Self.pageSize)
@@ -322,10 +310,8 @@ public final class Type2Tag: ForumTag {
     private func unreadable(_ page: Int, _ nibble: UInt8) async throws(TagError) -> TagError {
         // NAK 1: the command arrived damaged, again and again.
         if nibble != 1, try await hasForData(page) {
-            return TagError(
-                .readProtected,
-                "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
-            )
+            let reason = "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
+            return TagError(.readProtected, reason)
         }
         guard let area = capabilityContainer?.area, area.contains(page * Self.pageSize) else {
             return TagError(.refused, "The tag refuses to read page \(page) (NFC Forum T2T 1.2, 5.2).")
@@ -353,7 +339,7 @@ public final class Type2Tag: ForumTag {
     private func rolledOver(_ bytes: [UInt8]) -> Int {
         let uid = target.uid
         guard uid.count == 7 else { return 4 }
-        let header = [uid[0], uid[1], uid[2], NFCAActivation.cascadeTag ^ uid[0] ^ uid[1] ^ uid[2]] + uid[3..<7]
+        let header = uid[..<3] + [uid[..<3].reduce(NFCAActivation.cascadeTag, ^)] + uid[3..<7]
         return (1...3).first { bytes[($0 * 4)...].starts(with: header.prefix(16 - $0 * 4)) } ?? 4
     }
 
@@ -409,9 +395,8 @@ public final class Type2Tag: ForumTag {
 
     // MARK: Writing a page
 
-    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated.
-    ///
-    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the page's content is uncertain.
+    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated. When the tag
+    /// refuses, the page's content is uncertain.
     func write(_ bytes: [UInt8], to page: Int) async throws(TagError) {
         // Until the tag confirms, this page and the message in it are uncertain.
         memory.forget(page)
@@ -426,10 +411,8 @@ public final class Type2Tag: ForumTag {
         switch answer {
         case .bytes: memory.store(bytes, at: page)
         case .refused(let nibble):
-            throw TagError(
-                .updateFailed,
-                "The tag refused to write page \(page) (NAK \(nibble); NFC Forum T2T 1.2, 5.3)."
-            )
+            let reason = "The tag refused to write page \(page) (NAK \(nibble); NFC Forum T2T 1.2, 5.3)."
+            throw TagError(.updateFailed, reason)
         }
     }
 
@@ -440,9 +423,7 @@ public final class Type2Tag: ForumTag {
     /// - Returns: the name as its manufacturer writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when it is
     ///   unknown.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
-    public func identifyProduct() async throws(TagError) -> String? {
-        try await product()?.name
-    }
+    public func identifyProduct() async throws(TagError) -> String? { try await product()?.name }
 
     /// Returns the product. The tag is asked only once.
     func product() async throws(TagError) -> Type2Product? {
@@ -462,8 +443,8 @@ public final class Type2Tag: ForumTag {
         return true
     }
 
-    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1); nil when the tag does not have
-    /// the command or its reader can't send it.
+    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1); nil when the tag does not
+    /// have the command or its reader can't send it.
     package func readVersion() async throws(TagError) -> [UInt8]? {
         if let version { return version }
         let answer = try await ask(.getVersion)
@@ -473,28 +454,20 @@ public final class Type2Tag: ForumTag {
     }
 
     /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
-    package func readSignature() async throws(TagError) -> [UInt8]? {
-        try await ask(.readSignature)
-    }
+    package func readSignature() async throws(TagError) -> [UInt8]? { try await ask(.readSignature) }
 
-    /// Reads a counter with READ_CNT, and its state with CHECK_TEARING_EVENT.
-    ///
-    /// - Parameter number: 0 to 2.
-    /// - Returns: the count; nil when the tag does not let it be read. `tearing` is nil for tags without that command.
+    /// Reads a counter, 0 to 2, with READ_CNT, and its state with CHECK_TEARING_EVENT; nil when the tag does not let it
+    /// be read. `tearing` is nil for tags without that command.
     package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {
         guard let bytes = try await ask(.readCounter(number)) else { return nil }
         let count = UInt32(bytes: bytes.reversed())
         return (count, try await ask(.checkTearing(number))?.first)
     }
 
-    /// Reads the memory from page 0 on.
-    ///
-    /// - Parameter count: the number of pages.
-    /// - Returns: four bytes for each page; nil when the tag does not let one of them be read.
+    /// Reads so many pages from page 0 on; nil when the tag does not let one of them be read.
     package func readPages(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
-            // The first pages are read alone: a READ that starts at page 1 or 2 could not be distinguished from a
-            // rollover.
+            // The first pages are read alone: a READ from page 1 or 2 can't be distinguished from a rollover.
             if !(0..<4).allSatisfy({ memory.contains($0) }) { try await performRead(0) }
             try await fetch(0..<count)
         } catch {
@@ -522,9 +495,8 @@ public final class Type2Tag: ForumTag {
         case refused(UInt8)
     }
 
-    /// Sends a command that not all tags have. A tag without it is woken again before its next command.
-    ///
-    /// - Returns: nil when the tag refuses it or does not answer, or its reader can't send it.
+    /// Sends a command that not all tags have; nil when the tag refuses it or does not answer, or its reader can't send
+    /// it. A tag without it is woken again before its next command.
     private func ask(_ command: Type2Command, retries: Int = 1) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, retries: retries) { return bytes }
@@ -542,16 +514,10 @@ public final class Type2Tag: ForumTag {
     /// Sends a command and repeats it until it is answered.
     ///
     /// After a damaged answer the command is sent again. After a timeout, and after a NAK that reports a damaged
-    /// command, the tag is first woken and selected by its UID.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - retries: how often it is repeated.
-    /// - Returns: the answer, with the length that belongs to the command, or the tag's refusal.
-    /// - Throws: ``TagError`` with `tagLost`, `badAnswer` and the rule that the tag broke, `cancelled`,
-    ///   `readerUnavailable`, `unsupported`.
+    /// command, the tag is first woken and selected by its UID. The answer has the length that belongs to the command.
     func exchange(_ command: Type2Command, retries: Int = Type2Tag.retries) async throws(TagError) -> Answer {
         if let lost { throw lost }
+        let (name, rule) = command.reference
         var failures = 0
         while true {
             try await activate()
@@ -567,24 +533,21 @@ public final class Type2Tag: ForumTag {
                     guard failures > retries else { continue }
                     // The tag is either gone, or present and never answers this command. Only the former ends its use.
                     try await activate()
-                    throw TagError(
-                        .badAnswer,
-                        "The tag is there, but does not answer \(command.name) (\(command.rule)).",
-                        link: error
-                    )
+                    let reason = "The tag is there, but does not answer \(name) (\(rule))."
+                    throw TagError(.badAnswer, reason, link: error)
                 case .transmission, .collision:
                     // The tag may have confirmed already and wait for the sector number: start again.
                     if case .sectorSelect = command { isActive = false }
                     guard failures > retries else { continue }
                     throw TagError(
                         .badAnswer,
-                        "The answer to \(command.name) was damaged \(failures) times (\(TagError.framingRule(.nfcA))).",
+                        "The answer to \(name) was damaged \(failures) times (\(TagError.framingRule(.nfcA))).",
                         link: error
                     )
                 default:
                     // A frame that the reader can't send has not reached the tag.
                     if ![.unsupported, .frameTooLong, .tagRemoved].contains(error.code) { isActive = false }
-                    throw remember(TagError(link: error))
+                    throw TagError(link: error).remembered(in: &lost)
                 }
             }
             if let nibble = frame.nibble, nibble != Self.acknowledge {
@@ -604,22 +567,24 @@ public final class Type2Tag: ForumTag {
         guard command.answerLength > 0, frame.validBitsInLastByte == 8, frame.bytes.count == command.answerLength else {
             // The tag's state after such an answer is unknown.
             isActive = false
+            let (name, rule) = command.reference
             let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) bytes"
             throw TagError(
                 .badAnswer,
-                "The answer to \(command.name) has \(frame.bitCount) bits and has to be \(wanted) (\(command.rule))."
+                "The answer to \(name) has \(frame.bitCount) bits and has to be \(wanted) (\(rule))."
             )
         }
         return frame.bytes
     }
 
-    /// Makes sure that the tag is ACTIVE, as far as these procedures know: it is not after it refused their last command.
+    /// Makes sure that the tag is ACTIVE, as far as these procedures know: it is not after it refused their last
+    /// command.
     package func activate() async throws(TagError) {
         guard !isActive else { return }
         do throws(TagError) {
             try await NFCAActivation(link: link).reactivate(target)
         } catch {
-            throw remember(error)
+            throw error.remembered(in: &lost)
         }
         isActive = true
         sector = 0
@@ -648,22 +613,14 @@ public final class Type2Tag: ForumTag {
                     sector = wanted
                     return
                 }
-                // Noise instead of silence leaves the sector unknown. It is known again after the tag was selected
-                // again.
+                // Noise instead of silence leaves the sector unknown, until the tag is selected again.
                 isActive = false
                 if TagError(fatal: error) != nil || attempt == Self.retries {
-                    throw remember(TagError(link: error, over: .nfcA))
+                    throw TagError(link: error, over: .nfcA).remembered(in: &lost)
                 }
             }
         }
-        throw TagError(
-            .lengthOverrun,
-            "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
-        )
-    }
-
-    private func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
+        let reason = "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
+        throw TagError(.lengthOverrun, reason)
     }
 }

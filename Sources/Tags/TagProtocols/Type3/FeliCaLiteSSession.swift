@@ -29,13 +29,9 @@ public struct FeliCaLiteSSession: Sendable {
     private static let stateBlock: UInt8 = 0x92
     private static let blockSize = 16
 
-    /// Starts a session: writes a challenge, and verifies the card's proof that it knows the key (internal
-    /// authentication).
+    /// Starts a session with a card that was found as system 88B4 or 12FC: writes a challenge of 16 bytes, random by
+    /// default, and verifies the card's proof that it knows the 16 bytes of block CK (internal authentication).
     ///
-    /// - Parameters:
-    ///   - card: the card, found as system 88B4 or 12FC.
-    ///   - cardKey: the 16 bytes that were written to block CK.
-    ///   - challenge: 16 unpredictable bytes; nil for random ones.
     /// - Throws: ``TagError`` with `authenticationFailed` when the card has another key, `unsupported` when the
     ///   system's OpenSSL is missing, `refused`, and the errors of ``FeliCaCard/send(_:_:timeout:)``.
     public static func begin(
@@ -60,8 +56,7 @@ public struct FeliCaLiteSSession: Sendable {
         self.codes = codes
     }
 
-    /// Proves to the card that the reader knows the key (external authentication). This unlocks the blocks that require
-    /// it.
+    /// Proves to the card that the reader knows the key (external authentication), for the blocks that require it.
     ///
     /// - Throws: ``TagError`` with `authenticationFailed` when the card did not accept the proof, and the errors of
     ///   ``write(_:_:)``.
@@ -73,10 +68,8 @@ public struct FeliCaLiteSSession: Sendable {
         isReaderAuthenticated = true
     }
 
-    /// Reads blocks, and verifies the MAC that comes with them.
+    /// Reads 1 to 3 blocks of 16 bytes, and verifies the MAC that comes with them.
     ///
-    /// - Parameter blocks: the numbers of 1 to 3 blocks.
-    /// - Returns: 16 bytes for each block.
     /// - Throws: ``TagError`` with `authenticationFailed` when the MAC is wrong, `refused`, `unsupported`, and the
     ///   errors of ``FeliCaCard/send(_:_:timeout:)``.
     public func read(_ blocks: [UInt8]) async throws(TagError) -> [UInt8] {
@@ -108,11 +101,8 @@ public struct FeliCaLiteSSession: Sendable {
         return bytes
     }
 
-    /// Writes a block with a MAC. When the answer is lost, it is unknown whether the block was written.
+    /// Writes a block of 16 bytes with a MAC. When the answer is lost, it is unknown whether the block was written.
     ///
-    /// - Parameters:
-    ///   - block: the block's number.
-    ///   - data: 16 bytes.
     /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and the errors of
     ///   ``FeliCaCard/send(_:_:timeout:)``.
     public mutating func write(_ block: UInt8, _ data: [UInt8]) async throws(TagError) {
@@ -127,10 +117,8 @@ public struct FeliCaLiteSSession: Sendable {
             data: data + code + count + [UInt8](repeating: 0, count: 5)
         )
         guard status.isSuccess else {
-            throw TagError(
-                .updateFailed,
-                "Writing block \(block) with a code gave \(status) (FeliCa Lite-S User's Manual, 4.5)."
-            )
+            let reason = "Writing block \(block) with a code gave \(status) (FeliCa Lite-S User's Manual, 4.5)."
+            throw TagError(.updateFailed, reason)
         }
         writeCounter += 1
     }

@@ -18,8 +18,7 @@ public final class Type3Tag: ForumTag {
     /// The link to the tag.
     public let link: any FrameLink
 
-    /// The tag as polling found it. When it was found by another system, detection polls for 12FC and updates this
-    /// property.
+    /// The tag as polling found it. If that was by another system, detection polls for 12FC and updates this.
     public private(set) var target: NFCFTarget
 
     /// The attribute information block, once it was read and checked.
@@ -39,11 +38,7 @@ public final class Type3Tag: ForumTag {
     private static let timeSlots: [UInt8] = [0, 3, 15]
     private static let blockSize = Type3AttributeBlock.size
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///   - target: the tag as polling found it, preferably for system 12FC.
-    ///   - link: the NFC-F link that it was found over.
+    /// Creates a tag as polling found it over an NFC-F link, preferably for system 12FC.
     public init(target: NFCFTarget, link: any FrameLink) {
         self.target = target
         self.link = link
@@ -165,7 +160,7 @@ public final class Type3Tag: ForumTag {
     /// On other products only the flag protects the tag from being written.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
-        guard attributes.isWritable else { throw TagError(.readOnly, "The tag is read-only already.") }
+        guard attributes.isWritable else { throw .readOnlyAlready }
         try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(.writeInProgress, "A message whose write was cut off would be locked permanently.")
@@ -207,9 +202,7 @@ public final class Type3Tag: ForumTag {
     ///   products and when the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`,
     ///   `cancelled`.
     public func authenticate(cardKey: [UInt8]) async throws(TagError) {
-        guard target.icCode == 0xF1 else {
-            throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.")
-        }
+        guard target.icCode == 0xF1 else { throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.") }
         guard cardKey.count == 16 else {
             throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 bytes, not \(cardKey.count).")
         }
@@ -252,10 +245,8 @@ public final class Type3Tag: ForumTag {
                 return
             }
         }
-        throw TagError(
-            .noCapabilityContainer,
-            "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
-        )
+        let reason = "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
+        throw TagError(.noCapabilityContainer, reason)
     }
 
     // MARK: Blocks
@@ -279,8 +270,7 @@ public final class Type3Tag: ForumTag {
         }
     }
 
-    /// Returns the number of blocks in an UPDATE. LEN is one byte, and blocks from 256 on need a list element of three
-    /// bytes.
+    /// Returns the number of blocks in an UPDATE. LEN is one byte; a block from 256 on takes three bytes in the list.
     private func maximumBlocksPerWrite(at block: Int) -> Int {
         let limit = min(255, link.maximumFrameLength - 2)
         let short = (limit - 14) / 18
@@ -288,8 +278,6 @@ public final class Type3Tag: ForumTag {
     }
 
     /// Reads consecutive blocks.
-    ///
-    /// - Throws: ``TagError`` with `refused` when the tag answers with status flags.
     func check(_ blocks: Range<Int>) async throws(TagError) -> [UInt8] {
         if let lost { throw lost }
         let result = try await remembering { () throws(TagError) -> Result<[UInt8], FeliCaCard.Status> in
@@ -307,8 +295,6 @@ public final class Type3Tag: ForumTag {
     }
 
     /// Writes consecutive blocks; with MACs in a session, one after the other.
-    ///
-    /// - Throws: ``TagError`` with `updateFailed` when the tag answers with status flags.
     func update(_ first: Int, _ bytes: [UInt8]) async throws(TagError) {
         if let lost { throw lost }
         let blocks = first..<first + bytes.count / Self.blockSize
@@ -347,8 +333,7 @@ public final class Type3Tag: ForumTag {
         do throws(TagError) {
             return try await body()
         } catch {
-            if error.code == .tagLost { lost = error }
-            throw error
+            throw error.remembered(in: &lost)
         }
     }
 
@@ -398,23 +383,17 @@ private struct Type3AttributeBlock {
     /// The number of bytes in a block.
     static let size = 16
 
-    /// The longest message.
     var capacity: Int { blockCount * Self.size }
-    /// Whether the tag can be written.
     var isWritable: Bool { accessFlag == 0x01 && blocksPerWrite > 0 }
     /// Whether an earlier write was interrupted while there was a message, so that the content can't be trusted. This
     /// reader sets the length to 0 together with WriteF, so its interrupted writes leave an empty tag.
     var isTorn: Bool { writeFlag != 0 && messageLength > 0 }
 
     /// Checks that the message's length is not beyond the capacity. A write replaces such a length.
-    ///
-    /// - Throws: ``TagError`` with `lengthOverrun`.
     func checkLength() throws(TagError) {
         guard messageLength <= capacity else {
-            throw TagError(
-                .lengthOverrun,
-                "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
-            )
+            let reason = "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
+            throw TagError(.lengthOverrun, reason)
         }
     }
 
@@ -425,19 +404,13 @@ private struct Type3AttributeBlock {
         self.blockCount = blockCount
     }
 
-    /// Reads a block.
-    ///
-    /// - Parameter bytes: the block's 16 bytes.
-    /// - Throws: ``TagError`` with `badChecksum`, `badVersion`, `noCapabilityContainer`.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count == Self.size, bytes.contains(where: { $0 != 0 }) else {
             throw TagError(.noCapabilityContainer, "The attribute information block is empty (NFC Forum T3T 1.0, 6.1).")
         }
         guard Self.checksum(bytes[..<14]) == [bytes[14], bytes[15]] else {
-            throw TagError(
-                .badChecksum,
-                "The checksum of the attribute information block is wrong (NFC Forum T3T 1.0, 6.1)."
-            )
+            let reason = "The checksum of the attribute information block is wrong (NFC Forum T3T 1.0, 6.1)."
+            throw TagError(.badChecksum, reason)
         }
         guard bytes[0] >> 4 == 1 else { throw .badVersion(bytes[0] >> 4, bytes[0] & 0x0F, "T3T 1.0, 6.2") }
         version = bytes[0]

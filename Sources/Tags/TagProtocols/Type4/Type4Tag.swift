@@ -55,12 +55,8 @@ public final class Type4Tag: ForumTag {
     /// How many answers to READ BINARY may be shorter than requested in one message.
     private static let maximumShortAnswers = 8
 
-    /// Creates a tag.
-    ///
-    /// - Parameter link: the link to the card. Any application may be selected.
-    public init(link: any APDULink) {
-        self.link = link
-    }
+    /// Creates a tag. Any application of the card may be selected.
+    public init(link: any APDULink) { self.link = link }
 
     /// Starts ISO-DEP, unless it was started before.
     public func prepare() async throws(TagError) {
@@ -68,7 +64,7 @@ public final class Type4Tag: ForumTag {
         do throws(LinkError) {
             try await card.activate()
         } catch {
-            throw remember(TagError(link: error))
+            throw TagError(link: error).remembered(in: &lost)
         }
     }
 
@@ -171,9 +167,7 @@ public final class Type4Tag: ForumTag {
     ///   ``detectNDEF()``.
     public func lock() async throws(TagError) {
         let container = try await readCapabilityContainer()
-        guard container.writeAccess == 0 else {
-            throw TagError(.readOnly, "The tag is read-only already.")
-        }
+        guard container.writeAccess == 0 else { throw .readOnlyAlready }
         guard try await select(file: Type4CapabilityContainer.file) else {
             throw TagError(.updateFailed, "The capability container can't be selected again (NFC Forum T4T 1.2, 5.5).")
         }
@@ -220,9 +214,7 @@ public final class Type4Tag: ForumTag {
         selectionWasChanged()
         guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
             version.hardware[3] >= 1
-        else {
-            throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.")
-        }
+        else { throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.") }
         // For cards of 2K, 4K and 8K. The largest size leaves some bytes for the card's own data.
         let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
         let (high, low) = (UInt8(size >> 8), UInt8(size & 0xFF))
@@ -234,10 +226,8 @@ public final class Type4Tag: ForumTag {
         try await sendNative(0xCD, [0x01, 0x03, 0xE1, 0x00, 0xEE, 0xEE, 0x0F, 0x00, 0x00], mayExist: true)
         try await sendNative(0xCD, [0x02, 0x04, 0xE1, 0x00, 0xEE, 0xEE, low, high, 0x00], mayExist: true)
         guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(
-                .updateFailed,
-                "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
-            )
+            let reason = "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
+            throw TagError(.updateFailed, reason)
         }
         // One command writes the whole container, so the version byte never exists without the rest.
         let container: [UInt8] = [
@@ -259,17 +249,13 @@ public final class Type4Tag: ForumTag {
             fileSelectParameter = 0x00
         }
         guard status.isSuccessOrWarning else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The card has no NDEF Tag Application: SELECT gave \(status) (NFC Forum T4T 1.2, 5.5)."
-            )
+            let reason = "The card has no NDEF Tag Application: SELECT gave \(status) (NFC Forum T4T 1.2, 5.5)."
+            throw TagError(.noCapabilityContainer, reason)
         }
         isApplicationSelected = true
     }
 
-    /// Selects a file, unless it is selected already.
-    ///
-    /// - Returns: false when the card has no such file.
+    /// Selects a file, unless it is selected already; false when the card has no such file.
     private func select(file: UInt16) async throws(TagError) -> Bool {
         try await selectApplication()
         guard selectedFile != file else { return true }
@@ -286,10 +272,8 @@ public final class Type4Tag: ForumTag {
 
     private func selectMessageFile(_ container: Type4CapabilityContainer) async throws(TagError) {
         guard try await select(file: container.messageFile) else {
-            throw TagError(
-                .noMessageTLV,
-                "The NDEF file that the capability container names is missing (NFC Forum T4T 1.2, 5.5)."
-            )
+            let reason = "The NDEF file that the capability container names is missing (NFC Forum T4T 1.2, 5.5)."
+            throw TagError(.noMessageTLV, reason)
         }
     }
 
@@ -297,10 +281,8 @@ public final class Type4Tag: ForumTag {
         if let lost { throw lost }
         if let capabilityContainer { return capabilityContainer }
         guard try await select(file: Type4CapabilityContainer.file) else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
-            )
+            let reason = "The NDEF application has no capability container file E103 (NFC Forum T4T 1.2, 5.5)."
+            throw TagError(.noCapabilityContainer, reason)
         }
         var bytes = try await readBinary(offset: 0, count: Type4CapabilityContainer.minimumLength)
         let wanted = Type4CapabilityContainer.wantedLength(bytes)
@@ -312,19 +294,15 @@ public final class Type4Tag: ForumTag {
         return container
     }
 
-    /// Reads NLEN with the start of the message.
-    ///
-    /// - Parameter isForWriting: whether a broken length is accepted, because it will be overwritten.
+    /// Reads NLEN with the start of the message. For writing, a broken length is accepted.
     private func readMessageLength(
         _ container: Type4CapabilityContainer,
         isForWriting: Bool = false
     ) async throws(TagError) -> Int {
         if let messageLength { return messageLength }
         guard container.readAccess == 0 else {
-            throw TagError(
-                .readProtected,
-                "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3)."
-            )
+            let reason = "The capability container does not grant free reading (NFC Forum T4T 1.2, 4.3)."
+            throw TagError(.readProtected, reason)
         }
         try await selectMessageFile(container)
         let wanted = min(
@@ -339,10 +317,8 @@ public final class Type4Tag: ForumTag {
         let length = Int(bytes: bytes[..<container.lengthSize])
         if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
         guard length <= container.capacity else {
-            throw TagError(
-                .lengthOverrun,
-                "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
-            )
+            let reason = "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
+            throw TagError(.lengthOverrun, reason)
         }
         guard length <= Self.maximumMessageLength else {
             throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
@@ -363,19 +339,15 @@ public final class Type4Tag: ForumTag {
         return max(1, limit - CommandAPDU.discretionaryOverhead(limit))
     }
 
-    /// Reads with READ BINARY, with either kind of offset.
-    ///
-    /// - Returns: the bytes, not more than requested.
+    /// Reads with READ BINARY, with either kind of offset; not more bytes than requested.
     func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
         guard offset <= CommandAPDU.maximumOffset else {
             throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
         }
         let response = try await send(.readBinary(offset: offset, count: count))
         guard response.status == .success || response.status == .endOfFile else {
-            throw TagError(
-                .refused,
-                "READ BINARY of \(count) bytes at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
-            )
+            let reason = "READ BINARY of \(count) bytes at \(offset) gave \(response.status) (NFC Forum T4T 1.2, 5.3)."
+            throw TagError(.refused, reason)
         }
         let isLong = offset > CommandAPDU.maximumShortOffset
         guard let data = isLong ? CommandAPDU.discretionaryData(response.data) : response.data else {
@@ -385,18 +357,15 @@ public final class Type4Tag: ForumTag {
             )
         }
         guard data.count <= count else {
-            throw TagError(
-                .badAnswer,
-                "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
-            )
+            let reason = "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
+            throw TagError(.badAnswer, reason)
         }
         return data
     }
 
     // MARK: Writing
 
-    /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, rounded down to whole blocks if
-    /// possible.
+    /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, in whole blocks if possible.
     func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
@@ -425,10 +394,8 @@ public final class Type4Tag: ForumTag {
             )
         }
         guard status == .success else {
-            throw TagError(
-                .updateFailed,
-                "UPDATE BINARY of \(bytes.count) bytes at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
-            )
+            let reason = "UPDATE BINARY of \(bytes.count) bytes at \(offset) gave \(status) (NFC Forum T4T 1.2, 5.4)."
+            throw TagError(.updateFailed, reason)
         }
     }
 
@@ -450,13 +417,8 @@ public final class Type4Tag: ForumTag {
         do throws(TagError) {
             return try await link.send(command)
         } catch {
-            throw remember(error)
+            throw error.remembered(in: &lost)
         }
-    }
-
-    private func remember(_ error: TagError) -> TagError {
-        if error.code == .tagLost { lost = error }
-        return error
     }
 }
 
@@ -470,7 +432,6 @@ public final class Type4Tag: ForumTag {
 /// them has a length that is neither the old one, nor 0, nor the new one. The number of these moments is the number of
 /// the field's significant bytes, minus one.
 struct Type4WritePlan: Equatable {
-    /// One UPDATE BINARY.
     struct Step: Equatable {
         var offset: Int
         var bytes: [UInt8]
@@ -478,15 +439,9 @@ struct Type4WritePlan: Equatable {
 
     let steps: [Step]
 
-    /// Computes the plan for a message.
-    ///
-    /// - Parameters:
-    ///   - message: the message; not longer than the capacity.
-    ///   - lengthSize: the number of bytes in the length field.
-    ///   - oldLength: the current length on the tag.
-    ///   - limit: the most data bytes of a command at an offset.
+    /// Computes the plan for a message within the capacity, with the most data bytes of a command at an offset.
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
-        let length = Self.lengthField(message.count, size: lengthSize)
+        let length = [UInt8](bigEndian: message.count, count: lengthSize)
         if lengthSize + message.count <= limit(0) {
             steps = [Step(offset: 0, bytes: length + message)]
             return
@@ -494,7 +449,7 @@ struct Type4WritePlan: Equatable {
         var steps: [Step] = []
         if limit(0) < lengthSize {
             // Byte by byte, the most significant byte last. Bytes that need no change are left out.
-            let old = Self.lengthField(oldLength, size: lengthSize)
+            let old = [UInt8](bigEndian: oldLength, count: lengthSize)
             for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, bytes: [0])) }
             steps += Self.pieces(message, at: lengthSize, limit: limit)
             for index in length.indices.reversed() where length[index] != 0 {
@@ -505,11 +460,6 @@ struct Type4WritePlan: Equatable {
             if !message.isEmpty { steps.append(Step(offset: 0, bytes: length)) }
         }
         self.steps = steps
-    }
-
-    /// Returns a length field, most significant byte first.
-    private static func lengthField(_ length: Int, size: Int) -> [UInt8] {
-        (0..<size).reversed().map { (index: Int) -> UInt8 in UInt8(truncatingIfNeeded: length >> (8 * index)) }
     }
 
     private static func pieces(_ bytes: [UInt8], at start: Int, limit: (Int) -> Int) -> [Step] {
@@ -560,10 +510,7 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
         bytes.count > 7 && bytes[7] == 0x06 ? extendedLength : minimumLength
     }
 
-    /// Reads the file's first bytes. Proprietary control TLVs after the first TLV are ignored.
-    ///
-    /// - Parameter bytes: at least ``minimumLength`` bytes from the start of the file, if it has them.
-    /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`.
+    /// Reads the first ``minimumLength`` bytes of the file, or more. Further control TLVs are ignored.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count >= 3 else {
             throw TagError(.noCapabilityContainer, "The capability container file is empty (NFC Forum T4T 1.2, 4.3).")
@@ -573,19 +520,15 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
         }
         let length = Int(bytes: bytes[0..<2])
         guard length >= Self.minimumLength, bytes.count >= Self.minimumLength else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The capability container has fewer than 15 bytes (NFC Forum T4T 1.2, 4.3)."
-            )
+            let reason = "The capability container has fewer than 15 bytes (NFC Forum T4T 1.2, 4.3)."
+            throw TagError(.noCapabilityContainer, reason)
         }
         version = bytes[2]
         maximumRead = Int(bytes: bytes[3..<5])
         maximumWrite = Int(bytes: bytes[5..<7])
         guard maximumRead >= 15, maximumWrite >= 1 else {
-            throw TagError(
-                .noCapabilityContainer,
-                "MLe \(maximumRead) or MLc \(maximumWrite) is below 15 or 1 (NFC Forum T4T 1.2, 4.3)."
-            )
+            let reason = "MLe \(maximumRead) or MLc \(maximumWrite) is below 15 or 1 (NFC Forum T4T 1.2, 4.3)."
+            throw TagError(.noCapabilityContainer, reason)
         }
         let isExtended = bytes[7] == 0x06 && bytes[8] == 0x08 && bytes.count >= Self.extendedLength
         guard isExtended || bytes[7] == 0x04 && bytes[8] == 0x06 else {

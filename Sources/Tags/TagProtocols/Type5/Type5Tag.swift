@@ -5,8 +5,8 @@ import TagProducts
 /// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and similar (NFC Forum T5T 1.0).
 ///
 /// A tag that is alone in the field is addressed without its UID, which saves eight bytes, 2.4 ms, in every command. A
-/// failed exchange is repeated with the UID, and the first write of a message has it too. So another tag in its place is never
-/// written.
+/// failed exchange is repeated with the UID, and the first write of a message has it too. So another tag in its place
+/// is never written.
 ///
 /// ```swift
 /// let targets = try await NFCVInventory(link: link).findAll()
@@ -43,19 +43,15 @@ public final class Type5Tag: ForumTag {
     private var readsMultiple = true
     /// Whether writes have the option flag, and are answered after an EOF.
     private(set) var writesWithOption: Bool
-    /// Whether ``lock()`` began and has not ended. The next one goes on, also where the container says read-only by now.
+    /// Whether ``lock()`` began and has not ended. The next one goes on, also where the container says read-only by
+    /// now.
     private var isLocking = false
     /// Whether the next command must have the UID.
     var needsAddress = false
     /// The error that every procedure throws once the tag is lost.
     private var lost: TagError?
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///   - target: the tag as the inventory found it.
-    ///   - link: the NFC-V link that it was found over.
-    ///   - isAlone: whether the inventory found no other tag.
+    /// Creates a tag as the inventory found it: over an NFC-V link, alone or among others.
     public init(target: NFCVTarget, link: any FrameLink, isAlone: Bool) {
         self.target = target
         self.link = link
@@ -65,9 +61,7 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Marks the tag as answering again. The cached memory stays valid.
-    public func wasActivated() {
-        lost = nil
-    }
+    public func wasActivated() { lost = nil }
 
     public func forgetMemory() {
         blockSize = 0
@@ -127,11 +121,11 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
-    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its first
-    /// blocks: the rest then stays open to programs that ignore the container.
+    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its
+    /// first blocks: the rest then stays open to programs that ignore the container.
     public func lock() async throws(TagError) {
         let layout = try await locate()
-        guard let container = capabilityContainer, container.isWritable || isLocking else { throw Self.isReadOnly }
+        guard let container = capabilityContainer, container.isWritable || isLocking else { throw .readOnlyAlready }
         try await fetch(0..<blockSize)
         guard var first = memory[unit: 0] else { return }
         needsAddress = true
@@ -139,8 +133,7 @@ public final class Type5Tag: ForumTag {
         first[1] = container.readOnly.bytes[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        // The container is locked first, so its write access can't be changed back. ST25DV and similar tags can only
-        // lock the blocks 0 and 1.
+        // The container first, so its write access can't be changed back. ST25DV can only lock the blocks 0 and 1.
         let containerBlocks = (container.bytes.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
@@ -160,7 +153,7 @@ public final class Type5Tag: ForumTag {
         // Later procedures start as if nothing was read, and take the same time.
         defer { forgetMemory() }
         _ = try await locate(isForWriting: true)
-        guard let container = capabilityContainer, container.isWritable else { throw Self.isReadOnly }
+        guard let container = capabilityContainer, container.isWritable else { throw .readOnlyAlready }
         needsAddress = true
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(
@@ -169,8 +162,7 @@ public final class Type5Tag: ForumTag {
         )
     }
 
-    /// Formats a blank tag as an empty NDEF tag: a capability container for the size of its memory, and an empty
-    /// message.
+    /// Formats a blank tag as an empty NDEF tag: a capability container for its memory, and an empty message.
     ///
     /// - Throws: ``TagError`` with `readOnly` when a container forbids writing, `unsupported` when the tag does not
     ///   report its memory size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
@@ -193,10 +185,7 @@ public final class Type5Tag: ForumTag {
         layout = nil
     }
 
-    /// Finds the NDEF message TLV.
-    ///
-    /// - Parameter isForWriting: whether an NDEF message TLV with a broken length is found too, so that it can be
-    ///   written.
+    /// Finds the NDEF message TLV; for writing, also one with a broken length.
     private func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
@@ -228,10 +217,8 @@ public final class Type5Tag: ForumTag {
         if memory[unit: 0].map(Type5CapabilityContainer.isLong) == true { try await fetch(0..<8) }
         let container = try readContainerFromMemory()
         guard container.isReadable else {
-            throw TagError(
-                .readProtected,
-                "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2)."
-            )
+            let reason = "The capability container does not grant reading (NFC Forum T5T 1.0, 4.3.2)."
+            throw TagError(.readProtected, reason)
         }
         // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
@@ -262,7 +249,6 @@ public final class Type5Tag: ForumTag {
         throw TagError(.readOnly, "Block \(block) of the tag is locked (NFC Forum T5T 1.0, 5.7).")
     }
 
-    private static let isReadOnly = TagError(.readOnly, "The tag is read-only already.")
     private static let forbiddenByContainer = TagError(
         .readOnly,
         "The capability container does not grant writing (NFC Forum T5T 1.0, 4.3.2)."
@@ -276,8 +262,6 @@ public final class Type5Tag: ForumTag {
     private static let maximumBlockCount = 65536
 
     /// Reads the bytes of a range that were not read yet.
-    ///
-    /// - Throws: ``TagError`` with `lengthOverrun` when a block does not exist.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         if blockSize == 0 { try await readFirstBlocks() }
         var units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
@@ -339,29 +323,23 @@ public final class Type5Tag: ForumTag {
             if count > 1 { readsMultiple = false }
             try store(bytes, first, 1)
         case .refused(let code):
-            throw TagError(
-                .lengthOverrun,
-                "Block \(first) of the data area can't be read: \(code) (NFC Forum T5T 1.0, 4.3.3)."
-            )
+            let reason = "Block \(first) of the data area can't be read: \(code) (NFC Forum T5T 1.0, 4.3.3)."
+            throw TagError(.lengthOverrun, reason)
         case .silent(let error): throw loss(error)
         }
     }
 
     private func store(_ bytes: [UInt8], _ first: Int, _ count: Int) throws(TagError) {
         guard bytes.count == count * blockSize else {
-            throw TagError(
-                .badAnswer,
-                "A read of \(count) blocks brought \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
-            )
+            let reason = "A read of \(count) blocks brought \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
+            throw TagError(.badAnswer, reason)
         }
         memory.store(bytes, at: first)
     }
 
     // MARK: Writing blocks
 
-    /// Writes a block.
-    ///
-    /// - Throws: ``TagError`` with `updateFailed` when the tag refused; then the block's content is uncertain.
+    /// Writes a block. When the tag refuses, the block's content is uncertain.
     func write(_ bytes: [UInt8], to block: Int) async throws(TagError) {
         // Until the tag confirms, this block and what is in it are uncertain.
         memory.forget(block)
@@ -432,18 +410,16 @@ public final class Type5Tag: ForumTag {
         return extended ?? info
     }
 
-    /// Returns the locked blocks, by GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader does not
-    /// support the command.
-    ///
-    /// - Parameter count: the number of blocks.
+    /// Returns the locked ones of so many blocks, by GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader
+    /// does not support the command.
     package func readLockedBlocks(of count: Int) async throws(TagError) -> [Int]? {
         try await readSecurityStatus(of: 0..<count).map { status in status.indices.filter { status[$0] & 0x01 != 0 } }
     }
 
     /// Returns the blocks of a range that nobody can write any more; nil when the tag or its reader does not report it.
     ///
-    /// M24LR has further bits beside the lock bit: a password opens the block, or it is open all the same (M24LR64-R data
-    /// sheet, sector security status). On other tags they are 0.
+    /// M24LR has further bits beside the lock bit: a password opens the block, or it is open all the same (M24LR64-R
+    /// data sheet, sector security status). On other tags they are 0.
     func readPermanentlyLockedBlocks(in blocks: Range<Int>) async throws(TagError) -> [Int]? {
         try await readSecurityStatus(of: blocks).map { status in
             blocks.filter { status[$0 - blocks.lowerBound] == 0x01 }
@@ -465,8 +441,8 @@ public final class Type5Tag: ForumTag {
         return status
     }
 
-    /// Reads the 32 bytes of NXP's READ SIGNATURE (SL2S2602 data sheet); nil when the tag has no signature, or its reader
-    /// can't send the command.
+    /// Reads the 32 bytes of NXP's READ SIGNATURE (SL2S2602 data sheet); nil when the tag has no signature, or its
+    /// reader can't send the command.
     package func readSignature() async throws(TagError) -> [UInt8]? {
         guard target.family?.hasSignature == true,
             let bytes = try await ask(ISO15693Command(rawValue: 0xBD), [target.manufacturer])
@@ -482,8 +458,7 @@ public final class Type5Tag: ForumTag {
         return UInt16(high: bytes[1], low: bytes[0])
     }
 
-    /// Sends a command that not all tags have. Returns nil when the tag does not answer it, or its reader can't send
-    /// it.
+    /// Sends a command that not all tags have; nil when the tag does not answer it, or its reader can't send it.
     private func ask(_ command: ISO15693Command, _ parameters: [UInt8] = []) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, parameters) { return bytes }
@@ -534,12 +509,6 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Sends a command and repeats it until it is answered.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - parameters: the bytes after the UID.
-    ///   - isWrite: whether the tag programs its memory.
-    /// - Throws: ``TagError`` with `badAnswer`, `tagLost` when the reader reports it, `readerUnavailable`, `cancelled`.
     private func exchange(
         _ command: ISO15693Command,
         _ parameters: [UInt8],
@@ -557,22 +526,19 @@ public final class Type5Tag: ForumTag {
             do throws(LinkError) {
                 let answer = try await send(request, isWrite: isWrite)
                 needsAddress = false
-                switch try? ISO15693Response(answer) {
+                switch ISO15693Response(answer) {
                 case .success(let bytes): return .bytes(bytes)
                 case .failure(let code): return .refused(code)
                 case nil: throw LinkError(.protocolViolation, "A response has no flags (ISO/IEC 15693-3, 7.4).")
                 }
             } catch {
-                if TagError(fatal: error) != nil { throw loss(error) }
+                if TagError(fatal: error) != nil { throw TagError(link: error, over: .nfcV).remembered(in: &lost) }
                 failure = error
             }
         }
         guard failure.code == .timeout else {
-            throw TagError(
-                .badAnswer,
-                "Answers were damaged \(Self.retries + 1) times (\(TagError.framingRule(.nfcV))).",
-                link: failure
-            )
+            let reason = "Answers were damaged \(Self.retries + 1) times (\(TagError.framingRule(.nfcV)))."
+            throw TagError(.badAnswer, reason, link: failure)
         }
         return .silent(failure)
     }
@@ -596,12 +562,7 @@ public final class Type5Tag: ForumTag {
         }
     }
 
-    /// Converts an error, and records when the tag is lost.
-    private func loss(_ error: LinkError) -> TagError {
-        let failure = TagError(link: error, over: .nfcV)
-        if failure.code == .tagLost { lost = failure }
-        return failure
-    }
+    private func loss(_ error: LinkError) -> TagError { TagError(link: error, over: .nfcV).remembered(in: &lost) }
 }
 
 /// The capability container of a Type 5 tag, 4 or 8 bytes at the start of the memory (NFC Forum T5T 1.0, 4.3).
@@ -612,28 +573,19 @@ struct Type5CapabilityContainer: Equatable {
     var areaLength: Int
 
     /// Returns whether the container has 8 bytes, by its first four.
-    static func isLong(_ bytes: [UInt8]) -> Bool {
-        bytes.count > 2 && bytes[2] == 0
-    }
+    static func isLong(_ bytes: [UInt8]) -> Bool { bytes.count > 2 && bytes[2] == 0 }
 
-    /// Reads a container.
-    ///
-    /// - Parameter bytes: the memory's first bytes: at least four, and eight if there are as many.
-    /// - Throws: ``TagError`` with `noCapabilityContainer` or `badVersion`.
+    /// Reads the memory's first bytes: at least four, and eight if there are as many.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count >= 4, bytes[0] == 0xE1 || bytes[0] == 0xE2 else {
-            throw TagError(
-                .noCapabilityContainer,
-                "The memory does not begin with E1 or E2 (NFC Forum T5T 1.0, 4.3.1)."
-            )
+            let reason = "The memory does not begin with E1 or E2 (NFC Forum T5T 1.0, 4.3.1)."
+            throw TagError(.noCapabilityContainer, reason)
         }
         guard bytes[1] >> 6 == 1 else { throw .badVersion(bytes[1] >> 6, bytes[1] >> 4 & 3, "T5T 1.0, 4.3.2") }
         if Self.isLong(bytes) {
             guard bytes.count >= 8 else {
-                throw TagError(
-                    .noCapabilityContainer,
-                    "The memory ends within the capability container (NFC Forum T5T 1.0, 4.3.1)."
-                )
+                let reason = "The memory ends within the capability container (NFC Forum T5T 1.0, 4.3.1)."
+                throw TagError(.noCapabilityContainer, reason)
             }
             self.bytes = Array(bytes[..<8])
             self.areaLength = Int(high: bytes[6], low: bytes[7])
@@ -643,11 +595,7 @@ struct Type5CapabilityContainer: Equatable {
         }
     }
 
-    /// Creates the container for a memory.
-    ///
-    /// - Parameters:
-    ///   - size: the memory's size in bytes.
-    ///   - hasLongAddresses: whether the memory has more than 256 blocks.
+    /// Creates the container for a memory; it has long addresses with more than 256 blocks.
     init?(forMemoryOf size: Int, hasLongAddresses: Bool) {
         guard size >= 16 else { return nil }
         let magic: UInt8 = hasLongAddresses ? 0xE2 : 0xE1
@@ -664,9 +612,7 @@ struct Type5CapabilityContainer: Equatable {
 
     /// The addresses of the data area, according to the container.
     var area: Range<Int> { bytes.count..<bytes.count + 8 * areaLength }
-    /// Whether reading is unrestricted.
     var isReadable: Bool { bytes[1] >> 2 & 3 == 0 }
-    /// Whether writing is unrestricted.
     var isWritable: Bool { bytes[1] & 3 == 0 }
     /// Whether the tag answers a write only after another EOF.
     var usesSpecialFrame: Bool { bytes[3] & 0x10 != 0 }

@@ -36,9 +36,7 @@ struct FlipperFields: ImageFields {
             guard colon != nil || !values.isEmpty else { throw Self.unknown(line: number) }
             guard let colon, content.count <= Self.maximumLineLength,
                 let name = String(validating: content[..<colon], as: UTF8.self)
-            else {
-                throw TagImageError(.malformed, "The line is not a key, a colon and a value.", line: number)
-            }
+            else { throw TagImageError(.malformed, "The line is not a key, a colon and a value.", line: number) }
             let value = Self.trimmed(content[(colon + 1)...], byteOrderMark: false)
             if values.isEmpty { try Self.checkHeader(name, value, line: number) }
             let key = keys.next(name)
@@ -54,21 +52,14 @@ struct FlipperFields: ImageFields {
 
     private static let fileType = "Flipper NFC device"
 
-    private static func checkHeader(
-        _ name: String,
-        _ value: ArraySlice<UInt8>,
-        line: Int
-    ) throws(TagImageError) {
+    private static func checkHeader(_ name: String, _ value: ArraySlice<UInt8>, line: Int) throws(TagImageError) {
         guard name == "Filetype", let type = String(validating: value, as: UTF8.self) else { throw unknown(line: line) }
         guard type != fileType else { return }
         guard type != "Flipper Picopass device" else {
             throw TagImageError(.unsupported, ProxmarkJSON.refusal(of: "iclass"), line: line)
         }
-        throw TagImageError(
-            .unknownFormat,
-            "The file's type is \"\(type.prefix(64))\", which is not an image of a tag; \"\(fileType)\" is.",
-            line: line
-        )
+        let reason = "The file's type is \"\(type.prefix(64))\", which is not an image of a tag; \"\(fileType)\" is."
+        throw TagImageError(.unknownFormat, reason, line: line)
     }
 
     private static func unknown(line: Int) -> TagImageError {

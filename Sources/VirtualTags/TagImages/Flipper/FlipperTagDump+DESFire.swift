@@ -7,10 +7,7 @@ import VirtualTags
 /// They contain no keys and no ISO/IEC 7816-4 names. Application 000001 gets the names of the NDEF mapping (NXP
 /// AN11004) if its files 1 and 2 follow the mapping.
 extension FlipperTagDump {
-    static func desfire(
-        _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type4Contents {
+    static func desfire(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type4Contents {
         let version = try fields.bytes("PICC Version", count: 28)
         // A card with a random UID has its own UID in the version, or zeros.
         let uid = try fields.nfcAIdentifier("UID")
@@ -119,9 +116,7 @@ extension FlipperTagDump {
             let bytes = data ?? Array(repeating: 0, count: size)
             kind = type == 0x00 ? .standard(bytes) : .backup(bytes)
         case 0x02:
-            guard data == nil || data?.count == 4 else {
-                throw fields.malformed(key, "has not the 4 bytes of a value")
-            }
+            guard data == nil || data?.count == 4 else { throw fields.malformed(key, "has not the 4 bytes of a value") }
             let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? 0
             kind = .value(
                 lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),
@@ -137,10 +132,7 @@ extension FlipperTagDump {
                 throw fields.malformed(key, "has not \(current) records of \(size) bytes")
             }
             let records = data ?? Array(repeating: 0, count: size * current)
-            kind =
-                type == 0x03
-                ? .linearRecords(size: size, maximum: maximum, records: records)
-                : .cyclicRecords(size: size, maximum: maximum, records: records)
+            kind = .records(records, size: size, maximum: maximum, isCyclic: type == 0x04)
         default:
             let name = type == 0x05 ? "transaction MAC file (type 05)" : "file of type \([type].hexText())"
             throw fields.error(.unsupported, "\(key) Type", "A \(name) is not supported.")
@@ -194,23 +186,13 @@ extension FlipperTagDump {
     }
 
     private static func fields(of file: DESFireFile, _ key: String) -> [FlipperLine] {
-        var type: UInt8 = 0
-        var lines: [FlipperLine] = []
-        var data: [UInt8] = []
-        func records(_ size: Int, _ maximum: Int, _ bytes: [UInt8]) {
-            lines = [
-                .field("\(key) Size", String(size)), .field("\(key) Max", String(maximum)),
-                .field("\(key) Cur", String(bytes.count / max(1, size))),
-            ]
-            data = bytes
-        }
+        let lines: [FlipperLine]
+        let data: [UInt8]
         switch file.kind {
         case .standard(let bytes), .backup(let bytes):
-            if case .backup = file.kind { type = 1 }
             lines = [.field("\(key) Size", String(bytes.count))]
             data = bytes
         case .value(let lower, let upper, let current, let limitedCredit):
-            type = 2
             lines = [
                 .field("\(key) Hi Limit", String(UInt32(bitPattern: upper))),
                 .field("\(key) Lo Limit", String(UInt32(bitPattern: lower))),
@@ -218,15 +200,15 @@ extension FlipperTagDump {
                 .field("\(key) Limited Credit Enabled", String(limitedCredit)),
             ]
             data = [UInt8](littleEndian: Int(UInt32(bitPattern: current)), count: 4)
-        case .linearRecords(let size, let maximum, let bytes):
-            type = 3
-            records(size, maximum, bytes)
-        case .cyclicRecords(let size, let maximum, let bytes):
-            type = 4
-            records(size, maximum, bytes)
+        case .linearRecords(let size, let maximum, let bytes), .cyclicRecords(let size, let maximum, let bytes):
+            lines = [
+                .field("\(key) Size", String(size)), .field("\(key) Max", String(maximum)),
+                .field("\(key) Cur", String(bytes.count / max(1, size))),
+            ]
+            data = bytes
         }
         let head: [FlipperLine] = [
-            .field("\(key) Type", bytes: [type]),
+            .field("\(key) Type", bytes: [file.kind.code]),
             .field("\(key) Communication Settings", bytes: [file.communication.rawValue]),
             .field("\(key) Access Rights", bytes: file.accessRights.rawValue.littleEndianBytes),
         ]

@@ -6,7 +6,7 @@ import VirtualTags
 extension FlipperTagDump {
     static func type3(
         _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
+        _ remarks: inout Remarks
     ) throws(TagImageError) -> VirtualType3Tag.Contents {
         let uid = try fields.bytes("UID", count: 8)
         let idm = try fields.bytes("Manufacture id", count: 8)
@@ -27,6 +27,11 @@ extension FlipperTagDump {
 
     // MARK: Lite-S
 
+    /// The blocks that are properties of their own, by their position in a file.
+    private static var ownBlocks: [(Int, WritableKeyPath<FeliCaLiteSContents, [UInt8]>)] {
+        [(14, \.register), (19, \.serviceCode), (21, \.keyVersion), (22, \.cardKey), (23, \.memoryConfiguration)]
+    }
+
     private static func liteS(
         _ fields: FlipperFields,
         _ remarks: inout [TagImageRemark]
@@ -36,23 +41,18 @@ extension FlipperTagDump {
             pmm: try fields.bytes("Manufacture parameter", count: 8)
         )
         var unread: [String] = []
-        // The two status flags of the read precede the block.
-        func block(_ index: Int) throws(TagImageError) -> [UInt8] {
+        var blocks = [[UInt8]](repeating: [], count: 28)
+        for index in [0..<15, 17..<20, 21..<25].joined() {
+            // The two status flags of the read precede the block.
             let bytes = try fields.bytes("Block \(index)", count: 18)
             if bytes[0] != 0 { unread.append("block \(index)") }
-            return Array(bytes[2...])
+            blocks[index] = Array(bytes[2...])
         }
-        contents.userMemory = []
-        for index in 0..<14 { contents.userMemory += try block(index) }
-        contents.register = try block(14)
-        contents.identifierExtension = Array(try block(17).suffix(8))
-        let deviceIdentifier = try block(18)
-        if deviceIdentifier != contents.idm + contents.pmm { contents.deviceIdentifier = deviceIdentifier }
-        contents.serviceCode = try block(19)
-        contents.keyVersion = try block(21)
-        contents.cardKey = try block(22)
-        contents.memoryConfiguration = try block(23)
-        contents.writeCounter = UInt32(try block(24).littleEndian(at: 0, count: 3))
+        contents.userMemory = Array(blocks[..<14].joined())
+        for (index, path) in ownBlocks { contents[keyPath: path] = blocks[index] }
+        contents.identifierExtension = Array(blocks[17].suffix(8))
+        if blocks[18] != contents.idm + contents.pmm { contents.deviceIdentifier = blocks[18] }
+        contents.writeCounter = UInt32(blocks[24].littleEndian(at: 0, count: 3))
         if !unread.isEmpty {
             let text =
                 "The tag refused to be read in \(TagImage.list(unread)); there the file has what it has, mostly zeros."
@@ -64,14 +64,10 @@ extension FlipperTagDump {
     static func fields(of contents: FeliCaLiteSContents) -> [FlipperLine]? {
         var blocks = [[UInt8]](repeating: Array(repeating: 0, count: 16), count: 28)
         for index in 0..<14 { blocks[index] = Array(contents.userMemory[(index * 16)..<(index * 16 + 16)]) }
-        blocks[14] = contents.register
+        for (index, path) in ownBlocks { blocks[index] = contents[keyPath: path] }
         blocks[17] = contents.idm + contents.identifierExtension
         blocks[18] = contents.deviceIdentifier ?? contents.idm + contents.pmm
-        blocks[19] = contents.serviceCode
         blocks[20] = [0x88, 0xB4] + Array(repeating: 0, count: 14)
-        blocks[21] = contents.keyVersion
-        blocks[22] = contents.cardKey
-        blocks[23] = contents.memoryConfiguration
         blocks[24] = [UInt8](littleEndian: Int(contents.writeCounter), count: 16)
         var lines = header(
             idm: contents.idm,

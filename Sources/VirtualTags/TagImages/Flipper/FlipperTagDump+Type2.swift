@@ -4,17 +4,13 @@ import VirtualTags
 
 /// Files of the MIFARE Ultralight and NTAG family, and of MIFARE Classic.
 extension FlipperTagDump {
-    /// Returns whether a device type belongs to the family. Versions 2 and 3 name the product there, version 4 in a
-    /// separate line.
+    /// Returns whether a device type is of the family. Versions 2 and 3 have the product there, 4 in its own line.
     static func isType2(_ deviceType: String, _ fields: FlipperFields) -> Bool {
         deviceType == "NTAG/Ultralight" || FlipperLayout.products.contains { $0.name == deviceType }
             || fields.hasValue("Mifare Ultralight type")
     }
 
-    static func type2(
-        _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type2Contents {
+    static func type2(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type2Contents {
         let total = try fields.number("Pages total", in: 4...100_000)
         let reported = try fields.bytes("Mifare version", count: 8)
         let product = try product(fields, reported: reported, pages: total)
@@ -76,8 +72,7 @@ extension FlipperTagDump {
         guard let product = FlipperLayout.products.first(where: { $0.name == name })?.product else {
             throw fields.error(.unsupported, key, "A tag of type \(name) is not supported yet.")
         }
-        // Older files call the whole family Mifare Ultralight. The version or the number of pages identifies the
-        // product.
+        // Older files call the whole family Mifare Ultralight. The version or the number of pages decides.
         guard product == .ultralight else { return product }
         if let exact = Type2Product.all.first(where: { $0.version == reported }) { return exact }
         switch pages {
@@ -165,9 +160,7 @@ extension FlipperFields {
         for word in words {
             let byte = [UInt8](hexadecimal: word)
             let isUnknown = Array(word) == Array("??".utf8)
-            guard isUnknown || byte?.count == 1 else {
-                throw malformed(key, "is not bytes or ?? separated by spaces")
-            }
+            guard isUnknown || byte?.count == 1 else { throw malformed(key, "is not bytes or ?? separated by spaces") }
             bytes.append(isUnknown ? nil : byte?.first)
         }
         guard bytes.count == count else { throw malformed(key, "has \(bytes.count) bytes instead of \(count)") }

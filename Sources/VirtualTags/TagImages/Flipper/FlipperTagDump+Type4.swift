@@ -7,11 +7,7 @@ extension FlipperTagDump {
     // MARK: Activation only
 
     static func nfcA(_ fields: FlipperFields) throws(TagImageError) -> NFCAContents {
-        NFCAContents(
-            uid: try fields.nfcAIdentifier("UID"),
-            atqa: try fields.atqa(),
-            sak: try fields.byte("SAK")
-        )
+        NFCAContents(uid: try fields.nfcAIdentifier("UID"), atqa: try fields.atqa(), sak: try fields.byte("SAK"))
     }
 
     static func fields(of contents: NFCAContents) -> [FlipperLine] {
@@ -105,10 +101,7 @@ extension FlipperTagDump {
     ///
     /// The capability container is not in the file. A Flipper emulates its own one, and the virtual tag gets the same:
     /// mapping version 2.0, an NDEF file E104 of 2048 bytes, readable and writable.
-    static func type4Tag(
-        _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type4Contents {
+    static func type4Tag(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type4Contents {
         let size = try fields.number("NDEF Data Size", in: 0...0x7FFD)
         let message = try fields.bytesOfAllLines("NDEF Data")
         guard message.count == size else {
@@ -221,7 +214,7 @@ extension FlipperTagDump {
     /// The value for a counter that the card did not reveal.
     private static let unknownTries = 255
 
-    static func emv(_ fields: FlipperFields, _ remarks: inout [TagImageRemark]) throws(TagImageError) -> Type4Contents {
+    static func emv(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type4Contents {
         let lengths = (try fields.number("AID length", in: 0...16), try fields.number("PAN length", in: 0...16))
         var contents = try fields.paymentCard("AID", "PAN", counts: lengths)
         try fields.read(emvFields, into: &contents)

@@ -61,35 +61,24 @@ extension FlipperTagDump {
         return fields + [
             .written("Signature") { .bytes($0.signature) }, .flag("Privacy Mode", \.protection.isPrivate),
             .byte("Protection Pointer", \.protection.pointer, comment: "Protection pointer configuration"),
-            FlipperField("Protection Condition") { (fields, contents) throws(TagImageError) in
-                let condition = try fields.byte("Protection Condition")
-                contents.protection.condition = ICODEProtection.Condition(rawValue: condition)
-            } write: {
-                .bytes([$0.protection.condition.rawValue])
-            },
+            .byte("Protection Condition", \.protection.condition.rawValue),
             .flag("Lock EAS", \.isSurveillanceLocked, comment: "SLIX Lock Bits"),
             .flag("Lock PPL", \.protection.isConditionLocked),
         ]
     }
 
-    static func type5(
-        _ fields: FlipperFields,
-        _ remarks: inout [TagImageRemark]
-    ) throws(TagImageError) -> Type5Contents {
-        let uid = try fields.bytes("UID", count: 8)
+    static func type5(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type5Contents {
+        var tag = ProxmarkTag15()
+        tag.uid = try fields.bytes("UID", count: 8)
         let blocks = try fields.number("Block Count", in: 1...256)
-        let size = Int(try fields.byte("Block Size"))
-        guard (1...32).contains(size) else {
-            throw fields.error(.malformed, "Block Size", "A block has 1 to 32 bytes, not \(size).")
+        tag.blockSize = Int(try fields.byte("Block Size"))
+        guard (1...32).contains(tag.blockSize) else {
+            throw fields.error(.malformed, "Block Size", "A block has 1 to 32 bytes, not \(tag.blockSize).")
         }
-        let data = try fields.bytes("Data Content", count: blocks * size)
-        let reference = try fields.byte("IC Reference", default: 0)
-        let product =
-            Type5Product(uid: uid, blockCount: blocks, blockSize: size)
-            ?? .generic(blockCount: blocks, blockSize: size, icReference: reference)
-        var contents = Type5Contents(blank: product, uid: uid)
-        contents.memory = Array(data.prefix(contents.memory.count))
-        contents.readCounterBlock(data)
+        tag.data = try fields.bytes("Data Content", count: blocks * tag.blockSize)
+        tag.icReference = try fields.byte("IC Reference", default: 0)
+        tag.privacyPassword = nil
+        var contents = try tag.contents()
         try fields.read(type5Fields, into: &contents)
         if fields.hasValue("Security Status") {
             let status = try fields.bytes("Security Status")
@@ -106,7 +95,7 @@ extension FlipperTagDump {
         }
         if fields.hasValue("Signature") {
             contents.signature = try fields.bytes("Signature", count: 32)
-        } else if product.features.contains(.signature) {
+        } else if contents.product.features.contains(.signature) {
             remarks.append(.missingSignature)
         }
         try fields.read(slixFields(of: contents), into: &contents)
@@ -125,8 +114,7 @@ extension FlipperTagDump {
 
     // MARK: ST25TB
 
-    /// The products of ST25TB, formerly SRIX4K and SRT512, and their numbers of blocks, by the type in the file (the
-    /// firmware's `st25tb.c`).
+    /// The products of ST25TB and their numbers of blocks, by the type in the file (the firmware's `st25tb.c`).
     private static let products: [String: (name: String, blocks: Int)] = [
         "512AT": ("ST25TB512-AT", 16), "512AC": ("ST25TB512-AC", 16), "2K": ("ST25TB02K", 64), "4K": ("ST25TB04K", 128),
     ]
@@ -152,8 +140,7 @@ extension FlipperTagDump {
 }
 
 extension Type5Product {
-    /// Finds the product for a UID and a memory size; nil when there is none. Bits 36 and 35 of the UID distinguish the
-    /// ICODE products.
+    /// Finds the product for a UID and a memory size. Bits 36 and 35 of the UID distinguish the ICODE products.
     init?(uid: [UInt8], blockCount: Int, blockSize: Int) {
         let product = Self.all.first { product in
             guard product.blockCount == blockCount, product.blockSize == blockSize else { return false }

@@ -6,9 +6,11 @@ import VirtualTags
 ///
 /// When a changed tag is saved, only the lines with changed values are written again. All others stay.
 struct FlipperTagDump: ImageSource {
+    typealias Remarks = [TagImageRemark]
+
     private let fields: FlipperFields
     let contents: TagContents
-    let remarks: [TagImageRemark]
+    let remarks: Remarks
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         fields = try FlipperFields(parsing: bytes)
@@ -17,7 +19,7 @@ struct FlipperTagDump: ImageSource {
             let reason = "Version \(version) of the file format is not supported; 2, 3 and 4 are."
             throw fields.error(.unsupported, "Version", reason)
         }
-        var remarks: [TagImageRemark] = []
+        var remarks: Remarks = []
         let deviceType = try fields.text("Device type")
         switch deviceType {
         case "ISO14443-3A", "UID": contents = .nfcA(try Self.nfcA(fields))

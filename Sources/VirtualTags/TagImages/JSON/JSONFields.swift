@@ -13,10 +13,8 @@ struct JSONFields: ImageFields {
     /// The length of the longest number.
     private static let maximumNumberLength = 64
 
-    /// Reads an image. No object in it has a key twice, since tools disagree about which of the two counts.
-    ///
-    /// - Parameter bytes: the whole file: one JSON object. A byte order mark at the start is skipped.
-    /// - Throws: ``TagImageError`` with `malformed` and the line.
+    /// Reads a file: one JSON object, after a byte order mark or not. No object in it has a key twice, since tools
+    /// disagree about which of the two counts.
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let root: JSONNode

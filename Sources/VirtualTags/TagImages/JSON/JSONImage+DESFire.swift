@@ -8,9 +8,9 @@ import VirtualTags
 /// settings, and the number of keys with their kind. Any other card has `key_settings` and `keys` of its own, and
 /// `applications` by identifier, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by number.
 ///
-/// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of the card itself. A
-/// key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key with another version than 00 has a colon and
-/// its version at the end. Missing keys are zero, like on a new card.
+/// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of the card itself.
+/// A key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key with another version than 00 has a colon
+/// and its version at the end. Missing keys are zero, like on a new card.
 extension JSONImage {
     /// The changes of SET CONFIGURATION. The ATS is that of the activation.
     private static var configurationMembers: [JSONMember<DESFireConfiguration>] {
@@ -21,11 +21,8 @@ extension JSONImage {
         ]
     }
 
-    /// Reads a card.
-    ///
-    /// - Parameters:
-    ///   - generation: the generation of a card with only the NDEF application.
-    ///   - files: the files of such a card; nil for one with `applications`.
+    /// Reads a card. One with only the NDEF application has a generation and `files`; `files` is nil with
+    /// `applications`.
     static func desfire(
         _ fields: JSONFields,
         _ generation: DESFireContents.Generation,
@@ -91,8 +88,7 @@ extension JSONImage {
         )
     }
 
-    /// Returns the two files of a card with only the NDEF application; nil when the card has more than them and its
-    /// keys.
+    /// Returns the two files of a card with only the NDEF application and its keys; nil when the card has more.
     private static func ndefFiles(of contents: DESFireContents) -> [UInt16: [UInt8]]? {
         guard let application = contents.applications.first, let container = application.files.first?.data,
             let ndef = application.files.last?.data
@@ -195,10 +191,7 @@ extension JSONImage {
             guard size * maximum <= 0x1_0000, data.count % size == 0, data.count <= size * maximum else {
                 throw fields.error(.inconsistent, "data", "The records are not of their size.")
             }
-            kind =
-                type == "linear"
-                ? .linearRecords(size: size, maximum: maximum, records: data)
-                : .cyclicRecords(size: size, maximum: maximum, records: data)
+            kind = .records(data, size: size, maximum: maximum, isCyclic: type == "cyclic")
         default: throw fields.error(.unsupported, "type", "A file of type \(type) is not supported.")
         }
         return DESFireFile(
@@ -215,21 +208,17 @@ extension JSONImage {
         if let identifier = file.isoIdentifier { members.append(("iso_id", quoted(identifier.bigEndianBytes))) }
         members.append(("communication", quoted([file.communication.rawValue])))
         members.append(("access_rights", quoted(file.accessRights.rawValue.bigEndianBytes)))
+        let types = ["standard", "backup", "value", "linear", "cyclic"]
+        members.append(("type", "\"\(types[Int(file.kind.code)])\""))
         switch file.kind {
-        case .standard(let data): members += [("type", "\"standard\""), ("data", quoted(data))]
-        case .backup(let data): members += [("type", "\"backup\""), ("data", quoted(data))]
+        case .standard(let data), .backup(let data): members.append(("data", quoted(data)))
         case .value(let lower, let upper, let current, let limitedCredit):
             members += [
-                ("type", "\"value\""), ("lower", String(lower)), ("upper", String(upper)), ("current", String(current)),
+                ("lower", String(lower)), ("upper", String(upper)), ("current", String(current)),
                 ("limited_credit", String(limitedCredit)),
             ]
         case .linearRecords(let size, let maximum, let records), .cyclicRecords(let size, let maximum, let records):
-            var type = "linear"
-            if case .cyclicRecords = file.kind { type = "cyclic" }
-            members += [
-                ("type", "\"\(type)\""), ("size", String(size)), ("maximum", String(maximum)),
-                ("data", quoted(records)),
-            ]
+            members += [("size", String(size)), ("maximum", String(maximum)), ("data", quoted(records))]
         }
         return members
     }

@@ -63,7 +63,7 @@ extension JSONImage {
 
     // MARK: Activation and files
 
-    /// - Parameter needsATS: whether `ats` is required; otherwise a travel document's activation is the default.
+    /// A travel document needs no `ats`; its activation is then the default.
     private static func frontEnd(_ fields: JSONFields, needsATS: Bool) throws(TagImageError) -> Type4FrontEnd {
         if fields.hasValue("protocol_info") {
             let pupi = try fields.bytes("uid")

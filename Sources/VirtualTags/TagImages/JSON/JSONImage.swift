@@ -18,11 +18,7 @@ struct JSONImage: ImageSource {
 
     private static let descriptions: Set<String> = ["state", "ndef_hex", "capacity", "readonly", "note"]
 
-    /// Reads an image.
-    ///
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - fields: the members of its object.
+    /// Reads a file from the members of its object.
     init(_ bytes: [UInt8], _ fields: JSONFields) throws(TagImageError) {
         self.bytes = bytes
         self.fields = fields

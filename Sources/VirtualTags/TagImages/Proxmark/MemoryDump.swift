@@ -21,11 +21,7 @@ struct MemoryDump: ImageSource {
     let contents: TagContents
     private let layout: Layout
 
-    /// Reads a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: the file.
-    ///   - format: the kind of memory without a header: `.mfd` unless it is `.proxmarkBinary`.
+    /// Reads a file. Memory without a header is of the format `.mfd` unless it is to be `.proxmarkBinary`.
     init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
@@ -67,15 +63,10 @@ struct MemoryDump: ImageSource {
 
     var leftOut: [String] {
         guard let held = Self.encoded(contents, layout) else { return [] }
-        var ranges: [ClosedRange<Int>] = []
-        for (index, pair) in zip(bytes, held).enumerated() where pair.0 != pair.1 {
-            if let last = ranges.last, last.upperBound + 1 == index {
-                ranges[ranges.count - 1] = last.lowerBound...index
-            } else {
-                ranges.append(index...index)
-            }
+        let places = zip(bytes, held).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
+        return RangeSet(places.map { $0..<$0 + 1 }).ranges.map { range in
+            range.count == 1 ? "byte \(range.lowerBound)" : "bytes \(range.lowerBound) to \(range.upperBound - 1)"
         }
-        return ranges.map { $0.count == 1 ? "byte \($0.lowerBound)" : "bytes \($0.lowerBound) to \($0.upperBound)" }
     }
 
     // MARK: Layouts
@@ -117,14 +108,13 @@ struct MemoryDump: ImageSource {
     /// The start of the version of an NTAG I2C, with which a header begins. Its memory has no check bytes.
     private static let versionOfNTAGI2C: [UInt8] = [0x00, 0x04, 0x04, 0x05]
 
-    /// Returns whether the pages of an NTAG I2C are after a header that ends at an offset, by the manufacturer's byte of
-    /// the UID and the capability container.
+    /// Returns whether the pages of an NTAG I2C are after a header that ends at an offset, by the manufacturer's byte
+    /// of the UID and the capability container.
     private static func isNTAGI2C(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes[offset] == 0x04 && bytes[offset + 12] == 0xE1
     }
 
-    /// Returns the product whose pages without a header have this size. If there are several, it is the MIFARE
-    /// Ultralight EV1.
+    /// Returns the product whose pages without a header have this size; of several, the MIFARE Ultralight EV1.
     private static func plainProduct(_ count: Int) -> Type2Product? {
         Type2Product.all.first { $0.pageCount * 4 == count && !$0.features.contains(.sectors) }
     }
@@ -231,7 +221,7 @@ struct MemoryDump: ImageSource {
             bytes += [UInt8](littleEndian: tag.blockCount, count: countSize) + [tag.icReference]
             bytes += tag.locks + Array(repeating: 0, count: locks - tag.locks.count)
             bytes += tag.data + Array(repeating: 0, count: ProxmarkTag15.maximumSize - tag.data.count)
-            return bytes + [0, 0] + tag.privacyPassword + Array(repeating: 0, count: stateSize + 2)
+            return bytes + [0, 0] + (tag.privacyPassword ?? [0, 0, 0, 0]) + Array(repeating: 0, count: stateSize + 2)
         default: return nil
         }
     }
@@ -268,10 +258,7 @@ struct ProxmarkText: ImageSource {
     var remarks: [TagImageRemark] { memory.remarks }
     var leftOut: [String] { memory.leftOut }
 
-    /// Returns whether a file starts like such a text: its first line that is not empty or a comment has hexadecimal
-    /// digits.
-    ///
-    /// - Parameter start: the beginning of the file.
+    /// Returns whether the first line of a file that is not empty or a comment has hexadecimal digits.
     static func begins(_ start: some Collection<UInt8>) -> Bool {
         let first = start.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first { $0.first != UInt8(ascii: "#") }
         guard let first, let bytes = [UInt8](hexadecimal: first.filter { !isSpace($0) }) else { return false }

@@ -62,9 +62,7 @@ struct ProxmarkJSON: ImageSource {
 
     private static func remarks(_ fields: JSONFields, _ contents: TagContents) -> [TagImageRemark] {
         let card = fields.object("Card")
-        guard card.hasValue("UID"), let uid = try? card.bytes("UID"), uid != contents.uid else {
-            return []
-        }
+        guard card.hasValue("UID"), let uid = try? card.bytes("UID"), uid != contents.uid else { return [] }
         let (header, blocks) = (uid.hexText(), contents.uid.hexText())
         let text = "\"UID\" is \(header), and the blocks begin with \(blocks). The tag answers with that of the blocks."
         return [TagImageRemark(.contradiction, text)]

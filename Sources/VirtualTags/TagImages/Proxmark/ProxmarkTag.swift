@@ -65,8 +65,8 @@ struct ProxmarkTag15 {
     var locks: [UInt8] = []
     /// All blocks.
     var data: [UInt8] = []
-    /// As on the air, low byte first.
-    var privacyPassword: [UInt8] = [0, 0, 0, 0]
+    /// As on the air, low byte first; nil when the file does not have it.
+    var privacyPassword: [UInt8]? = [0, 0, 0, 0]
 
     var blockCount: Int {
         get { count ?? data.count / blockSize }
@@ -108,7 +108,7 @@ struct ProxmarkTag15 {
         contents.afi = afi
         contents.isAFILocked = isAFILocked
         contents.lockedBlocks = Type5Contents.blocks(lockedBy: locks[...])
-        if contents.passwords[0x04] != nil {
+        if let privacyPassword, contents.passwords[0x04] != nil {
             contents.passwords[0x04] = UInt32(bytes: privacyPassword.reversed())
         }
         return contents
@@ -116,11 +116,8 @@ struct ProxmarkTag15 {
 }
 
 extension Type2Product {
-    /// Finds the product by its answer to GET_VERSION, or by the number of its pages; nil when there is no model of it.
-    ///
-    /// - Parameters:
-    ///   - version: the answer, 8 bytes; nil for a product without the command.
-    ///   - pageCount: the number of pages in a dump.
+    /// Finds the product by the 8 bytes of GET_VERSION, or by the number of pages of a product without the command; nil
+    /// when there is no model of it.
     init?(version: [UInt8]?, pageCount: Int) {
         let product: Type2Product?
         if let version, version.count == 8 {

@@ -22,12 +22,9 @@ extension Card {
     /// Executes a message with a fault. If the fault refuses it, the answer is 6400; for a write it is 6581.
     mutating func process(_ message: [UInt8], injectedFault: InjectedFault?) -> CardAnswer {
         switch injectedFault {
-        case nil:
-            return process(message, tear: nil)
-        case .powerCut(let rest):
-            return process(message, tear: rest)
-        case .refusal:
-            return CardAnswer(status: .executionError)
+        case nil: return process(message, tear: nil)
+        case .powerCut(let rest): return process(message, tear: rest)
+        case .refusal: return CardAnswer(status: .executionError)
         case .writeRefusal:
             let before = self
             let answer = process(message, tear: nil)
@@ -111,8 +108,7 @@ public struct CardCommand: Sendable, Hashable {
 public struct CardAnswer: Sendable, Hashable {
     /// The answer as it is sent, including the status.
     public var bytes: [UInt8]
-    /// How long the card works before it answers. If this is longer than the frame waiting time, ISO-DEP asks for more
-    /// time.
+    /// How long the card works before it answers. Beyond the frame waiting time, ISO-DEP asks for more time.
     public var workTime: Airtime
     /// Whether the message programmed the card's memory.
     public var isWrite: Bool
@@ -133,12 +129,7 @@ public struct CardAnswer: Sendable, Hashable {
     }
 
     /// Creates an ISO/IEC 7816-4 answer from data and a status.
-    public init(
-        _ data: [UInt8] = [],
-        status: CardStatus,
-        workTime: Airtime = .zero,
-        isWrite: Bool = false
-    ) {
+    public init(_ data: [UInt8] = [], status: CardStatus, workTime: Airtime = .zero, isWrite: Bool = false) {
         self.init(data + status.bytes, workTime: workTime, isWrite: isWrite)
     }
 }
@@ -156,9 +147,7 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
     public var rawValue: UInt16
 
     /// Creates a status from its two bytes.
-    public init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Success.
     public static let success = CardStatus(rawValue: 0x9000)
@@ -197,4 +186,107 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
 
     /// The two bytes as they are sent.
     package var bytes: [UInt8] { rawValue.bigEndianBytes }
+}
+
+/// An ISO/IEC 7816-4 card with any number of applications. One of them can be selected at a time.
+public struct ApplicationCard: Card {
+    /// The applications. Their names should differ; the first match is selected.
+    public private(set) var applications: [any CardApplication]
+    private var selected: Int?
+
+    /// Creates a card without a selected application.
+    public init(_ applications: [any CardApplication]) { self.applications = applications }
+
+    /// The selected application; nil when none is selected.
+    public var selectedApplication: (any CardApplication)? { selected.map { applications[$0] } }
+
+    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
+        if command.cla == 0x00, command.ins == 0xA4, command.p1 == 0x04 { return select(command) }
+        guard let selected else { return CardAnswer(status: command.ins == 0xA4 ? .notFound : .conditionsNotSatisfied) }
+        return applications[selected].process(command, tear: tear)
+    }
+
+    public mutating func losePower() {
+        if let selected { applications[selected].deselect() }
+        selected = nil
+    }
+
+    /// SELECT by DF name. If it fails, the selection does not change (ISO/IEC 7816-4, 7.1.1).
+    private mutating func select(_ command: CardCommand) -> CardAnswer {
+        guard command.p2 & 0xF3 == 0 else { return CardAnswer(status: .wrongParameters) }
+        guard (5...16).contains(command.data.count) else { return CardAnswer(status: .wrongLength) }
+        guard let index = applications.firstIndex(where: { $0.names.contains(command.data) }) else {
+            return CardAnswer(status: .notFound)
+        }
+        var application = applications[index]
+        application.deselect()
+        let answer = application.select(command)
+        guard answer.bytes.suffix(2) == [0x90, 0x00] || answer.bytes.dropLast().last == 0x61 else { return answer }
+        if let selected, selected != index { applications[selected].deselect() }
+        applications[index] = application
+        selected = index
+        return answer
+    }
+}
+
+/// An application on a card, selected by its name (ISO/IEC 7816-4, 7.1).
+public protocol CardApplication: Sendable {
+    /// The names (AIDs) by which the application is selected.
+    var names: [[UInt8]] { get }
+
+    /// Handles the SELECT command for the application. It is selected when the status is 9000 or 61xx.
+    mutating func select(_ command: CardCommand) -> CardAnswer
+
+    /// Executes a command while the application is selected. `tear` is what remains after a power cut.
+    mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer
+
+    /// Resets all volatile state, after a loss of power or the selection of another application.
+    mutating func deselect()
+}
+
+/// A card that answers from a script: pairs of a command and its answer.
+///
+/// ```swift
+/// var card = ScriptedCard()
+/// card.answer([0x00, 0xB0, 0x00, 0x00, 0x02], with: [0xCA, 0xFE, 0x90, 0x00])
+/// ```
+///
+/// If a command is in the script several times, its answers are given in order, and the last one is repeated.
+public struct ScriptedCard: Card {
+    private var answers: [[UInt8]: [CardAnswer]] = [:]
+    private var given: [[UInt8]: Int] = [:]
+    /// The answer to commands that are not in the script; 6D00 by default.
+    public var otherwise: CardAnswer
+
+    /// Creates a card from commands and their answers, including the status, and the answer to all other commands.
+    public init(
+        _ pairs: [(command: [UInt8], answer: [UInt8])] = [],
+        otherwise: CardAnswer = CardAnswer(status: .unknownInstruction)
+    ) {
+        self.otherwise = otherwise
+        for pair in pairs { answer(pair.command, with: pair.answer) }
+    }
+
+    /// Adds the whole answer to a whole command, and how long the card works and which extensions it requests first.
+    public mutating func answer(
+        _ command: [UInt8],
+        with answer: [UInt8],
+        workTime: Airtime = .zero,
+        waitingTimeExtensions: [UInt8] = []
+    ) {
+        answers[command, default: []].append(
+            CardAnswer(answer, workTime: workTime, waitingTimeExtensions: waitingTimeExtensions)
+        )
+    }
+
+    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        guard let script = answers[message], let last = script.last else { return otherwise }
+        let count = given[message, default: 0]
+        given[message] = count + 1
+        return count < script.count ? script[count] : last
+    }
+
+    /// Restarts the script.
+    public mutating func losePower() { given = [:] }
 }

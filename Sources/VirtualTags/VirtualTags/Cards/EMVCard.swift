@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The known data of a payment card: everything that its application sends to each terminal before a payment begins
-/// (EMV, Book 3, Annex A).
+/// The known data of a payment card: what it sends to each terminal before a payment (EMV, Book 3, Annex A).
 ///
 /// The keys of a payment, certificates, track 2 and transaction counters are not included: no dump has them, and a
 /// virtual card can't make payments.
@@ -13,9 +12,7 @@ public struct EMVContents: Sendable, Hashable {
         public var digits: [UInt8]
 
         /// Creates a date from year, month and day in BCD.
-        public init(_ digits: [UInt8] = [0, 0, 0]) {
-            self.digits = digits
-        }
+        public init(_ digits: [UInt8] = [0, 0, 0]) { self.digits = digits }
 
         var isKnown: Bool { digits.contains { $0 != 0 } }
     }
@@ -64,8 +61,7 @@ public struct EMVContents: Sendable, Hashable {
 /// A payment card, up to the start of a payment: the directory of contactless applications, the application, its
 /// processing options, one record, and the PIN try counter (EMV, Book 1 and Book 3, 6.5; EMV Contactless, Book B).
 ///
-/// There is no track 2, no certificate and no cryptogram, because no dump has the data for them. GENERATE AC is
-/// answered with 6D00.
+/// There is no track 2, no certificate and no cryptogram, which no dump has. GENERATE AC is answered with 6D00.
 public struct EMVCard: Card {
     /// The name of the directory, 2PAY.SYS.DDF01.
     public static let directoryName = Array("2PAY.SYS.DDF01".utf8)
@@ -88,9 +84,7 @@ public struct EMVCard: Card {
         card.process(message, tear: tear)
     }
 
-    public mutating func losePower() {
-        card.losePower()
-    }
+    public mutating func losePower() { card.losePower() }
 }
 
 private struct EMVDirectory: CardApplication {
@@ -133,9 +127,7 @@ private struct EMVApplication: CardApplication {
         return CardAnswer(DataObject(0x6F, objects).bytes, status: .success)
     }
 
-    mutating func deselect() {
-        isInitiated = false
-    }
+    mutating func deselect() { isInitiated = false }
 
     mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer {
         CardAnswer { () throws(CardStatus) in

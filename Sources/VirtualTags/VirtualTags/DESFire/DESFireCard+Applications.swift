@@ -105,12 +105,6 @@ extension DESFireCard {
 
     // MARK: Keys
 
-    func keyVersion(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
-        try expect(data, 1)
-        guard let key = key(data[0]) else { throw .noSuchKey }
-        return DESFireReply(data: [key.version])
-    }
-
     /// CHANGE KEY. The kind of the card's master key may change; the upper bits of its number give the new kind.
     mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard let authenticatedKey, session != nil else { throw .authenticationError }
@@ -173,8 +167,7 @@ extension DESFireCard {
     }
 }
 
-/// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format of its data as in
-/// libfreefare).
+/// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format as in libfreefare).
 extension DESFireCard {
     /// The options of SET CONFIGURATION. Those of later products are refused.
     private enum Option: UInt8 {

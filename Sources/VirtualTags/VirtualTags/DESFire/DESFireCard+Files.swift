@@ -11,8 +11,7 @@ extension DESFireCard {
 
     // MARK: Creating
 
-    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier if the application has them,
-    /// protection, rights, size.
+    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier or not, protection, rights, size.
     mutating func createDataFile(_ data: [UInt8], isBackup: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 7 || data.count == 9 else { throw .lengthError }
         let size = data.littleEndian(at: data.count - 3, count: 3)
@@ -45,10 +44,7 @@ extension DESFireCard {
         let size = data.littleEndian(at: data.count - 6, count: 3)
         let maximum = data.littleEndian(at: data.count - 3, count: 3)
         guard size > 0, maximum > (isCyclic ? 1 : 0) else { throw .parameterError }
-        let kind: DESFireFile.Kind =
-            isCyclic
-            ? .cyclicRecords(size: size, maximum: maximum, records: [])
-            : .linearRecords(size: size, maximum: maximum, records: [])
+        let kind = DESFireFile.Kind.records([], size: size, maximum: maximum, isCyclic: isCyclic)
         let needed = (size * maximum + 31) / 32 * 32
         return try create(data, hasIdentifier: hasIdentifier, kind, needed: needed, programmed: Self.programmingUnit)
     }
@@ -99,8 +95,7 @@ extension DESFireCard {
 
     // MARK: Settings
 
-    /// Returns whether the application's key settings and files may be listed: by everybody, or with its master key (key
-    /// settings, bit 1).
+    /// Returns whether key settings and files may be listed: by everybody, or with the master key (bit 1).
     func mayList(_ application: DESFireApplication) -> Bool {
         application.keySettings & 0x02 != 0 || authenticatedKey == 0
     }
@@ -119,23 +114,17 @@ extension DESFireCard {
         let application = try selectedApplication()
         guard mayList(application) else { throw .authenticationError }
         let file = try file(data[0]).file
-        let head = [file.communication.rawValue] + file.accessRights.rawValue.littleEndianBytes
+        var settings = [file.kind.code, file.communication.rawValue] + file.accessRights.rawValue.littleEndianBytes
         switch file.kind {
-        case .standard(let data): return DESFireReply(data: [0x00] + head + [UInt8](littleEndian: data.count, count: 3))
-        case .backup(let data): return DESFireReply(data: [0x01] + head + [UInt8](littleEndian: data.count, count: 3))
+        case .standard(let data), .backup(let data): settings += [UInt8](littleEndian: data.count, count: 3)
         case .value(let lower, let upper, _, let limited):
             // The amount of a limited credit comes from the last transaction, and there was none.
-            return DESFireReply(
-                data: [0x02] + head + [UInt8](littleEndian: Int(lower), count: 4)
-                    + [UInt8](littleEndian: Int(upper), count: 4) + [0, 0, 0, 0, limited ? 1 : 0]
-            )
+            settings += [lower, upper].flatMap { [UInt8](littleEndian: Int($0), count: 4) }
+            settings += [0, 0, 0, 0, limited ? 1 : 0]
         case .linearRecords(let size, let maximum, let records), .cyclicRecords(let size, let maximum, let records):
-            let type: UInt8 = if case .linearRecords = file.kind { 0x03 } else { 0x04 }
-            return DESFireReply(
-                data: [type] + head + [UInt8](littleEndian: size, count: 3) + [UInt8](littleEndian: maximum, count: 3)
-                    + [UInt8](littleEndian: records.count / max(1, size), count: 3)
-            )
+            settings += [size, maximum, records.count / max(1, size)].flatMap { [UInt8](littleEndian: $0, count: 3) }
         }
+        return DESFireReply(data: settings)
     }
 
     /// CHANGE FILE SETTINGS: protection and rights.
@@ -194,8 +183,7 @@ extension DESFireCard {
             if case .backup(let begun) = transaction[index] { next = begun }
             next.replaceSubrange(offset..<(offset + data.count), with: data)
             transaction[index] = .backup(next)
-        default:
-            break
+        default: break
         }
     }
 
@@ -236,9 +224,7 @@ extension DESFireCard {
     mutating func changeValue(_ data: [UInt8], isCredit: Bool) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 5)
         let (index, file) = try file(data[0])
-        guard case .value(let lower, let upper, let committed, let limited) = file.kind else {
-            throw .permissionDenied
-        }
+        guard case .value(let lower, let upper, let committed, let limited) = file.kind else { throw .permissionDenied }
         let isAllowed =
             isCredit ? allows(file.accessRights, .readWrite) : allows(file.accessRights, .read, .write, .readWrite)
         guard isAllowed else { throw .authenticationError }
@@ -314,6 +300,23 @@ extension DESFireCard {
 }
 
 extension DESFireFile.Kind {
+    /// The type in GET FILE SETTINGS.
+    package var code: UInt8 {
+        switch self {
+        case .standard: 0x00
+        case .backup: 0x01
+        case .value: 0x02
+        case .linearRecords: 0x03
+        case .cyclicRecords: 0x04
+        }
+    }
+
+    package static func records(_ records: [UInt8], size: Int, maximum: Int, isCyclic: Bool) -> DESFireFile.Kind {
+        isCyclic
+            ? .cyclicRecords(size: size, maximum: maximum, records: records)
+            : .linearRecords(size: size, maximum: maximum, records: records)
+    }
+
     /// The size of a record, the maximum number of records, and the records; nil for other files.
     var records: (size: Int, maximum: Int, records: [UInt8])? {
         switch self {
@@ -323,11 +326,7 @@ extension DESFireFile.Kind {
         }
     }
 
-    func with(records: [UInt8]) -> DESFireFile.Kind {
-        switch self {
-        case .linearRecords(let size, let maximum, _): .linearRecords(size: size, maximum: maximum, records: records)
-        case .cyclicRecords(let size, let maximum, _): .cyclicRecords(size: size, maximum: maximum, records: records)
-        default: self
-        }
+    func with(records new: [UInt8]) -> DESFireFile.Kind {
+        records.map { .records(new, size: $0.size, maximum: $0.maximum, isCyclic: code == 0x04) } ?? self
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A MIFARE DESFire EV1, EV2 or EV3: native commands, native commands in APDUs of class 90, and ISO/IEC 7816-4
-/// commands.
+/// A MIFARE DESFire EV1, EV2 or EV3: native commands, also in APDUs of class 90, and ISO/IEC 7816-4 commands.
 ///
 /// Applications, files, keys, access rights and transactions follow the data sheet. So do the three authentications of
 /// EV1 with their secure messaging, and from EV2 on AUTHENTICATE EV2 FIRST and NON FIRST. The ciphers are those of the
@@ -16,12 +15,11 @@ import TagLink
 ///
 /// Not modelled: limited credit and ISO/IEC 7816-4 authentication; and of EV2 and EV3 key sets, delegated applications,
 /// transaction MACs, proximity checks and their options of SET CONFIGURATION.
-public struct DESFireCard: Card, NativeCard {
+public struct DESFireCard: NativeCard {
     /// The maximum number of data bytes in a frame of a native command.
     static let frameLimit = 59
     /// The maximum number of data bytes for UPDATE BINARY.
     static let updateLimit = 52
-    /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(3)
 
@@ -33,7 +31,6 @@ public struct DESFireCard: Card, NativeCard {
     /// The index of the selected application; nil for the card itself.
     var selected: Int?
     var currentFile: Int?
-    /// The number of the authenticated key, and the protection of messages since then.
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
     var pending = NativePending.nothing
@@ -41,7 +38,6 @@ public struct DESFireCard: Card, NativeCard {
     var transaction: [Int: DESFireFile.Kind] = [:]
     var openRecords: Set<Int> = []
     var clearedRecords: Set<Int> = []
-    /// What remains of the memory of the current command after a power cut.
     var tear: TornWrite?
 
     /// Creates a card.
@@ -50,9 +46,7 @@ public struct DESFireCard: Card, NativeCard {
         random = SplitMix64(identifier: contents.uid)
     }
 
-    public mutating func losePower() {
-        select(nil)
-    }
+    public mutating func losePower() { select(nil) }
 
     /// Selects an application or the card itself. This ends an authentication.
     mutating func select(_ application: Int?) {
@@ -63,17 +57,7 @@ public struct DESFireCard: Card, NativeCard {
         forgetAuthentication()
     }
 
-    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        let before = self
-        self.tear = tear
-        let answer = answer(to: message)
-        self.tear = nil
-        // Nothing of a write remains.
-        if tear == .old, answer.isWrite { self = before }
-        return answer
-    }
-
-    private mutating func answer(to message: [UInt8]) -> CardAnswer {
+    mutating func answer(to message: [UInt8]) -> CardAnswer {
         guard let code = message.first else { return CardAnswer([DESFireStatus.lengthError.rawValue]) }
         switch code {
         case 0x00 where message.count >= 4:
@@ -206,11 +190,6 @@ extension DESFireCard {
 
     // MARK: Rights
 
-    /// Returns whether one of the keys for a file's rights is free or was authenticated.
-    func allows(_ accessRights: FileAccessRights, _ rights: FileAccessRights.Right...) -> Bool {
-        accessRights.allow(authenticatedKey, rights)
-    }
-
     /// Returns how data are protected between card and reader for one of a file's rights.
     func communication(_ file: DESFireFile, _ rights: FileAccessRights.Right...) -> CommunicationMode {
         file.accessRights.mode(file.communication, authenticatedKey, rights)
@@ -222,5 +201,101 @@ extension DESFireCard {
     {
         guard file.accessRights.allow(authenticatedKey, rights) else { throw .authenticationError }
         return file.accessRights.mode(file.communication, authenticatedKey, rights)
+    }
+}
+
+extension DESFireCard {
+    mutating func processISO(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        switch command.ins {
+        case 0xA4: return try selectISO(command)
+        case 0xB0: return try readBinary(command)
+        case 0xD6: return try updateBinary(command)
+        case 0x84, 0x82, 0x88: throw .securityNotSatisfied
+        default: throw .unknownInstruction
+        }
+    }
+
+    /// The name that selects the card itself. The NDEF application of mapping version 1 has the same one.
+    static let cardName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
+
+    /// SELECT by name, or by the identifier of the card, of an application, or of a file in the selected one.
+    private mutating func selectISO(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.p2 & 0xF3 == 0 else { throw .wrongParameters }
+        switch command.p1 {
+        case 0x04:
+            guard (1...16).contains(command.data.count) else { throw .wrongLength }
+            let index = contents.applications.firstIndex { $0.name == command.data }
+            guard index != nil || command.data == Self.cardName else { throw .notFound }
+            select(index)
+            return CardAnswer(status: .success)
+        case 0x00...0x02:
+            guard command.data.count == 2 || command.data.isEmpty else { throw .wrongLength }
+            return try selectIdentifier(command)
+        default: throw .wrongParameters
+        }
+    }
+
+    private mutating func selectIdentifier(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        let identifier = command.data.isEmpty ? 0x3F00 : UInt16(high: command.data[0], low: command.data[1])
+        if identifier == 0x3F00, command.p1 != 0x02 {
+            select(nil)
+            return CardAnswer(status: .success)
+        }
+        if command.p1 != 0x01, let selected,
+            let index = contents.applications[selected].files.firstIndex(where: { $0.isoIdentifier == identifier })
+        {
+            currentFile = index
+            return CardAnswer(status: .success)
+        }
+        if command.p1 != 0x02, let index = contents.applications.firstIndex(where: { $0.isoIdentifier == identifier }) {
+            select(index)
+            return CardAnswer(status: .success)
+        }
+        throw .notFound
+    }
+
+    /// Returns the file and offset in P1 and P2. A short identifier is the file's number; 0 is the current file.
+    private mutating func target(
+        _ command: CardCommand
+    ) throws(CardStatus) -> (application: Int, file: Int, offset: Int) {
+        let isShort = command.p1 & 0x80 != 0
+        guard let selected else { throw isShort ? .notFound : .noCurrentFile }
+        if isShort {
+            let files = contents.applications[selected].files
+            guard let index = files.firstIndex(where: { $0.number == command.p1 & 0x1F }) else { throw .notFound }
+            currentFile = index
+            return (selected, index, Int(command.p2))
+        }
+        guard let currentFile else { throw .noCurrentFile }
+        return (selected, currentFile, Int(command.parameters))
+    }
+
+    /// READ BINARY. A frame has room for 59 bytes, the maximum of one command. Le of 00 reads all available bytes.
+    private mutating func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard command.data.isEmpty, let expected = command.expectedLength else { throw .wrongLength }
+        let target = try target(command)
+        let file = contents.applications[target.application].files[target.file]
+        guard let data = file.data else { throw .conditionsNotSatisfied }
+        guard allows(file.accessRights, .read, .readWrite) else { throw .securityNotSatisfied }
+        guard communication(file, .read, .readWrite) == .plain else { throw .conditionsNotSatisfied }
+        let takesAll = command.requestsAll
+        guard takesAll || expected <= Self.frameLimit else { throw .wrongLength }
+        guard target.offset < data.count else { throw .wrongOffset }
+        let count = min(expected, Self.frameLimit, data.count - target.offset)
+        let isWhole = takesAll || count == expected
+        return CardAnswer(Array(data[target.offset..<(target.offset + count)]), status: isWhole ? .success : .endOfFile)
+    }
+
+    private mutating func updateBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
+        guard (1...Self.updateLimit).contains(command.data.count) else { throw .wrongLength }
+        let target = try target(command)
+        let file = contents.applications[target.application].files[target.file]
+        guard let data = file.data else { throw .conditionsNotSatisfied }
+        guard allows(file.accessRights, .write, .readWrite) else { throw .securityNotSatisfied }
+        guard communication(file, .write, .readWrite) == .plain else { throw .conditionsNotSatisfied }
+        guard target.offset < data.count else { throw .wrongOffset }
+        guard target.offset + command.data.count <= data.count else { throw .noRoom }
+        program(command.data, at: target.offset, in: target.file, of: target.application)
+        return CardAnswer(status: .success, workTime: Self.programming(command.data.count), isWrite: true)
     }
 }

@@ -335,11 +335,7 @@ public struct FileAccessRights: RawRepresentable, Sendable, Hashable, Expressibl
 
     /// Returns how data are protected between card and reader: as the file's settings say if the authenticated key has
     /// one of the rights. Otherwise everybody has one, and the data are plain.
-    func mode(
-        _ settings: CommunicationSettings,
-        _ provedKey: UInt8?,
-        _ rights: [Right]
-    ) -> CommunicationMode {
+    func mode(_ settings: CommunicationSettings, _ provedKey: UInt8?, _ rights: [Right]) -> CommunicationMode {
         hasOne(of: rights, provedKey) ? settings.mode : .plain
     }
 

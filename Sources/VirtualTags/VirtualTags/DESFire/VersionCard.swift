@@ -55,13 +55,9 @@ public struct VersionCard: Card {
     private var pending: [[UInt8]] = []
 
     /// Creates a card.
-    public init(_ contents: VersionCardContents) {
-        self.contents = contents
-    }
+    public init(_ contents: VersionCardContents) { self.contents = contents }
 
-    public mutating func losePower() {
-        pending = []
-    }
+    public mutating func losePower() { pending = [] }
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         guard let code = message.first else { return CardAnswer([DESFireStatus.lengthError.rawValue]) }

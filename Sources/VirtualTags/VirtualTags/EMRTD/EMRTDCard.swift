@@ -36,12 +36,8 @@ public struct EMRTDCard: Card {
     private var pendingChallenge: [UInt8]?
     private var messaging: EMRTDSecureMessaging?
 
-    /// Creates a document. Nothing is selected.
-    ///
-    /// - Parameters:
-    ///   - contents: the document's contents.
-    ///   - randomBytes: the first bytes that its random number generator returns: 8 bytes for a challenge, then 16 for
-    ///     its part of the session keys. All later bytes are the same in every run.
+    /// Creates a document. Nothing is selected. Its random number generator returns the given bytes first: 8 for a
+    /// challenge, then 16 for its part of the session keys. All later bytes are the same in every run.
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
         givenBytes = randomBytes[...]
@@ -102,8 +98,7 @@ public struct EMRTDCard: Card {
             isApplicationSelected = true
             currentFile = nil
             return CardAnswer(answers ? DataObject(0x6F, [DataObject(0x84, command.data)]).bytes : [], status: .success)
-        case (0x04, _):
-            throw (5...16).contains(command.data.count) ? .notFound : .wrongLength
+        case (0x04, _): throw (5...16).contains(command.data.count) ? .notFound : .wrongLength
         case (0x00, []), (0x00, [0x3F, 0x00]):
             isApplicationSelected = false
             currentFile = nil
@@ -117,8 +112,7 @@ public struct EMRTDCard: Card {
             let size = UInt16(truncatingIfNeeded: file.count).bigEndianBytes
             let control = [DataObject(0x80, size), DataObject(0x82, [0x01]), DataObject(0x83, command.data)]
             return CardAnswer(answers ? DataObject(0x6F, control).bytes : [], status: .success)
-        default:
-            throw .wrongParameters
+        default: throw .wrongParameters
         }
     }
 
@@ -194,8 +188,7 @@ public struct EMRTDCard: Card {
         return CardAnswer(challenge, status: .success)
     }
 
-    /// EXTERNAL AUTHENTICATE: checks the reader's proof, and answers with the document's own (ICAO 9303-11, 4.3.1 and
-    /// 4.3.4.2).
+    /// EXTERNAL AUTHENTICATE: the reader's proof, and the document's own (ICAO 9303-11, 4.3.1 and 4.3.4.2).
     private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) throws(CardStatus) -> CardAnswer {
         guard command.parameters == 0 else { throw .wrongParameters }
         guard command.data.count == 40, let expected = command.expectedLength, expected >= 40 else {
@@ -278,7 +271,7 @@ struct EMRTDSecureMessaging: Sendable {
         if object.tag == 0x87, value.popFirst() != 0x01 { throw .incorrectObject }
         guard !value.isEmpty, value.count.isMultiple(of: 8) else { throw .incorrectObject }
         guard let padded = try? keys.decrypt(Array(value)) else { throw .executionError }
-        guard let data = EMRTDKeys.unpadded(padded) else { throw .incorrectObject }
+        guard let data = padded.withoutMark, padded.count - data.count <= 8 else { throw .incorrectObject }
         return data
     }
 
@@ -349,14 +342,6 @@ struct EMRTDKeys: Sendable, Hashable {
     /// Returns the MAC of some bytes. They are padded first.
     func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try BlockCipher.retailMAC(data.paddedWithMark(to: 8), key: authentication.bytes)
-    }
-
-    /// Removes the padding; returns nil when there is none.
-    static func unpadded(_ data: [UInt8]) -> [UInt8]? {
-        guard let mark = data.lastIndex(where: { $0 != 0 }), data[mark] == 0x80, data.count - mark <= 8 else {
-            return nil
-        }
-        return Array(data[..<mark])
     }
 }
 

@@ -14,8 +14,7 @@ public struct EMRTDSigner: Sendable, Hashable {
         self.privateKey = privateKey
     }
 
-    /// The issuer and the serial number of the certificate, in the format of a signature; nil when it is not a
-    /// certificate.
+    /// The issuer and the serial number in the format of a signature; nil when this is not a certificate.
     var issuerAndSerialNumber: DataObject? {
         var rest = certificate[...]
         guard let whole = DataObject(takingFrom: &rest), whole.tag == DER.sequence,
@@ -44,8 +43,7 @@ extension EMRTDContents {
                 DER.sequence(of: DER.contentType, DataObject(DER.set, [DER.securityObject])),
                 DER.sequence(of: DER.messageDigest, DataObject(DER.set, [hash])),
             ]
-            // The signature covers the attributes with the tag of a set. The file has them with a context tag (RFC
-            // 5652, 5.4).
+            // It covers the attributes with the tag of a set. The file has them with a context tag (RFC 5652, 5.4).
             let key = SigningKey(encoded: signer.privateKey)
             let signature = try key.sign(DataObject(DER.set, attributes).bytes, .sha256)
             let signerInfo = DER.sequence(

@@ -36,17 +36,14 @@ public struct MachineReadableZone: Sendable, Hashable {
     /// All characters in ASCII, line by line.
     let characters: [UInt8]
 
-    /// Parses a zone, and checks its check digits.
+    /// Parses the lines, with or without line breaks between them, and checks the check digits. Spaces are ignored.
     ///
-    /// - Parameter text: the lines, with or without line breaks between them. Spaces around lines are ignored.
     /// - Throws: ``EMRTDError`` with `malformedZone`, or `wrongCheckDigit` with the correct digit.
     public init(_ text: String) throws(EMRTDError) {
         let characters = Array(text.utf8).filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard let format = Format.allCases.first(where: { $0.lineLength * $0.lineCount == characters.count }) else {
-            throw EMRTDError(
-                .malformedZone,
-                "The zone has \(characters.count) characters; TD1 has 90, TD2 72 and TD3 88."
-            )
+            let reason = "The zone has \(characters.count) characters; TD1 has 90, TD2 72 and TD3 88."
+            throw EMRTDError(.malformedZone, reason)
         }
         guard characters.allSatisfy({ Self.value(of: $0) != nil }) else {
             throw EMRTDError(.malformedZone, "The zone has characters other than A to Z, 0 to 9 and <.")
@@ -138,10 +135,8 @@ public struct MachineReadableZone: Sendable, Hashable {
         try check(characters[expiry], characters[expiry.upperBound], "date of expiry")
         let all: [Range<Int>]
         switch format {
-        case .td1:
-            all = [5..<37, 38..<45, 48..<59]
-        case .td2:
-            all = [36..<46, 49..<56, 57..<71]
+        case .td1: all = [5..<37, 38..<45, 48..<59]
+        case .td2: all = [36..<46, 49..<56, 57..<71]
         case .td3:
             // The digit of an empty personal number may be a filler (ICAO 9303-4, 4.2.2).
             let personal = characters[optionalData]

@@ -115,3 +115,123 @@ struct FieldState: Sendable {
         return all
     }
 }
+
+struct FieldAnswer {
+    /// The signal at the reader's antenna.
+    enum Reply {
+        case silence
+        case frame(Frame)
+        case collision(LinkError.Collision)
+        case damaged
+    }
+
+    var reply = Reply.silence
+    var workTime = Airtime.zero
+    var isWrite = false
+    /// The longest frame, which determines the duration.
+    var longest: Frame?
+    /// The answers to polling by slot; nil for a slot with several answers.
+    var slots: [Int: Frame?] = [:]
+
+    mutating func add(_ answer: TagAnswer, _ technology: Technology) {
+        isWrite = isWrite || answer.isWrite
+        guard let frame = answer.frame else { return }
+        workTime = max(workTime, answer.workTime)
+        if let slot = answer.slot {
+            add(frame, inSlot: slot)
+            return
+        }
+        if frame.bitCount >= longest?.bitCount ?? 0 { longest = frame }
+        switch reply {
+        case .silence: reply = .frame(frame)
+        case .frame(let other): reply = .merged(other, frame, technology)
+        case .collision(let point):
+            // A third tag can only move the first difference to an earlier position.
+            let known = Frame(bits: point.bits + [0], validBitsInLastByte: 8)
+            if case .collision(let earlier) = Reply.merged(known, frame, technology), earlier.bitIndex < point.bitIndex
+            {
+                reply = .collision(earlier)
+            }
+        case .damaged: break
+        }
+    }
+
+    /// Adds an answer to NFC-F polling. The reader receives the answers of all slots in one frame, each starting with
+    /// its length byte. A slot with several answers is lost (NFC Forum Digital 2.3, 8.7.2).
+    private mutating func add(_ frame: Frame, inSlot slot: Int) {
+        slots.updateValue(slots.keys.contains(slot) ? nil : frame, forKey: slot)
+        let heard = slots.sorted { $0.key < $1.key }.compactMap(\.value)
+        guard let first = heard.first else {
+            reply = .collision(LinkError.Collision(bitIndex: 0, bits: []))
+            return
+        }
+        let joined = Frame(heard.flatMap(\.bytes), checksum: first.checksum)
+        reply = .frame(joined)
+        longest = joined
+    }
+
+    func result(for request: Frame, _ technology: Technology, maximumFrameLength: Int) -> Result<Frame, LinkError> {
+        switch reply {
+        case .silence: return .failure(LinkError(.timeout, "No tag answered in time."))
+        case .damaged: return .failure(LinkError(.transmission, "The answer was damaged."))
+        case .collision(let point):
+            return .failure(LinkError(.collision, "Several tags answered at once.", collision: point))
+        case .frame(let frame):
+            guard let received = frame.received(inAnswerTo: request, technology) else {
+                return .failure(LinkError(.transmission, "The answer's checksum is wrong."))
+            }
+            let length = received.bytes.count + (received.checksum == .none ? 0 : 2)
+            if length > maximumFrameLength {
+                return .failure(LinkError(.frameTooLong, "The answer is longer than the reader can take."))
+            }
+            return .success(received)
+        }
+    }
+}
+
+extension FieldAnswer.Reply {
+    /// Returns what a reader receives when two tags answer at the same time: the merged frame, or a collision.
+    ///
+    /// On NFC-A, each bit modulates one half of its time. So equal bits arrive as one bit, and the first different bit
+    /// is seen as a collision (ISO/IEC 14443-3, 6.1.5). When one answer has ended, the other one continues alone.
+    static func merged(_ one: Frame, _ other: Frame, _ technology: Technology) -> FieldAnswer.Reply {
+        if one == other { return .frame(one) }
+        let first = one.bytesOnAir(technology)
+        let second = other.bytesOnAir(technology)
+        for index in 0..<min(first.count, second.count) where first[index] != second[index] {
+            let bit = index * 8 + (first[index] ^ second[index]).trailingZeroBitCount
+            guard bit < min(one.bitCountOnAir, other.bitCountOnAir) else { break }
+            return .collision(LinkError.Collision(bitIndex: bit, bits: first.leadingBits(bit)))
+        }
+        return .frame(one.bitCountOnAir >= other.bitCountOnAir ? one : other)
+    }
+}
+
+extension Frame {
+    fileprivate var bitCountOnAir: Int { bitCount + (checksum == .none ? 0 : 16) }
+}
+
+extension [UInt8] {
+    /// Returns the first `count` bits, least significant first in each byte, in as few bytes as possible.
+    func leadingBits(_ count: Int) -> [UInt8] {
+        var bits = Array(prefix((count + 7) / 8))
+        if count % 8 != 0, let last = bits.indices.last {
+            bits[last] &= (1 << (count % 8)) - 1
+        }
+        return bits
+    }
+
+    /// Returns the bits from `start` on, moved to begin at the least significant bit of the first byte.
+    func bits(from start: Int) -> Frame {
+        let length = count * 8 - start
+        var bits = [UInt8](repeating: 0, count: (length + 7) / 8)
+        for index in 0..<length where hasBit(start + index) { bits[index / 8] |= 1 << (index % 8) }
+        return Frame(bits: bits, validBitsInLastByte: length % 8 == 0 ? 8 : length % 8)
+    }
+
+    /// Returns whether the first `count` bits are those of `other`.
+    func startsWithBits(_ count: Int, of other: [UInt8]) -> Bool {
+        guard count <= self.count * 8, count <= other.count * 8 else { return false }
+        return (0..<count).allSatisfy { hasBit($0) == other.hasBit($0) }
+    }
+}

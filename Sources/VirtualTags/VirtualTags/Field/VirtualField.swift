@@ -35,11 +35,7 @@ public final class VirtualField: FieldDriver {
         onElapsed: (@Sendable (Airtime) -> Void)? = nil,
         onExchange: (@Sendable (ExchangeRecord) -> Void)? = nil
     ) {
-        let core = FieldCore(
-            maximumFrameLength: maximumFrameLength,
-            onElapsed: onElapsed,
-            onExchange: onExchange
-        )
+        let core = FieldCore(maximumFrameLength: maximumFrameLength, onElapsed: onElapsed, onExchange: onExchange)
         self.name = name
         self.technologies = technologies
         self.core = core
@@ -50,9 +46,7 @@ public final class VirtualField: FieldDriver {
         technologies.contains(technology) ? links[Int(technology.rawValue)] : nil
     }
 
-    public func setCarrier(_ isOn: Bool) async throws(LinkError) {
-        switchCarrier(isOn)
-    }
+    public func setCarrier(_ isOn: Bool) async throws(LinkError) { switchCarrier(isOn) }
 
     /// Switches the carrier on or off, without waiting. When it is switched off, tags lose their volatile state.
     public func switchCarrier(_ isOn: Bool) {
@@ -87,9 +81,7 @@ public final class VirtualField: FieldDriver {
     // MARK: Tags
 
     /// The tags in the field, in the order of their arrival.
-    public var tags: [any VirtualTag] {
-        core.state.withLock { $0.tags }
-    }
+    public var tags: [any VirtualTag] { core.state.withLock { $0.tags } }
 
     /// Brings a tag near. A tag that is already near stays as it is.
     public func bring(_ tag: any VirtualTag) {
@@ -121,16 +113,11 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Exchanges
 
-    /// Sends a frame and returns the answer, without a task: for a program that passes on the frames of another one.
+    /// Sends a frame and returns the answer and the simulated time, without a task: for a program that passes on the
+    /// frames of another one.
     ///
     /// It does what the link of the technology does, except that `onExchange` and `onElapsed` are not called and calls
     /// of a fault plan are not made.
-    ///
-    /// - Parameters:
-    ///   - frame: the frame to send, as for `FrameLink.transceive(_:timeout:)`.
-    ///   - technology: the technology to send it in.
-    ///   - timeout: how long to wait for the start of the answer, in addition to the technology's minimum delay.
-    /// - Returns: the answer, or why there is none; and the simulated time of the exchange.
     public func exchange(
         _ frame: Frame,
         over technology: Technology,
@@ -149,8 +136,7 @@ public final class VirtualField: FieldDriver {
     /// The number of commands that have programmed a tag's memory so far.
     public var writeCount: Int { core.state.withLock { $0.writes } }
 
-    /// Activates a plan of faults, replacing an earlier one; an empty plan deactivates it. Exchanges and writes are
-    /// counted from now on.
+    /// Activates a plan of faults in place of an earlier one. Exchanges and writes are counted from now on.
     public func arm(_ plan: FaultPlan) {
         core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
     }
@@ -199,12 +185,9 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The answer; nil when there was none.
-    public var response: Frame? {
-        try? result.get()
-    }
+    public var response: Frame? { try? result.get() }
 
-    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks bytes that were not
-    /// sent completely.
+    /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks incomplete bytes.
     public var description: String {
         func text(_ frame: Frame) -> String {
             frame.bytes.hexText(separator: " ") + (frame.validBitsInLastByte == 8 ? "" : "'")
@@ -227,17 +210,13 @@ final class VirtualLink: FrameLink {
 
     var maximumFrameLength: Int { core.maximumFrameLength }
 
-    var statistics: LinkStatistics {
-        core.state.withLock { $0.statistics[Int(technology.rawValue)] }
-    }
+    var statistics: LinkStatistics { core.state.withLock { $0.statistics[Int(technology.rawValue)] } }
 
     /// Performs an exchange, then informs the clock and the observers, outside the lock.
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         let calls = core.state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
         for call in calls { call() }
-        if Task.isCancelled {
-            throw LinkError(.cancelled, "The task was cancelled.")
-        }
+        if Task.isCancelled { throw LinkError(.cancelled, "The task was cancelled.") }
         let outcome = core.exchange(frame, technology, timeout: timeout)
         core.onExchange?(outcome.record)
         if outcome.record.elapsed > .zero { core.onElapsed?(outcome.record.elapsed) }

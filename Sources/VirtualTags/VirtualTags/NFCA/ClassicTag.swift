@@ -15,9 +15,7 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
     public var description: String { rawValue }
 
     /// Finds the product with a name such as `MIFARE Classic 1K`; nil for an unknown name.
-    public init?(named name: String) {
-        self.init(rawValue: name)
-    }
+    public init?(named name: String) { self.init(rawValue: name) }
 
     /// Finds the product with a memory of this size in bytes; nil when there is none.
     public init?(memorySize: Int) {
@@ -39,9 +37,7 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
     public var memorySize: Int { blockCount * 16 }
 
     /// The number of sectors. Each has its own keys and access conditions in its last block.
-    public var sectorCount: Int {
-        blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16
-    }
+    public var sectorCount: Int { blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16 }
 
     /// Returns the last block of a sector, with its keys and access conditions.
     public static func trailer(ofSector sector: Int) -> Int {
@@ -84,8 +80,7 @@ public struct ClassicContents: Sendable, Hashable {
     /// The originality signature of MIFARE Classic EV1, 32 bytes; empty when there is none.
     public var signature: [UInt8] = []
 
-    /// Creates contents from an image of the memory. Missing bytes at the end are zero. Without a UID, that at the
-    /// start of the memory is used.
+    /// Creates contents from an image. Missing bytes at the end are zero. The UID is by default that in the memory.
     public init(_ product: ClassicProduct, memory: [UInt8], uid: [UInt8]? = nil) {
         let missing = max(0, product.memorySize - memory.count)
         self.product = product
@@ -157,14 +152,13 @@ extension ClassicContents {
 /// Its cipher, Crypto-1, is not modelled. Core NFC on phones can't authenticate either, so everything protected by an
 /// authentication is out of reach. The card is activated with its UID, ATQA and SAK. It answers an authentication (60,
 /// 61) with a nonce and then stays silent, like after a wrong answer from the reader. It refuses every other command.
-public final class ClassicTag: VirtualTag {
+public final class ClassicTag: ChipTag {
     /// The card's persistent state.
     public let contents: ClassicContents
-    private let chip: Locked<ClassicChip>
+    let chip: Locked<ClassicChip>
 
     /// Creates a card. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: ClassicContents) {
-        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
         chip = Locked(ClassicChip(contents))
     }
@@ -172,19 +166,10 @@ public final class ClassicTag: VirtualTag {
     public var technology: Technology { .nfcA }
 
     public var identifier: [UInt8] { contents.uid }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
 }
 
-/// The state machine of a MIFARE Classic, as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10
-/// and 12).
-struct ClassicChip: Sendable {
+/// A MIFARE Classic as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10 and 12).
+struct ClassicChip: TagChip {
     /// The 4-bit code of a refusal: not allowed.
     private static let notAllowed: UInt8 = 0x4
     private static let checksum: UInt8 = 0x5
@@ -202,7 +187,7 @@ struct ClassicChip: Sendable {
     }
 
     mutating func losePower() {
-        listener.reset()
+        listener.losePower()
         awaitsReader = false
     }
 
@@ -227,9 +212,7 @@ struct ClassicChip: Sendable {
     private mutating func execute(_ command: [UInt8]) -> TagAnswer? {
         guard command.count == 2, command[0] == 0x60 || command[0] == 0x61,
             Int(command[1]) < contents.product.blockCount
-        else {
-            return refuse(Self.notAllowed)
-        }
+        else { return refuse(Self.notAllowed) }
         awaitsReader = true
         let nonce = UInt32(truncatingIfNeeded: random.next())
         return TagAnswer(Frame([UInt8](bigEndian: Int(nonce), count: 4), checksum: .none))

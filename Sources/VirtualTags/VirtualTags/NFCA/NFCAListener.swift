@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import TagLink
+public import TagLink
 
 /// The tag's side of NFC-A activation. It answers a frame, or passes it to the layer above.
 ///
@@ -34,9 +34,9 @@ struct NFCAListener: Sendable {
     /// Whether the tag was woken from HALT, and returns to it.
     private(set) var wasHalted = false
 
-    /// Creates the layer for a UID of 4, 7 or 10 bytes without cascade tags. The low byte of ATQA is sent first. SAK is that
-    /// of the last cascade level.
+    /// Creates the layer for a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. SAK is that of the last level.
     init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+        precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         var levels: [[UInt8]] = []
         var rest = uid[...]
         while rest.count > 4 {
@@ -56,25 +56,21 @@ struct NFCAListener: Sendable {
         atqa.bytes[0] &= 0x3F
     }
 
-    mutating func reset() {
+    mutating func losePower() {
         state = .idle
         wasHalted = false
     }
 
     /// Returns to IDLE, or to HALT if the tag was woken from there, after an error or an unexpected command.
-    mutating func deselect() {
-        state = wasHalted ? .halt : .idle
-    }
+    mutating func deselect() { state = wasHalted ? .halt : .idle }
 
     mutating func receive(_ frame: Frame) -> Outcome {
         if frame.checksum == .none, frame.bytes.count == 1, frame.validBitsInLastByte == 7 {
             return receiveShortFrame(frame.bytes[0] & 0x7F)
         }
         switch state {
-        case .idle, .halt:
-            return .silence
-        case .ready(let level):
-            return receiveWhileReady(frame, level: level)
+        case .idle, .halt: return .silence
+        case .ready(let level): return receiveWhileReady(frame, level: level)
         case .active:
             guard let command = frame.payload(checkedBy: .nfcA) else {
                 if frame.validBitsInLastByte != 8 {
@@ -94,12 +90,9 @@ struct NFCAListener: Sendable {
     /// REQA wakes a tag in IDLE, WUPA also one in HALT. In any other state they are errors.
     private mutating func receiveShortFrame(_ command: UInt8) -> Outcome {
         switch (state, command) {
-        case (.idle, 0x26), (.idle, 0x52):
-            wasHalted = false
-        case (.halt, 0x52):
-            wasHalted = true
-        case (.idle, _), (.halt, _):
-            return .silence
+        case (.idle, 0x26), (.idle, 0x52): wasHalted = false
+        case (.halt, 0x52): wasHalted = true
+        case (.idle, _), (.halt, _): return .silence
         default:
             deselect()
             return .silence
@@ -135,5 +128,52 @@ struct NFCAListener: Sendable {
         }
         deselect()
         return .silence
+    }
+}
+
+/// A virtual NFC-A tag that can be activated, but answers no commands, such as one from a dump without memory.
+public final class NFCATag: ChipTag {
+    /// The data of the tag.
+    public let contents: NFCAContents
+    let chip: Locked<NFCAListener>
+
+    /// Creates a tag. Its UID must have 4, 7 or 10 bytes.
+    public init(_ contents: NFCAContents) {
+        self.contents = contents
+        chip = Locked(NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak))
+    }
+
+    public var technology: Technology { .nfcA }
+
+    public var identifier: [UInt8] { contents.uid }
+}
+
+/// A chip that only can be activated. After any command it is deselected.
+extension NFCAListener: TagChip {
+    mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
+        switch receive(frame) {
+        case .answer(let answer), .woken(let answer): return TagAnswer(answer)
+        case .command, .damaged:
+            deselect()
+            return nil
+        case .silence: return nil
+        }
+    }
+}
+
+/// The data of an NFC-A tag of which only the activation is known.
+public struct NFCAContents: Sendable, Hashable {
+    /// The UID, 4, 7 or 10 bytes.
+    public var uid: [UInt8]
+    /// ATQA. The low byte is sent first.
+    public var atqa: UInt16
+    /// SAK.
+    public var sak: UInt8
+
+    /// Creates contents.
+    public init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
+        self.uid = uid
+        self.atqa = atqa
+        self.sak = sak
     }
 }

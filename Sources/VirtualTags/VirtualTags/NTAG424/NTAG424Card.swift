@@ -7,16 +7,14 @@ import TagLink
 /// The ciphers are those of the system's OpenSSL. Without it, the tag behaves as if its keys were unknown: everything
 /// that is not free is refused, and nothing is inserted into messages.
 ///
-/// Challenges and random padding are derived from the UID and the read counter, so the same commands get the same
-/// answers in every run.
+/// Challenges and padding are derived from the UID and the read counter, so that every run gives the same answers.
 ///
 /// Not modelled: SET CONFIGURATION and with it LRP, the failed authentication counter, and tamper evidence.
-public struct NTAG424Card: Card, NativeCard {
+public struct NTAG424Card: NativeCard {
     /// The name of the application. It can be selected by this name or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
     /// The name that selects the tag itself, outside of the application.
     static let tagName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
-    /// The number of bytes that the memory programs at a time, and the time for this.
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
 
@@ -38,7 +36,6 @@ public struct NTAG424Card: Card, NativeCard {
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
     var pending = NativePending.nothing
-    /// What remains of the memory of the current command after a power cut.
     var tear: TornWrite?
 
     /// Creates a tag.
@@ -59,17 +56,7 @@ public struct NTAG424Card: Card, NativeCard {
         forgetAuthentication()
     }
 
-    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        let before = self
-        self.tear = tear
-        let answer = answer(to: message)
-        self.tear = nil
-        // Nothing of a write remains.
-        if tear == .old, answer.isWrite { self = before }
-        return answer
-    }
-
-    private mutating func answer(to message: [UInt8]) -> CardAnswer {
+    mutating func answer(to message: [UInt8]) -> CardAnswer {
         guard let command = CardCommand(message) else { return CardAnswer(status: .wrongLength) }
         if (command.cla, command.ins) != (0x00, 0xB0), (command.cla, command.ins) != (0x90, 0xAD) { reading = nil }
         switch command.cla {
@@ -83,10 +70,8 @@ public struct NTAG424Card: Card, NativeCard {
                 default: throw .unknownInstruction
                 }
             }
-        case 0x90:
-            return processWrapped(command)
-        default:
-            return CardAnswer(status: .unknownClass)
+        case 0x90: return processWrapped(command)
+        default: return CardAnswer(status: .unknownClass)
         }
     }
 
@@ -117,8 +102,7 @@ public struct NTAG424Card: Card, NativeCard {
         return CardAnswer(status: .success)
     }
 
-    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits of E103 to E105; 0 is the
-    /// current file.
+    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits; 0 is the current file.
     private mutating func target(_ command: CardCommand) throws(CardStatus) -> (file: Int, offset: Int) {
         guard isSelected else { throw .conditionsNotSatisfied }
         let isShort = command.p1 & 0x80 != 0
@@ -132,8 +116,7 @@ public struct NTAG424Card: Card, NativeCard {
         return (currentFile, isShort ? Int(command.p2) : Int(command.parameters))
     }
 
-    /// READ BINARY, for everybody: after an authentication it is refused. A number beyond the end of the file reads up to
-    /// the end (10.9.2).
+    /// READ BINARY, refused after an authentication. A number beyond the end reads up to the end (10.9.2).
     private mutating func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength, !command.isExtended else {
             throw .wrongLength
@@ -151,7 +134,7 @@ public struct NTAG424Card: Card, NativeCard {
         guard !command.data.isEmpty, command.data.count <= 255 else { throw .wrongLength }
         let (index, offset) = try target(command)
         let file = contents.files[index]
-        guard session == nil, allows(file, .write, .readWrite) else { throw .securityNotSatisfied }
+        guard session == nil, allows(file.accessRights, .write, .readWrite) else { throw .securityNotSatisfied }
         guard offset < file.data.count else { throw .wrongOffset }
         guard offset + command.data.count <= file.data.count else { throw .noRoom }
         contents.files[index].data.program(command.data, at: offset, tear: tear, unit: Self.programmingUnit)
@@ -160,8 +143,7 @@ public struct NTAG424Card: Card, NativeCard {
 
     // MARK: Dynamic messages
 
-    /// Returns a file as a reader sees it; nil when the counter has reached its limit. The first of several consecutive
-    /// readings is counted (9.3.1).
+    /// Returns a file as a reader sees it; nil at the counter's limit. The first of consecutive readings counts (9.3.1).
     mutating func visibleData(_ index: Int, _ instruction: UInt8) -> [UInt8]? {
         let file = contents.files[index]
         guard let messaging = file.dynamicMessaging, authenticatedKey == nil else { return file.data }
@@ -184,14 +166,10 @@ public struct NTAG424Card: Card, NativeCard {
 
     // MARK: Rights
 
-    func allows(_ file: NTAG424Contents.File, _ rights: FileAccessRights.Right...) -> Bool {
-        file.accessRights.allow(authenticatedKey, rights)
-    }
-
     /// Returns whether a file may be read: by its rights, or by everybody if a MAC authenticates the data.
     func allowsReading(_ file: NTAG424Contents.File) -> Bool {
         let isDynamic = authenticatedKey == nil && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
-        return isDynamic || allows(file, .read, .readWrite)
+        return isDynamic || allows(file.accessRights, .read, .readWrite)
     }
 
     /// Returns how data are protected between tag and reader for one of a file's rights.
@@ -253,7 +231,7 @@ extension NTAG424Card {
         case 0x8D:
             guard data.count >= 7 else { throw .lengthError }
             let file = contents.files[try fileIndex(data[0])]
-            guard allows(file, .write, .readWrite) else { throw refusal(file, .write, .readWrite) }
+            guard allows(file.accessRights, .write, .readWrite) else { throw refusal(file, .write, .readWrite) }
             let mode = communication(file, .write, .readWrite)
             return .command(mode, header: 7, length: data.littleEndian(at: 4, count: 3))
         default: return .standard
@@ -275,9 +253,7 @@ extension NTAG424Card {
             return DESFireReply(data: contents.uid)
         case 0x64:
             guard isSelected else { throw .permissionDenied }
-            try expect(data, 1)
-            guard let key = key(data[0]) else { throw .noSuchKey }
-            return DESFireReply(data: [key.version])
+            return try keyVersion(data)
         case 0xF5: return try fileSettings(data)
         case 0x5F: return try changeFileSettings(data)
         case 0xF6: return try fileCounters(data)
@@ -329,7 +305,7 @@ extension NTAG424Card {
         let index = try fileIndex(number)
         let old = contents.files[index]
         guard old.accessRights.holder(of: .change) != .nobody else { throw .permissionDenied }
-        guard allows(old, .change) else { throw .authenticationError }
+        guard allows(old.accessRights, .change) else { throw .authenticationError }
         var file = old
         let settings = Array(data.dropFirst())
         guard settings.first.map({ $0 & 0x40 == 0 }) ?? true || old.number == 2 else { throw .permissionDenied }
@@ -346,9 +322,7 @@ extension NTAG424Card {
     private func fileCounters(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         guard let messaging = contents.files[try fileIndex(data[0])].dynamicMessaging, messaging.counterKey != 0x0F
-        else {
-            throw .permissionDenied
-        }
+        else { throw .permissionDenied }
         guard messaging.counterKey == 0x0E || messaging.counterKey == authenticatedKey else {
             throw .authenticationError
         }

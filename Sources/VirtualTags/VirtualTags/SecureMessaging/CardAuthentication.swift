@@ -16,8 +16,7 @@ package struct CardAuthentication: Sendable {
         /// AUTHENTICATE EV2 NON FIRST, which changes the key within a transaction.
         case ev2NonFirst = 0x77
 
-        /// Returns the length of the command's data: the key number; for EV2 FIRST also the reader's capabilities with
-        /// their length.
+        /// Returns the length of the command's data: the key number; for EV2 FIRST also the capabilities.
         func length(of data: [UInt8]) -> Int {
             guard self == .ev2First, data.count > 1 else { return self == .ev2First ? 2 : 1 }
             return 2 + Int(data[1])
@@ -43,17 +42,11 @@ package struct CardAuthentication: Sendable {
     /// RndB as sent to the reader.
     package let sent: [UInt8]
 
-    /// Starts an authentication with a key of a kind that the scheme accepts. Of the 16 bytes of the challenge, DES with up
-    /// to two keys uses the first 8.
+    /// Starts an authentication with a key of a kind that the scheme accepts. Of the 16 bytes of the challenge, DES
+    /// with up to two keys uses the first 8.
     ///
     /// Without the system's library the challenge is sent unencrypted, and the authentication will fail.
-    package init(
-        _ scheme: Scheme,
-        number: UInt8,
-        key: DESFireKey,
-        challenge: [UInt8],
-        capabilities: [UInt8] = []
-    ) {
+    package init(_ scheme: Scheme, number: UInt8, key: DESFireKey, challenge: [UInt8], capabilities: [UInt8] = []) {
         self.capabilities = Array((capabilities + [0, 0, 0, 0, 0, 0]).prefix(6))
         self.scheme = scheme
         self.number = number
@@ -64,12 +57,9 @@ package struct CardAuthentication: Sendable {
         sent = chain?.sent ?? challenge
     }
 
-    /// Checks the reader's proof.
+    /// Checks the reader's proof, and returns the card's own with the protection of later messages. ``Scheme/ev2First``
+    /// starts a transaction, ``Scheme/ev2NonFirst`` continues the previous session.
     ///
-    /// - Parameters:
-    ///     - transaction: the identifier of the transaction that ``Scheme/ev2First`` starts.
-    ///     - session: the previous session, which ``Scheme/ev2NonFirst`` continues.
-    /// - Returns: the card's own proof, and the protection of later messages.
     /// - Throws: `authenticationError` or `lengthError`.
     package func finish(
         _ proof: [UInt8],

@@ -130,8 +130,7 @@ package struct DESFireMessaging: SecureMessaging {
         return Array(code.prefix(8))
     }
 
-    /// Recovers data from a reader. The reader of the first DESFire combines each block with the previous block that it
-    /// sent, and then decrypts.
+    /// Recovers data from a reader. That of the first DESFire combines each block with the previous one, then decrypts.
     private mutating func decipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
         if isLegacy {
             guard let blocks = try? cipher.encrypt(data) else { throw .integrityError }

@@ -2,8 +2,7 @@
 package import CardCryptography
 import TagLink
 
-/// The secure messaging of NTAG 424 DNA, and of MIFARE DESFire from EV2 on, after AUTHENTICATE EV2 FIRST (71) and NON
-/// FIRST (77).
+/// The secure messaging of NTAG 424 DNA and of DESFire from EV2 on, after AUTHENTICATE EV2 FIRST and NON FIRST.
 ///
 /// It uses AES. Every MAC covers a transaction identifier and a command counter (NT4H2421Gx data sheet, 9.1).
 package struct EV2Messaging: SecureMessaging {
@@ -128,16 +127,12 @@ package struct EV2Messaging: SecureMessaging {
 
     /// Returns the initialisation vector of a command, label A55A, or of an answer, label 5AA5 (9.1.4).
     private func vector(_ label: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        try encryption.encrypt(
-            label + transaction + counter.littleEndianBytes + [UInt8](repeating: 0, count: 8)
-        )
+        try encryption.encrypt(label + transaction + counter.littleEndianBytes + [UInt8](repeating: 0, count: 8))
     }
 
 }
 
 extension [UInt8] {
     /// The second byte, the fourth and so on. This is how NTAG 424 DNA shortens its MACs.
-    var everySecond: [UInt8] {
-        stride(from: 1, to: count, by: 2).map { self[$0] }
-    }
+    var everySecond: [UInt8] { stride(from: 1, to: count, by: 2).map { self[$0] } }
 }

@@ -21,6 +21,10 @@ protocol NativeCard: Card {
     var authenticatedKey: UInt8? { get set }
     var session: (any SecureMessaging)? { get set }
     var pending: NativePending { get set }
+    /// What remains of the memory of the current command after a power cut.
+    var tear: TornWrite? { get set }
+
+    mutating func answer(to message: [UInt8]) -> CardAnswer
 
     /// Handles the first frame of a command.
     mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply
@@ -38,6 +42,16 @@ protocol NativeCard: Card {
 }
 
 extension NativeCard {
+    public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
+        let before = self
+        self.tear = tear
+        let answer = answer(to: message)
+        self.tear = nil
+        // Nothing of a write remains.
+        if tear == .old, answer.isWrite { self = before }
+        return answer
+    }
+
     mutating func forgetAuthentication() {
         authenticatedKey = nil
         session = nil
@@ -79,8 +93,7 @@ extension NativeCard {
         let waiting = pending
         pending = .nothing
         switch waiting {
-        case .nothing:
-            throw .illegalCommand
+        case .nothing: throw .illegalCommand
         case .frames(let frames):
             guard data.isEmpty else { throw .lengthError }
             return frame(frames)
@@ -174,6 +187,17 @@ extension NativeCard {
         }
         let code = try session?.seal([], .standard, status: 0x00) ?? []
         return DESFireReply(data: code, programmed: Self.programmingUnit)
+    }
+
+    func keyVersion(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
+        try expect(data, 1)
+        guard let key = key(data[0]) else { throw .noSuchKey }
+        return DESFireReply(data: [key.version])
+    }
+
+    /// Returns whether one of the keys for a file's rights is free or was authenticated.
+    func allows(_ accessRights: FileAccessRights, _ rights: FileAccessRights.Right...) -> Bool {
+        accessRights.allow(authenticatedKey, rights)
     }
 
     func expect(_ data: [UInt8], _ count: Int) throws(DESFireStatus) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CardCryptography
 import TagLink
 
 /// The protection of messages after an authentication: the session keys, and the state between messages.
@@ -9,16 +10,10 @@ package protocol SecureMessaging: Sendable {
     /// Removes the protection from a command's data.
     ///
     /// - Throws: `integrityError` or `lengthError`.
-    mutating func open(
-        _ command: UInt8,
-        _ data: [UInt8],
-        _ protection: Protection
-    ) throws(DESFireStatus) -> [UInt8]
+    mutating func open(_ command: UInt8, _ data: [UInt8], _ protection: Protection) throws(DESFireStatus) -> [UInt8]
 
-    /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums.
-    ///
-    /// - Parameter old: the key that is replaced; nil when the session uses it, so that the reader has proved that it
-    ///   knows it.
+    /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums. The
+    /// replaced key is nil when the session uses it, so that the reader has proved that it knows it.
     mutating func openKey(
         _ number: UInt8,
         _ cryptogram: [UInt8],
@@ -27,23 +22,14 @@ package protocol SecureMessaging: Sendable {
     ) throws(DESFireStatus) -> DESFireKey
 
     /// Protects the data of an answer. The status is protected too.
-    mutating func seal(
-        _ data: [UInt8],
-        _ protection: Protection,
-        status: UInt8
-    ) throws(DESFireStatus) -> [UInt8]
+    mutating func seal(_ data: [UInt8], _ protection: Protection, status: UInt8) throws(DESFireStatus) -> [UInt8]
 }
 
 extension DESFireKey {
     /// Creates a new key from the data of CHANGE KEY: the key's bytes, combined with those of the replaced key if it is
     /// another one than the session's, and the version of an AES key. A right checksum of the new bytes proves that the
     /// reader knows the replaced key.
-    init(
-        _ kind: Kind,
-        sent: [UInt8],
-        replacing old: DESFireKey?,
-        isChecked: ([UInt8]) -> Bool
-    ) throws(DESFireStatus) {
+    init(_ kind: Kind, sent: [UInt8], replacing old: DESFireKey?, isChecked: ([UInt8]) -> Bool) throws(DESFireStatus) {
         var bytes = Array(sent.prefix(kind.length))
         if let old {
             bytes = bytes.combined(with: old.bytes)
@@ -61,9 +47,7 @@ extension [UInt8] {
     }
 
     /// The bytes, then 80 and zeros up to whole blocks (ISO/IEC 9797-1, padding method 2).
-    func paddedWithMark(to block: Int) -> [UInt8] {
-        (self + [0x80]).padded(to: block)
-    }
+    func paddedWithMark(to block: Int) -> [UInt8] { (self + [0x80]).padded(to: block) }
 
     /// The bytes without the mark 80 and the zeros after it; nil when there is no mark.
     var withoutMark: [UInt8]? {
@@ -71,9 +55,7 @@ extension [UInt8] {
         return Array(self[..<end])
     }
 
-    func combined(with other: some Sequence<UInt8>) -> [UInt8] {
-        zip(self, other).map { $0 ^ $1 }
-    }
+    func combined(with other: some Sequence<UInt8>) -> [UInt8] { zip(self, other).map { $0 ^ $1 } }
 
     /// The CRC-32 of MIFARE DESFire, low byte first. It is that of IEEE 802.3 without the final inversion.
     var desfireCRC32: [UInt8] {
@@ -93,11 +75,9 @@ package enum Protection: Sendable {
     /// The data in the command are protected, after a header of some bytes. `length` is the length of the unprotected
     /// data, if the header contains it.
     case command(CommunicationMode, header: Int, length: Int)
-    /// The data in the command are encrypted, after a header of some bytes. Their length is not sent, so a mark follows
-    /// their checksum.
+    /// The data are encrypted after a header. Their length is not sent, so a mark follows their checksum.
     case markedCommand(header: Int)
-    /// The data in the answer are protected. `isOpenEnded` means that the reader did not request a length, so the end
-    /// must be marked.
+    /// The data in the answer are protected; when they are open-ended, the end must be marked.
     case answer(CommunicationMode, isOpenEnded: Bool = false)
 }
 
@@ -138,9 +118,7 @@ public struct CommunicationSettings: RawRepresentable, Sendable, Hashable {
 package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package var rawValue: UInt8
 
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let success = DESFireStatus(rawValue: 0x00)
     /// READ SIGNATURE was successful. No other command has this status (NXP AN12196; AN12343, table 44).
@@ -170,4 +148,80 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package static let countError = DESFireStatus(rawValue: 0xCE)
     package static let duplicate = DESFireStatus(rawValue: 0xDE)
     package static let fileNotFound = DESFireStatus(rawValue: 0xF0)
+}
+
+/// A key of a MIFARE DESFire or an NTAG 424 DNA.
+public struct DESFireKey: Sendable, Hashable {
+    /// The cipher of a key.
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// DES, or triple DES with two keys: 16 bytes. If both halves are equal, it is single DES.
+        case des
+        /// Triple DES with three keys: 24 bytes.
+        case tripleDES
+        /// AES-128: 16 bytes.
+        case aes
+
+        /// The length of a key in bytes.
+        public var length: Int { self == .tripleDES ? 24 : 16 }
+
+        /// The upper two bits of the byte with an application's number of keys (MF3ICD81 data sheet, 9.4.1).
+        var code: UInt8 {
+            switch self {
+            case .des: 0x00
+            case .tripleDES: 0x40
+            case .aes: 0x80
+            }
+        }
+
+        /// Finds the kind for the upper two bits of a byte; nil for the unused combination.
+        package init?(code: UInt8) {
+            guard let kind = Self.allCases.first(where: { $0.code == code & 0xC0 }) else { return nil }
+            self = kind
+        }
+    }
+
+    /// The cipher of the key.
+    public let kind: Kind
+    /// The key. A DES key's version is in the lowest bits of its first 8 bytes, which the cipher ignores.
+    public var bytes: [UInt8] { secret.bytes }
+    private let secret: SecretBytes
+    /// The key's version.
+    public let version: UInt8
+
+    /// Creates a key of the kind's length, or of 8 bytes for single DES; nil for another length. A DES key has its
+    /// version in its bytes.
+    public init?(_ kind: Kind, _ bytes: [UInt8], version: UInt8 = 0) {
+        let bytes = kind == .des && bytes.count == 8 ? bytes + bytes : bytes
+        guard bytes.count == kind.length else { return nil }
+        self.kind = kind
+        secret = SecretBytes(bytes)
+        self.version = kind == .aes ? version : bytes[..<8].reduce(0) { $0 << 1 | $1 & 1 }
+    }
+
+    /// Returns the key of zeros of a new card. A DES key's version is stored in its bytes.
+    public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
+        var bytes = [UInt8](repeating: 0, count: kind.length)
+        if kind != .aes {
+            for index in bytes.indices where index < 16 { bytes[index] = version >> (7 - index % 8) & 1 }
+        }
+        return DESFireKey(kind: kind, bytes: bytes, version: version)
+    }
+
+    private init(kind: Kind, bytes: [UInt8], version: UInt8) {
+        self.kind = kind
+        secret = SecretBytes(bytes)
+        self.version = version
+    }
+
+    func cipher() throws(CryptographyError) -> BlockCipher {
+        kind == .aes ? try .aes(bytes) : try .des(bytes)
+    }
+
+    /// Whether triple DES with this key is single DES, ignoring the version.
+    var isSingleDES: Bool {
+        kind == .des
+            && zip(bytes[..<8], bytes[8...]).allSatisfy { (first: UInt8, second: UInt8) in
+                first & 0xFE == second & 0xFE
+            }
+    }
 }

@@ -9,10 +9,10 @@ public import TagLink
 ///
 /// A forbidden command gets no answer, for example a write to a locked block, or a command with another UID. A command
 /// that a fault plan refuses gets none either.
-public final class VirtualType1Tag: VirtualTag {
+public final class VirtualType1Tag: ChipTag {
     /// The product.
     public let product: Type1Product
-    private let chip: Locked<Type1Chip>
+    let chip: Locked<Type1Chip>
 
     /// The UID of tags that are created without one.
     public static let defaultUID: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x2A]
@@ -33,27 +33,13 @@ public final class VirtualType1Tag: VirtualTag {
 
     public var technology: Technology { .nfcA }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.contents.uid }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.contents.uid } }
 
     /// Returns whether the UID begins with these bytes. Readers only know the first four, which RID returns.
-    public func answers(to identifier: [UInt8]) -> Bool {
-        self.identifier.starts(with: identifier)
-    }
+    public func answers(to identifier: [UInt8]) -> Bool { self.identifier.starts(with: identifier) }
 
     /// The current persistent state of the tag.
-    public var contents: Type1Contents {
-        chip.withLock { $0.contents }
-    }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
+    public var contents: Type1Contents { chip.withLock { $0.contents } }
 }
 
 /// The persistent state of a Type 1 tag, as in an image of the tag.
@@ -88,7 +74,7 @@ public struct Type1Contents: Sendable, Hashable {
 ///
 /// A Type 1 tag has no anticollision and no SAK. After REQA or WUPA it accepts commands, and each command contains the
 /// UID (NFC Forum T1T 1.2, 5). A forbidden command gets no answer.
-struct Type1Chip: Sendable {
+struct Type1Chip: TagChip {
     /// The time for erasing and programming, and for programming alone. These values are not checked against a data
     /// sheet, because none was available.
     static let eraseTime = Airtime.microseconds(5200)
@@ -97,13 +83,9 @@ struct Type1Chip: Sendable {
     var contents: Type1Contents
     private var isReady = false
 
-    init(_ contents: Type1Contents) {
-        self.contents = contents
-    }
+    init(_ contents: Type1Contents) { self.contents = contents }
 
-    mutating func losePower() {
-        isReady = false
-    }
+    mutating func losePower() { isReady = false }
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         if frame.validBitsInLastByte == 7, frame.bytes.count == 1 {
@@ -139,9 +121,7 @@ struct Type1Chip: Sendable {
             return answer(contents.header + contents.memory[0..<4])
         }
         guard command.count == 7 || command.count == 14, Array(command.suffix(4)) == Array(contents.memory[0..<4])
-        else {
-            return nil
-        }
+        else { return nil }
         let address = command[1]
         let isDynamic = contents.product == .topaz512
         switch (code, command.count) {
@@ -159,9 +139,7 @@ struct Type1Chip: Sendable {
         }
     }
 
-    private func answer(_ bytes: [UInt8]) -> TagAnswer {
-        TagAnswer(Frame(bytes, checksum: .crcB))
-    }
+    private func answer(_ bytes: [UInt8]) -> TagAnswer { TagAnswer(Frame(bytes, checksum: .crcB)) }
 
     // MARK: Reading
 
@@ -221,8 +199,7 @@ struct Type1Chip: Sendable {
         case 0x0, 0xD: return false
         case 0xE, 0xF: return !erases
         case 0x1...0xC: return !contents.memory.hasBit(112 * 8 + block)
-        default:
-            return !contents.memory.hasBit(122 * 8 + block - 0x10)
+        default: return !contents.memory.hasBit(122 * 8 + block - 0x10)
         }
     }
 }

@@ -4,7 +4,7 @@ import TagLink
 import TagProducts
 
 /// The state machine of a Type 2 tag: it takes a frame and returns the answer.
-struct Type2Chip: Sendable {
+struct Type2Chip: TagChip {
     enum Reply {
         case data([UInt8])
         case acknowledge
@@ -83,7 +83,7 @@ struct Type2Chip: Sendable {
     var product: Type2Product { contents.product }
 
     mutating func losePower() {
-        listener.reset()
+        listener.losePower()
         beginActivation()
         hasCountedReading = false
         latched.isConfigurationLocked = configurationAccess & 0x40 != 0
@@ -101,49 +101,37 @@ struct Type2Chip: Sendable {
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         switch listener.receive(frame) {
-        case .silence:
-            return nil
-        case .answer(let answer):
-            return TagAnswer(answer)
+        case .silence: return nil
+        case .answer(let answer): return TagAnswer(answer)
         case .woken(let answer):
             beginActivation()
             return TagAnswer(answer)
-        case .damaged:
-            return refuse(Refusal.checksum.rawValue)
-        case .command(let command):
-            return execute(command, injectedFault: injectedFault)
+        case .damaged: return refuse(Refusal.checksum.rawValue)
+        case .command(let command): return execute(command, injectedFault: injectedFault)
         }
     }
 
     private mutating func execute(_ command: [UInt8], injectedFault: InjectedFault?) -> TagAnswer? {
         var refused: (code: UInt8, before: (Type2Contents, Latched))?
         switch injectedFault {
-        case .refusal(let code):
-            return refuse(code)
-        case .writeRefusal(let code):
-            refused = (code, (contents, latched))
-        case .powerCut(let rest):
-            tear = rest
-        case nil:
-            break
+        case .refusal(let code): return refuse(code)
+        case .writeRefusal(let code): refused = (code, (contents, latched))
+        case .powerCut(let rest): tear = rest
+        case nil: break
         }
         let reply = reply(to: command)
         tear = nil
         switch reply {
-        case .data(let bytes):
-            return TagAnswer(Frame(bytes))
-        case .acknowledge:
-            return TagAnswer(Self.acknowledgement)
+        case .data(let bytes): return TagAnswer(Frame(bytes))
+        case .acknowledge: return TagAnswer(Self.acknowledgement)
         case .programmed:
             if let refused {
                 (contents, latched) = refused.before
                 return refuse(refused.code, isWrite: true)
             }
             return TagAnswer(Self.acknowledgement, workTime: Self.programmingTime, isWrite: true)
-        case .silence:
-            return nil
-        case .refusal(let refusal):
-            return refuse(refusal.rawValue)
+        case .silence: return nil
+        case .refusal(let refusal): return refuse(refusal.rawValue)
         case .unknown:
             let answer = refuse(Refusal.argument.rawValue)
             return product.features.contains(.ignoresUnknownCommands) ? nil : answer
@@ -245,8 +233,7 @@ extension Type2Chip {
         return .data(bytes)
     }
 
-    /// Appends pages as a reader sees them: the password and its acknowledgement read as 0, and the mirror replaces
-    /// bytes.
+    /// Appends pages as a reader sees them: the password and its acknowledgement as 0, with the mirror.
     private func append(_ pages: Range<Int>, to bytes: inout [UInt8]) {
         let start = bytes.count
         bytes += contents.memory[(pages.lowerBound * 4)..<(pages.upperBound * 4)]
@@ -324,8 +311,7 @@ extension Type2Chip {
 
     // MARK: Mirror
 
-    /// Replaces bytes of the pages by the UID and the counter in ASCII, if the configuration says so (NTAG213/215/216
-    /// data sheet, 8.5.7 and 8.6).
+    /// Inserts the UID and the counter in ASCII, if configured (NTAG213/215/216 data sheet, 8.5.7 and 8.6).
     func insertMirror(over pages: Range<Int>, in bytes: inout [UInt8], at start: Int) {
         let mode = configuration(0, 0) >> 6
         let firstPage = Int(configuration(0, 2))
@@ -377,8 +363,7 @@ extension Type2Chip {
         return write(address, Array(command[0..<4]))
     }
 
-    /// Returns whether a page can be written: it exists, does not contain the UID, is not locked, and its password was
-    /// given.
+    /// Returns whether a page exists, does not contain the UID, is not locked, and its password was given.
     private func isWritable(_ page: Int) -> Bool {
         guard page >= 2, page < product.pageCount else { return false }
         if page >= latched.protectionStart, !isAuthenticated { return false }
@@ -392,9 +377,7 @@ extension Type2Chip {
 
     /// Returns a page's bytes after a write, following the rules for lock bits, one-time bits and counters.
     private func bytesAfterWriting(_ bytes: [UInt8], over old: [UInt8], page: Int) -> [UInt8]? {
-        if page == 2 {
-            return old[0..<2] + lockBytes(LockField.statically, writing: Array(bytes[2..<4]))
-        }
+        if page == 2 { return old[0..<2] + lockBytes(LockField.statically, writing: Array(bytes[2..<4])) }
         if page == 3 {
             // One-time programmable: bits can only be set.
             return zip(old, bytes).map { $0 | $1 }
@@ -403,9 +386,7 @@ extension Type2Chip {
             let bits = lockBytes(lock, writing: Array(bytes[0..<lock.bytes]))
             return bits + old[lock.bytes...]
         }
-        if page == 41, product.features.contains(.pageCounter) {
-            return pageCounter(old, writing: bytes)
-        }
+        if page == 41, product.features.contains(.pageCounter) { return pageCounter(old, writing: bytes) }
         return bytes
     }
 
@@ -431,10 +412,8 @@ extension Type2Chip {
     private mutating func program(_ page: Int, old: [UInt8], new: [UInt8]) {
         var result = new
         switch tear {
-        case nil, .new:
-            break
-        case .old:
-            result = old
+        case nil, .new: break
+        case .old: result = old
         case .mixed(let seed):
             var random = SplitMix64(seed: seed)
             if page == 2 || page == 3 || page == product.dynamicLock?.page {
@@ -457,9 +436,7 @@ extension Type2Chip {
 }
 
 extension LockField {
-    private var known: UInt32 {
-        locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy }
-    }
+    private var known: UInt32 { locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy } }
 
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
@@ -530,8 +507,7 @@ extension Type2Chip {
         return .data(Array(contents.memory[((start + 3) * 4)..<((start + 3) * 4 + 2)]))
     }
 
-    /// AUTHENTICATE of Ultralight C, first command: answers with an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and
-    /// 7.6.7).
+    /// AUTHENTICATE of Ultralight C, first command: an encrypted challenge (MF0ICU2 data sheet, 7.5.5 and 7.6.7).
     ///
     /// Without the system's OpenSSL, the tag behaves as if its key were unknown.
     mutating func beginTripleDES(_ argument: UInt8) -> Reply {

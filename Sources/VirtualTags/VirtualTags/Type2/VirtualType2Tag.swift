@@ -9,14 +9,13 @@ public import TagLink
 ///
 /// Commands, refusals, locks, counters and passwords follow the product's data sheet. Read the memory with ``contents``
 /// at any time between two exchanges.
-public final class VirtualType2Tag: VirtualTag {
+public final class VirtualType2Tag: ChipTag {
     /// The product.
     public let product: Type2Product
-    private let chip: Locked<Type2Chip>
+    let chip: Locked<Type2Chip>
 
     /// Creates a tag with the given contents. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: Type2Contents) {
-        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
         chip = Locked(Type2Chip(contents))
     }
@@ -29,22 +28,10 @@ public final class VirtualType2Tag: VirtualTag {
 
     public var technology: Technology { .nfcA }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.contents.uid }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.contents.uid } }
 
     /// The current persistent state of the tag.
-    public var contents: Type2Contents {
-        chip.withLock { $0.contents }
-    }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
+    public var contents: Type2Contents { chip.withLock { $0.contents } }
 }
 
 /// The persistent state of a Type 2 tag, as in an image of the tag.
@@ -97,9 +84,7 @@ public struct Type2Contents: Sendable, Hashable {
     /// NTAG I2C has SAK and ATQA there, and no check bytes (NT3H2111/NT3H2211 data sheet, 8.3.5).
     private static func manufacturerBytes(_ uid: [UInt8], _ product: Type2Product) -> [UInt8] {
         if product.features.contains(.sectors), uid.count == 7 { return uid + [0x00, 0x44, 0x00] }
-        guard uid.count == 7 else {
-            return Array((uid + [uid.reduce(0, ^)]).prefix(9))
-        }
+        guard uid.count == 7 else { return Array((uid + [uid.reduce(0, ^)]).prefix(9)) }
         let first = Array(uid[0..<3])
         let second = Array(uid[3..<7])
         return first + [first.reduce(0x88, ^)] + second + [second.reduce(0, ^)]

@@ -9,9 +9,7 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
         public var rawValue: UInt8
 
         /// Creates a block number.
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The register, which can only count down.
         public static let register = Block(rawValue: 0x0E)
@@ -205,10 +203,7 @@ struct FeliCaLiteSChip: FeliCaChip {
 
     // MARK: Writing
 
-    private mutating func write(
-        _ payload: ArraySlice<UInt8>,
-        _ tear: TornWrite?
-    ) throws(FeliCaStatus) -> CardAnswer? {
+    private mutating func write(_ payload: ArraySlice<UInt8>, _ tear: TornWrite?) throws(FeliCaStatus) -> CardAnswer? {
         guard let list = FeliCaBlockList(payload), list.data.count == list.elements.count * 16 else { return nil }
         try Self.check(list, services: [0x0009], limit: 2)
         let hasCode = list.elements.count == 2
@@ -274,10 +269,8 @@ struct FeliCaLiteSChip: FeliCaChip {
         case .state:
             // MC_STATE_W_MAC_A: whether the reader has to prove that it knows the key.
             return hasCode || configuration[12] & 0x01 == 0 ? nil : .accessDenied
-        case .mac, .macA, .deviceIdentifier, .systemCode, .writeCounter, .integrity:
-            return .accessDenied
-        default:
-            return .blockNumber
+        case .mac, .macA, .deviceIdentifier, .systemCode, .writeCounter, .integrity: return .accessDenied
+        default: return .blockNumber
         }
     }
 
@@ -286,8 +279,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         contents.memoryConfiguration.hasBit(8 * byte + Int(block.rawValue))
     }
 
-    /// Returns whether the data keep or decrease both counters of the register (four bytes each, least significant byte
-    /// first). They must not grow.
+    /// Returns whether no counter of the register grows (four bytes each, least significant byte first).
     private func countsDown(to data: [UInt8]) -> Bool {
         func counter(_ bytes: [UInt8], _ start: Int) -> UInt32 {
             UInt32(bytes: bytes[start..<(start + 4)].reversed())
@@ -308,8 +300,7 @@ struct FeliCaLiteSChip: FeliCaChip {
             let restrictions = (6...12).map { old[$0] | data[$0] }
             contents.memoryConfiguration =
                 [old[0] & data[0], old[1] & data[1]] + data[2..<6] + restrictions + [0, 0, 0]
-        case .state:
-            isAuthenticated = data[0] == 0x01
+        case .state: isAuthenticated = data[0] == 0x01
         default:
             let start = Int(block.rawValue) * 16
             contents.userMemory.replaceSubrange(start..<(start + 16), with: data)

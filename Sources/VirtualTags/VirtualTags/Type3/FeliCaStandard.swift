@@ -257,8 +257,7 @@ struct FeliCaStandardChip: FeliCaChip {
         return CardAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
-    /// Write Without Encryption. All blocks of a command are written or none, because the card protects them against
-    /// tearing.
+    /// Write Without Encryption. The card protects against tearing: all blocks of a command are written or none.
     private mutating func write(
         _ payload: ArraySlice<UInt8>,
         _ index: Int,
@@ -296,9 +295,7 @@ struct FeliCaStandardChip: FeliCaChip {
     }
 
     /// Attributes 0C to 0F: block 0 is the newest record, and a write moves the others.
-    private static func isCyclic(_ code: UInt16) -> Bool {
-        (0x0C...0x0F).contains(code & 0x3F)
-    }
+    private static func isCyclic(_ code: UInt16) -> Bool { (0x0C...0x0F).contains(code & 0x3F) }
 
     private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) throws(FeliCaStatus)
     {

@@ -13,14 +13,14 @@ public import TagLink
 /// answers of several tags. The secure commands of FeliCa Standard are not answered.
 ///
 /// If a fault plan refuses a read or write, the answer has the status flags FF 70.
-public final class VirtualType3Tag: VirtualTag {
+public final class VirtualType3Tag: ChipTag {
     /// The persistent state of a Type 3 tag.
     public indirect enum Contents: Sendable, Hashable {
         case liteS(FeliCaLiteSContents)
         case standard(FeliCaStandardContents)
     }
 
-    private let chip: Locked<Type3Chip>
+    let chip: Locked<Type3Chip>
 
     /// Creates a FeliCa Lite-S.
     public init(_ contents: FeliCaLiteSContents) {
@@ -50,26 +50,14 @@ public final class VirtualType3Tag: VirtualTag {
 
     public var technology: Technology { .nfcF }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.felica.idm }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.felica.idm } }
 
     /// The current persistent state of the tag.
-    public var contents: Contents {
-        chip.withLock { $0.felica.state }
-    }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
+    public var contents: Contents { chip.withLock { $0.felica.state } }
 }
 
 /// The state machine of a Type 3 tag: framing, polling with slots, and a chip.
-struct Type3Chip: Sendable {
+struct Type3Chip: TagChip {
     var felica: any FeliCaChip
     private var random: SplitMix64
 
@@ -78,17 +66,13 @@ struct Type3Chip: Sendable {
         random = SplitMix64(identifier: felica.idm)
     }
 
-    mutating func losePower() {
-        felica.losePower()
-    }
+    mutating func losePower() { felica.losePower() }
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         guard let bytes = frame.payload(checkedBy: .nfcF), bytes.count >= 2, Int(bytes[0]) == bytes.count else {
             return nil
         }
-        if bytes[1] == 0x00 {
-            return bytes.count == 6 ? poll(bytes) : nil
-        }
+        if bytes[1] == 0x00 { return bytes.count == 6 ? poll(bytes) : nil }
         guard bytes.count >= 10, bytes[1] & 0x01 == 0 else { return nil }
         let idm = Array(bytes[2..<10])
         let number = idm[0] >> 4
@@ -206,9 +190,7 @@ struct FeliCaStatus: Error, Hashable {
         case wrongCode = 0xB2
     }
 
-    static func whole(_ code: UInt8) -> FeliCaStatus {
-        FeliCaStatus(flag1: 0xFF, flag2: code)
-    }
+    static func whole(_ code: UInt8) -> FeliCaStatus { FeliCaStatus(flag1: 0xFF, flag2: code) }
 
     /// An error in the block list: flag 1 has the bit of its position.
     static func block(_ position: Int, _ error: BlockError) -> FeliCaStatus {

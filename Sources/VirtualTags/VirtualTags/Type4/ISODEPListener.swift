@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The card's side of the half-duplex block protocol of ISO/IEC 14443-4, 7. It takes blocks, and returns blocks or
-/// complete messages.
+/// The card's side of the block protocol of ISO/IEC 14443-4, 7. It takes blocks, and returns blocks or messages.
 ///
 /// A card never recovers from errors by itself. It does not answer an invalid block, and the reader asks again.
 struct ISODEPListener: Sendable {
@@ -38,8 +37,7 @@ struct ISODEPListener: Sendable {
     /// Whether the current block has a CID. Then the answers have one too.
     private var usesCID = false
 
-    /// Creates the layer for a card that was just activated with a CID: FSC and FSD, and whether the card supports
-    /// CIDs.
+    /// Creates the layer for a card that was just activated, with FSC and FSD.
     init(cardFrameSize: Int, readerFrameSize: Int, cid: UInt8, supportsCID: Bool) {
         self.cardFrameSize = cardFrameSize
         self.readerFrameSize = readerFrameSize
@@ -61,21 +59,16 @@ struct ISODEPListener: Sendable {
         }
         usesCID = hasCID
         switch pcb & 0xC0 {
-        case 0x00 where pcb & 0x26 == 0x02:
-            return receiveInformation(Array(rest), isChained: pcb & 0x10 != 0)
+        case 0x00 where pcb & 0x26 == 0x02: return receiveInformation(Array(rest), isChained: pcb & 0x10 != 0)
         case 0x80 where pcb & 0x26 == 0x22 && rest.isEmpty:
             return receiveReady(isNegative: pcb & 0x10 != 0, number: pcb & 0x01)
-        case 0xC0 where pcb & 0x37 == 0x02 && rest.isEmpty:
-            return .halt(header(0xC2))
-        case 0xC0 where pcb & 0x37 == 0x32 && rest.count == 1:
-            return receiveExtension(rest.first ?? 0)
-        default:
-            return .silence
+        case 0xC0 where pcb & 0x37 == 0x02 && rest.isEmpty: return .halt(header(0xC2))
+        case 0xC0 where pcb & 0x37 == 0x32 && rest.count == 1: return receiveExtension(rest.first ?? 0)
+        default: return .silence
         }
     }
 
-    /// Returns the first block of the answer to a complete message, or of the waiting time extensions (1 to 59) to
-    /// request first.
+    /// Returns the first block of the answer to a message, or of the extensions (1 to 59) to request first.
     mutating func answer(_ message: [UInt8], extensions: [UInt8] = []) -> Action {
         answer = message
         sent = 0
@@ -95,9 +88,7 @@ struct ISODEPListener: Sendable {
             received = []
             return .silence
         }
-        if isChained {
-            return remember(.send(header(0xA2 | blockNumber)))
-        }
+        if isChained { return remember(.send(header(0xA2 | blockNumber))) }
         let message = received
         received = []
         return .process(message)
@@ -137,7 +128,5 @@ struct ISODEPListener: Sendable {
     }
 
     /// Returns the bytes before a block's information: the PCB, and the CID if the request had one.
-    private func header(_ pcb: UInt8) -> [UInt8] {
-        usesCID ? [pcb | 0x08, cid] : [pcb]
-    }
+    private func header(_ pcb: UInt8) -> [UInt8] { usesCID ? [pcb | 0x08, cid] : [pcb] }
 }

@@ -34,9 +34,8 @@ struct NFCBListener: Sendable {
     private var random: SplitMix64
     private(set) var state = State.idle
 
-    /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information: bit rates,
-    /// frame size and protocol type, FWI and options, which say whether the first byte of the application data is the
-    /// family.
+    /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information, which say
+    /// whether the first byte of the application data is the family.
     init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
         self.pupi = pupi
         atqb = [0x50] + pupi + applicationData + protocolInfo
@@ -46,34 +45,24 @@ struct NFCBListener: Sendable {
     }
 
     /// Resets the state, like a loss of power.
-    mutating func reset() {
-        state = .idle
-    }
+    mutating func reset() { state = .idle }
 
     /// Goes to HALT, like after S(DESELECT).
-    mutating func halt() {
-        state = .halt
-    }
+    mutating func halt() { state = .halt }
 
     /// Handles a frame. A frame with a wrong checksum is ignored.
     mutating func receive(_ frame: Frame) -> Outcome {
         guard let bytes = frame.payload(checkedBy: .nfcB), let first = bytes.first else { return .silence }
         if state == .active { return .block(bytes) }
-        if first == 0x05, bytes.count == 3 {
-            return receiveRequest(family: bytes[1], parameter: bytes[2])
-        }
-        if first & 0x0F == 0x05, bytes.count == 1 {
-            return receiveSlotMarker(slot: Int(first >> 4) + 1)
-        }
+        if first == 0x05, bytes.count == 3 { return receiveRequest(family: bytes[1], parameter: bytes[2]) }
+        if first & 0x0F == 0x05, bytes.count == 1 { return receiveSlotMarker(slot: Int(first >> 4) + 1) }
         guard state == .readyDeclared, bytes.count >= 5, Array(bytes[1..<5]) == pupi else { return .silence }
         switch first {
         case 0x50 where bytes.count == 5:
             state = .halt
             return .answer([0x00])
-        case 0x1D where bytes.count >= 9:
-            return receiveAttribute(bytes)
-        default:
-            return .silence
+        case 0x1D where bytes.count >= 9: return receiveAttribute(bytes)
+        default: return .silence
         }
     }
 

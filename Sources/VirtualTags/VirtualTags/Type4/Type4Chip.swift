@@ -2,7 +2,7 @@
 import TagLink
 
 /// The state machine of a Type 4 tag: activation, ISO-DEP, and a card above them.
-struct Type4Chip: Sendable {
+struct Type4Chip: TagChip {
     /// The activation; one of the two is nil.
     private var listenerA: NFCAListener?
     private var listenerB: NFCBListener?
@@ -63,7 +63,7 @@ struct Type4Chip: Sendable {
     }
 
     mutating func losePower() {
-        listenerA?.reset()
+        listenerA?.losePower()
         listenerB?.reset()
         endProtocol()
         applyConfiguration()
@@ -97,10 +97,8 @@ struct Type4Chip: Sendable {
 
     private mutating func activateA(_ outcome: NFCAListener.Outcome) -> TagAnswer? {
         switch outcome {
-        case .silence:
-            return nil
-        case .answer(let answer), .woken(let answer):
-            return TagAnswer(answer)
+        case .silence: return nil
+        case .answer(let answer), .woken(let answer): return TagAnswer(answer)
         case .command(let command) where command.count == 2 && command[0] == 0xE0 && command[1] & 0x0F != 15:
             begin(cid: command[1] & 0x0F, readerFrameSize: Type4FrontEnd.frameSize(command[1] >> 4))
             allowsSelection = true
@@ -131,10 +129,8 @@ struct Type4Chip: Sendable {
 
     private mutating func activateB(_ outcome: NFCBListener.Outcome, _ injectedFault: InjectedFault?) -> TagAnswer? {
         switch outcome {
-        case .silence:
-            return nil
-        case .answer(let answer):
-            return TagAnswer(Frame(answer))
+        case .silence: return nil
+        case .answer(let answer): return TagAnswer(Frame(answer))
         case .activated(let cid, let readerFrameSize, let message):
             begin(cid: cid, readerFrameSize: readerFrameSize)
             // A card that does not support CIDs answers 0 (ISO/IEC 14443-3, 7.11).
@@ -142,8 +138,7 @@ struct Type4Chip: Sendable {
             guard !message.isEmpty else { return TagAnswer(Frame([own])) }
             let answer = card.process(message, injectedFault: injectedFault)
             return TagAnswer(Frame([own] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
-        case .block(let block):
-            return exchange(block, injectedFault)
+        case .block(let block): return exchange(block, injectedFault)
         }
     }
 
@@ -162,21 +157,18 @@ struct Type4Chip: Sendable {
     /// Passes a block to ISO-DEP, and complete messages to the card.
     private mutating func exchange(_ block: [UInt8], _ injectedFault: InjectedFault?) -> TagAnswer? {
         switch blocks?.receive(block) {
-        case nil, .silence:
-            return nil
+        case nil, .silence: return nil
         case .send(let block):
             let work = remainingWork
             remainingWork = .zero
             return TagAnswer(Frame(block), workTime: work)
-        case .extend(let block, let multiplier):
-            return extend(block, multiplier, isWrite: false)
+        case .extend(let block, let multiplier): return extend(block, multiplier, isWrite: false)
         case .halt(let block):
             endProtocol()
             _ = listenerA?.receive(Frame([0x50, 0x00]))
             listenerB?.halt()
             return TagAnswer(Frame(block))
-        case .process(let message):
-            return answer(with: card.process(message, injectedFault: injectedFault))
+        case .process(let message): return answer(with: card.process(message, injectedFault: injectedFault))
         }
     }
 
@@ -198,10 +190,8 @@ struct Type4Chip: Sendable {
         case .send(let block):
             remainingWork = .zero
             return TagAnswer(Frame(block), workTime: answer.workTime, isWrite: answer.isWrite)
-        case .extend(let block, let multiplier):
-            return extend(block, multiplier, isWrite: answer.isWrite)
-        default:
-            return nil
+        case .extend(let block, let multiplier): return extend(block, multiplier, isWrite: answer.isWrite)
+        default: return nil
         }
     }
 

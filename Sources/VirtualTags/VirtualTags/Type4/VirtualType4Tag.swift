@@ -13,25 +13,19 @@ public import TagLink
 /// bit rates that PPS selects if the ATS offers them; the airtime in a virtual field is always that of 106 kbit/s.
 ///
 /// If a fault plan refuses a command, the answer is 6400 (execution error); for a write it is 6581 (memory failure).
-public final class VirtualType4Tag: VirtualTag {
+public final class VirtualType4Tag: ChipTag {
     public let technology: Technology
     /// The tag's activation data.
     public let frontEnd: Type4FrontEnd
-    private let chip: Locked<Type4Chip>
+    let chip: Locked<Type4Chip>
 
-    /// Creates a tag.
-    ///
-    /// - Parameters:
-    ///     - card: the card.
-    ///     - frontEnd: the activation data; nil for an NXP Type 4A tag with 256-byte frames and no special options.
-    ///     - changesRandomUID: whether a random UID (4 bytes that start with 08) changes at each power-up.
+    /// Creates a tag. The activation data are by default those of an NXP Type 4A tag with 256-byte frames and no
+    /// special options. A random UID (4 bytes that start with 08) can change at each power-up.
     public init(card: any Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
         let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
         self.frontEnd = frontEnd
         switch frontEnd {
-        case .nfcA(let uid, _, _, _):
-            precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
-            technology = .nfcA
+        case .nfcA: technology = .nfcA
         case .nfcB(let pupi, let data, let info):
             precondition(
                 pupi.count == 4 && data.count == 4 && info.count == 3,
@@ -50,17 +44,7 @@ public final class VirtualType4Tag: VirtualTag {
     public var identifier: [UInt8] { frontEnd.identifier }
 
     /// A copy of the card in its current state, including its memory.
-    public var card: any Card {
-        chip.withLock { $0.card }
-    }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
-    }
+    public var card: any Card { chip.withLock { $0.card } }
 }
 
 extension Type4FrontEnd {
@@ -73,8 +57,7 @@ extension Type4FrontEnd {
 }
 
 extension VirtualType4Tag {
-    /// Creates a tag with a scripted card. It has a random UID, so that readers don't take it for a known
-    /// manufacturer's card.
+    /// Creates a tag with a scripted card, and a random UID, so that it isn't taken for a known manufacturer's card.
     public convenience init(card: ScriptedCard) {
         var generator = SystemRandomNumberGenerator()
         self.init(card: card, frontEnd: .randomUID(using: &generator))
@@ -159,5 +142,96 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
     /// Returns the frame size for a code, FSDI or FSCI.
     static func frameSize(_ code: UInt8) -> Int {
         NFCBListener.frameSizes[min(Int(code), NFCBListener.frameSizes.count - 1)]
+    }
+}
+
+/// The persistent state of a Type 4 tag, as stored in an image.
+public struct Type4Contents: Sendable, Hashable {
+    /// The kind of the card, with its contents.
+    public indirect enum Kind: Sendable, Hashable {
+        /// A generic NDEF application: its files by identifier, including the capability container E103.
+        case ndef(files: [UInt16: [UInt8]])
+        case desfire(DESFireContents)
+        case ntag424(NTAG424Contents)
+        /// An electronic travel document.
+        case emrtd(EMRTDContents)
+        /// A payment card, with the data that a dump contains.
+        case emv(EMVContents)
+        /// An NXP card of which only the activation and the version are known.
+        case version(VersionCardContents)
+        /// A card of which only the activation is known. It has no applications.
+        case unspecified
+    }
+
+    /// The tag's activation.
+    public var frontEnd: Type4FrontEnd
+    /// The kind of the card, with its contents.
+    public var kind: Kind
+
+    /// Creates contents.
+    public init(frontEnd: Type4FrontEnd, kind: Kind) {
+        self.frontEnd = frontEnd
+        self.kind = kind
+    }
+
+    /// The product's name, such as `DESFire EV1`.
+    public var product: String {
+        switch kind {
+        case .ndef: "generic Type 4"
+        case .desfire(let contents): contents.generation.name
+        case .ntag424: "NTAG 424 DNA"
+        case .emrtd: "eMRTD"
+        case .emv: "EMV card"
+        case .version(let contents): contents.family.rawValue
+        case .unspecified: "generic ISO 14443-4"
+        }
+    }
+
+    /// The UID, or the PUPI of a Type 4B tag.
+    public var identifier: [UInt8] { frontEnd.identifier }
+}
+
+extension VirtualType4Tag {
+    /// Creates a tag with contents from an image.
+    public convenience init(_ contents: Type4Contents) {
+        let card: any Card =
+            switch contents.kind {
+            case .ndef(let files): ApplicationCard([NDEFApplication(files: files)])
+            case .desfire(let desfire): DESFireCard(desfire)
+            case .ntag424(let ntag424): NTAG424Card(ntag424)
+            case .emrtd(let emrtd): EMRTDCard(emrtd)
+            case .emv(let emv): EMVCard(emv)
+            case .version(let version): VersionCard(version)
+            case .unspecified: ApplicationCard([])
+            }
+        self.init(card: card, frontEnd: contents.frontEnd)
+    }
+
+    /// The tag's current persistent state; nil for a card that can't be stored in an image, such as a scripted one.
+    public var contents: Type4Contents? {
+        let kind: Type4Contents.Kind
+        var frontEnd = frontEnd
+        switch card {
+        case let card as DESFireCard:
+            var contents = card.contents
+            // A card with an ATS from SET CONFIGURATION is activated with that ATS.
+            if case .nfcA(let uid, let atqa, let sak, _) = frontEnd, let ats = contents.configuration.answerToSelect {
+                frontEnd = .nfcA(uid: uid, atqa: atqa, sak: sak, ats: ats)
+                contents.configuration.answerToSelect = nil
+            }
+            kind = .desfire(contents)
+        case let card as NTAG424Card: kind = .ntag424(card.contents)
+        case let card as EMRTDCard: kind = .emrtd(card.contents)
+        case let card as EMVCard: kind = .emv(card.contents)
+        case let card as VersionCard: kind = .version(card.contents)
+        case let card as ApplicationCard where card.applications.isEmpty: kind = .unspecified
+        case let card as ApplicationCard:
+            guard card.applications.count == 1, let application = card.applications.first as? NDEFApplication else {
+                return nil
+            }
+            kind = .ndef(files: application.files)
+        default: return nil
+        }
+        return Type4Contents(frontEnd: frontEnd, kind: kind)
     }
 }

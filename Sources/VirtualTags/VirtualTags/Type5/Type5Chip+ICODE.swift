@@ -44,8 +44,7 @@ extension Type5Chip {
         }
     }
 
-    /// Throws if a command for a single tag has no address. The available excerpts do not say how the chip refuses
-    /// this.
+    /// Throws if a command for a single tag has no address. How the chip refuses this is not known.
     private func checkDirected(_ request: Type5Request) throws(Type5Error) {
         guard request.isDirected else { throw .unknown }
     }
@@ -220,8 +219,7 @@ extension Type5Chip {
         return Type5Reply(length == 0 ? own : Self.alarm)
     }
 
-    /// PASSWORD PROTECT EAS/AFI, after the password was given. The option flag selects EAS or AFI. This can't be
-    /// undone.
+    /// PASSWORD PROTECT EAS/AFI, after the password was given. The option flag selects EAS or AFI. It is permanent.
     private mutating func protectSurveillance(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.isEmpty else { throw .notRecognised }
         guard presentedPasswords.contains(Self.password) else { throw .unknown }

@@ -4,7 +4,7 @@ import TagLink
 /// The state machine of a Type 5 tag: it takes a frame and returns the answer.
 ///
 /// The states are those of ISO/IEC 15693-3, 7.2: READY, QUIET and SELECTED.
-struct Type5Chip: Sendable {
+struct Type5Chip: TagChip {
     enum State: Sendable {
         case ready, quiet, selected
     }
@@ -83,9 +83,7 @@ struct Type5Chip: Sendable {
         delayed = nil
         guard !isMute, !isDead, let bytes = frame.payload(checkedBy: .nfcV), let request = Type5Request(bytes),
             isHandled(request)
-        else {
-            return nil
-        }
+        else { return nil }
         if request.isInventory { return receiveInventory(request) }
         guard isAddressed(request) else { return nil }
         switch request.command {
@@ -100,13 +98,11 @@ struct Type5Chip: Sendable {
             state = .ready
             contents.protection.isPersistentlyQuiet = false
             return TagAnswer(Frame([0x00]))
-        default:
-            return execute(request, injectedFault)
+        default: return execute(request, injectedFault)
         }
     }
 
-    /// Returns whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends the selection
-    /// of this one.
+    /// Returns whether a request is for this tag (ISO/IEC 15693-3, 7.3.1). A SELECT of another tag ends this selection.
     private mutating func isAddressed(_ request: Type5Request) -> Bool {
         if let code = request.manufacturer, code != contents.uid[1] { return false }
         if let named = request.address {
@@ -118,8 +114,7 @@ struct Type5Chip: Sendable {
         return request.isForSelected ? state == .selected : state != .quiet
     }
 
-    /// A frame without content: the next slot of an inventory, or the time for a delayed answer to a write. It has no
-    /// checksum.
+    /// A frame without content or checksum: the next slot of an inventory, or the time for a delayed answer to a write.
     private mutating func receiveEndOfFrame() -> TagAnswer? {
         if let answer = delayed {
             delayed = nil
@@ -142,8 +137,7 @@ struct Type5Chip: Sendable {
         let reply = Result { () throws(Type5Error) in try self.reply(to: request) }
         tear = nil
         switch reply {
-        case .failure(let error):
-            return isMute ? nil : TagAnswer(Frame([0x01, error.rawValue]))
+        case .failure(let error): return isMute ? nil : TagAnswer(Frame([0x01, error.rawValue]))
         case .success(let reply) where reply.programmedBlocks > 0:
             if case .writeRefusal(let code) = injectedFault {
                 self = before
@@ -152,10 +146,8 @@ struct Type5Chip: Sendable {
             // Nothing of the write remains.
             if injectedFault == .powerCut(.old) { self = before }
             return acknowledge(reply, waitsForEnd: request.option && !reply.ignoresOption)
-        case .success(let reply) where reply.isSilent:
-            return nil
-        case .success(let reply):
-            return TagAnswer(Frame([0x00] + reply.data))
+        case .success(let reply) where reply.isSilent: return nil
+        case .success(let reply): return TagAnswer(Frame([0x00] + reply.data))
         }
     }
 
@@ -184,8 +176,7 @@ struct Type5Chip: Sendable {
         case 0x21, 0x31:
             let block = try number(&rest, isExtended)
             return try writeBlocks(block, count: 1, Array(rest))
-        case 0x22, 0x32:
-            return try lockBlock(try number(&rest, isExtended, last: true))
+        case 0x22, 0x32: return try lockBlock(try number(&rest, isExtended, last: true))
         case 0x23, 0x33:
             let block = try number(&rest, isExtended)
             return try readBlocks(block, count: try number(&rest, isExtended, last: true) + 1, withSecurity: option)
@@ -207,8 +198,7 @@ struct Type5Chip: Sendable {
         case 0x3B:
             guard rest.count == 1, let requested = rest.first else { throw .notRecognised }
             return extendedSystemInformation(requested)
-        default:
-            throw .notSupported
+        default: throw .notSupported
         }
     }
 
@@ -273,8 +263,7 @@ struct Type5Request: Sendable {
     var parameters: [UInt8]
 
     var isInventory: Bool { flags & 0x04 != 0 }
-    /// In an inventory, this flag means that a family is given. Otherwise it means that the request is for the selected
-    /// tag.
+    /// In an inventory, this flag means that a family is given; otherwise, that the request is for the selected tag.
     var isForSelected: Bool { !isInventory && flags & 0x10 != 0 }
     var namesFamily: Bool { isInventory && flags & 0x10 != 0 }
     var hasOneSlot: Bool { isInventory && flags & 0x20 != 0 }
@@ -305,8 +294,7 @@ struct Type5Reply: Sendable {
     var data: [UInt8]
     /// The number of programmed blocks; 0 when the memory has not changed.
     var programmedBlocks: Int
-    /// Whether the answer is sent at once even if the option flag is set, because the flag has another meaning for this
-    /// command.
+    /// Whether the answer is sent at once even with the option flag, which has another meaning for this command.
     var ignoresOption: Bool
     var isSilent: Bool
 
@@ -336,4 +324,105 @@ enum Type5Error: UInt8, Error {
     case notLocked = 0x14
     /// Reading the block is not allowed. Only ST's products use this code.
     case readProtected = 0x15
+}
+
+/// INVENTORY (ISO/IEC 15693-3, 8), and the manufacturers' commands that do the same with another answer.
+///
+/// A real chip answers the fast commands at twice the data rate. In a virtual field they take the usual airtime.
+extension Type5Chip {
+    private enum Kind {
+        case identifier
+        /// Blocks; with the option flag, after the part of the UID that is not in the mask.
+        case blocks
+    }
+
+    private func kind(of request: Type5Request) -> Kind? {
+        let features = product.features
+        if let code = request.manufacturer, code != contents.uid[1] { return nil }
+        switch request.command {
+        case 0x01: return .identifier
+        case 0xA0 where features.contains(.passwords), 0xA1 where features.contains(.passwords): return .blocks
+        // ST25TV: INVENTORY INITIATED and INVENTORY READ, and their fast versions.
+        case 0xD1 where features.contains(.tagConfiguration), 0xC1 where features.contains(.tagConfiguration):
+            return isInitiated ? .identifier : nil
+        case 0xD3 where features.contains(.tagConfiguration), 0xD4 where features.contains(.tagConfiguration):
+            return .blocks
+        default: return nil
+        }
+    }
+
+    /// Answers in the slot that is given by the UID's bits after the mask. On an error the tag does not answer.
+    mutating func receiveInventory(_ request: Type5Request) -> TagAnswer? {
+        guard let kind = kind(of: request), state != .quiet else { return nil }
+        var rest = request.parameters[...]
+        if request.namesFamily {
+            guard let family = rest.popFirst(), matches(family) else { return nil }
+        }
+        guard var length = rest.popFirst().map(Int.init) else { return nil }
+        var options: Options?
+        if case .blocks = kind, product.features.contains(.pages), length & 0x80 != 0 {
+            length &= 0x7F
+            guard let byte = rest.popFirst() else { return nil }
+            options = Options(rawValue: byte)
+        }
+        let slotBits = request.hasOneSlot ? 0 : 4
+        let maskSize = (length + 7) / 8
+        guard length + slotBits <= 64, rest.count >= maskSize,
+            address.startsWithBits(length, of: Array(rest.prefix(maskSize)))
+        else { return nil }
+        rest = rest.dropFirst(maskSize)
+        let identified = options?.contains(.wholeIdentifier) == true ? 0 : (length + slotBits) / 8
+        var data: [UInt8] = [0x00]
+        switch kind {
+        case .identifier:
+            guard rest.isEmpty else { return nil }
+            data += [contents.dsfid] + address
+        case .blocks:
+            if options?.contains(.surveillance) == true, !contents.isSurveillanceSet { return nil }
+            if options != nil || request.option { data += address.dropFirst(identified) }
+            if options?.contains(.noBlocks) == true {
+                guard rest.isEmpty else { return nil }
+            } else {
+                guard rest.count == 2, let first = rest.popFirst(), let count = rest.popFirst(),
+                    let blocks = try? readBlocks(Int(first), count: Int(count) + 1, withSecurity: false)
+                else { return nil }
+                data += blocks.data
+            }
+        }
+        if options?.contains(.quiet) == true {
+            state = .quiet
+            contents.protection.isPersistentlyQuiet = options?.contains(.persistentlyQuiet) == true
+        }
+        return answer(Frame(data), inSlotAfter: length, hasOneSlot: request.hasOneSlot)
+    }
+
+    private mutating func answer(_ frame: Frame, inSlotAfter length: Int, hasOneSlot: Bool) -> TagAnswer? {
+        guard !hasOneSlot else { return TagAnswer(frame) }
+        let uid = UInt64(bytes: address.reversed())
+        let slot = Int(uid >> length & 0x0F)
+        slots = (slot, 0, frame)
+        return slot == 0 ? TagAnswer(frame) : nil
+    }
+
+    /// Returns whether a family is for this tag. 0 in either half stands for any value (ISO/IEC 15693-3, 6).
+    private func matches(_ family: UInt8) -> Bool {
+        (family & 0xF0 == 0 || family & 0xF0 == contents.afi & 0xF0)
+            && (family & 0x0F == 0 || family & 0x0F == contents.afi & 0x0F)
+    }
+}
+
+/// The extended options of INVENTORY READ on ICODE SLIX2 (SL2S2602 data sheet, table 47).
+///
+/// Two details come from that table alone: the UID is always part of the answer, and the persistent option adds to the
+/// option of quiet. Table 48, with more about the latter, was not available.
+private struct Options: OptionSet {
+    let rawValue: UInt8
+    /// Only tags with a set surveillance bit answer.
+    static let surveillance = Options(rawValue: 0x01)
+    /// The whole UID, and not only the part that is not in the mask.
+    static let wholeIdentifier = Options(rawValue: 0x02)
+    /// No blocks in the answer, and no block numbers in the request.
+    static let noBlocks = Options(rawValue: 0x10)
+    static let quiet = Options(rawValue: 0x20)
+    static let persistentlyQuiet = Options(rawValue: 0x40)
 }

@@ -16,10 +16,10 @@ public import TagLink
 /// Passwords, protected pages, privacy and destruction of ICODE SLIX2 are modelled. So are areas, passwords, kill and
 /// untraceable mode of ST25TV, and areas, passwords and the mailbox of ST25DV. For its host, use ``putMessage(_:)`` and
 /// ``takeMessage()``.
-public final class VirtualType5Tag: VirtualTag {
+public final class VirtualType5Tag: ChipTag {
     /// The product.
     public let product: Type5Product
-    private let chip: Locked<Type5Chip>
+    let chip: Locked<Type5Chip>
 
     /// Creates a tag with the given contents. The UID must have 8 bytes, and the memory must fit into the product.
     public init(_ contents: Type5Contents) {
@@ -51,14 +51,10 @@ public final class VirtualType5Tag: VirtualTag {
 
     public var technology: Technology { .nfcV }
 
-    public var identifier: [UInt8] {
-        chip.withLock { $0.contents.uid }
-    }
+    public var identifier: [UInt8] { chip.withLock { $0.contents.uid } }
 
     /// The current persistent state of the tag.
-    public var contents: Type5Contents {
-        chip.withLock { $0.contents }
-    }
+    public var contents: Type5Contents { chip.withLock { $0.contents } }
 
     /// Puts a message of 1 to 256 bytes into the mailbox of an ST25DV, like its host over I2C. Returns false while the
     /// mailbox is off, or while another message was not read yet.
@@ -73,14 +69,6 @@ public final class VirtualType5Tag: VirtualTag {
             guard chip.mailbox.holdsMessageForHost else { return nil }
             return chip.mailbox.read(0..<chip.mailbox.message.count, by: .host)
         }
-    }
-
-    public func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
-        chip.withLock { $0.receive(request, injectedFault: injectedFault) }
-    }
-
-    public func losePower() {
-        chip.withLock { $0.losePower() }
     }
 }
 
@@ -173,11 +161,9 @@ public struct Type5Contents: Sendable, Hashable {
 public struct ICODEProtection: Sendable, Hashable {
     /// What the read and the write password protect on the two pages of SLIX2, as set with PROTECT PAGE.
     public struct Condition: OptionSet, Sendable, Hashable {
-        public let rawValue: UInt8
+        public var rawValue: UInt8
 
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The lower page needs the read password.
         public static let readLow = Condition(rawValue: 0x01)

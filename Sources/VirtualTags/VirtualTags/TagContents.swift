@@ -1,5 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The persistent state of a tag of any type.
+public indirect enum TagContents: Sendable, Hashable {
+    case type1(Type1Contents)
+    case type2(Type2Contents)
+    case type3(VirtualType3Tag.Contents)
+    case type4(Type4Contents)
+    case type5(Type5Contents)
+    case classic(ClassicContents)
+    case nfcA(NFCAContents)
+
+    /// Creates the contents from the current state of a virtual tag; nil for a tag that can't be stored in an image.
+    public init?(of tag: any VirtualTag) {
+        switch tag {
+        case let tag as VirtualType1Tag: self = .type1(tag.contents)
+        case let tag as VirtualType2Tag: self = .type2(tag.contents)
+        case let tag as VirtualType3Tag: self = .type3(tag.contents)
+        case let tag as VirtualType4Tag:
+            guard let contents = tag.contents else { return nil }
+            self = .type4(contents)
+        case let tag as VirtualType5Tag: self = .type5(tag.contents)
+        case let tag as ClassicTag: self = .classic(tag.contents)
+        case let tag as NFCATag: self = .nfcA(tag.contents)
+        default: return nil
+        }
+    }
+
+    /// Creates a virtual tag with these contents.
+    public func makeTag() -> any VirtualTag {
+        switch self {
+        case .type1(let contents): VirtualType1Tag(contents)
+        case .type2(let contents): VirtualType2Tag(contents)
+        case .type3(let contents): VirtualType3Tag(contents)
+        case .type4(let contents): VirtualType4Tag(contents)
+        case .type5(let contents): VirtualType5Tag(contents)
+        case .classic(let contents): ClassicTag(contents)
+        case .nfcA(let contents): NFCATag(contents)
+        }
+    }
+
+    /// The NFC Forum platform of the tag, 1 to 5; nil for a tag of none of them, such as a MIFARE Classic.
+    public var tagType: Int? {
+        switch self {
+        case .type1: 1
+        case .type2: 2
+        case .type3: 3
+        case .type4: 4
+        case .type5: 5
+        case .classic, .nfcA: nil
+        }
+    }
+
+    /// The product's name, such as `NTAG215`.
+    public var product: String {
+        switch self {
+        case .type1(let contents): contents.product.rawValue
+        case .type2(let contents): contents.product.name
+        case .type3(.liteS): "FeliCa Lite-S"
+        case .type3(.standard(let contents)): contents.systems.map(\.code) == [0x12FC] ? "generic Type 3" : "FeliCa"
+        case .type4(let contents): contents.product
+        case .type5(let contents): contents.product.name
+        case .classic(let contents): contents.product.rawValue
+        case .nfcA: "generic NFC-A"
+        }
+    }
+
+    /// The UID, the IDm of a Type 3 tag, or the PUPI of a Type 4B tag.
+    public var uid: [UInt8] {
+        switch self {
+        case .type1(let contents): contents.uid
+        case .type2(let contents): contents.uid
+        case .type3(.liteS(let contents)): contents.idm
+        case .type3(.standard(let contents)): contents.idm
+        case .type4(let contents): contents.identifier
+        case .type5(let contents): contents.uid
+        case .classic(let contents): contents.uid
+        case .nfcA(let contents): contents.uid
+        }
+    }
+
+    /// The contents of a Type 2 tag; nil for other types.
+    public var type2: Type2Contents? { if case .type2(let contents) = self { contents } else { nil } }
+}
+
+extension TagContents {
+    /// Whether the contents include secrets: keys, passwords, a travel document or a payment card.
+    ///
+    /// Passwords and keys of new products are not secret. Neither are zeros, which dumps have for unreadable data.
+    public var holdsSecrets: Bool {
+        switch self {
+        case .type1, .nfcA: false
+        case .type2(let contents): contents.holdsSecrets
+        case .type3(.liteS(let contents)): contents.cardKey.contains { $0 != 0 }
+        case .type3(.standard(let contents)): contents.systems.contains(where: \.holdsSecrets)
+        case .type4(let contents): contents.holdsSecrets
+        case .type5(let contents): contents.holdsSecrets
+        case .classic(let contents): contents.holdsSecrets
+        }
+    }
+}
+
+extension ClassicContents {
+    /// Whether a sector has a key other than FFFFFFFFFFFF, the key of a new tag.
+    fileprivate var holdsSecrets: Bool {
+        keyRanges.contains { range in
+            let key = memory[range.clamped(to: memory.indices)]
+            return key.contains { $0 != 0 } && key.contains { $0 != 0xFF }
+        }
+    }
+}
+
+extension Type2Contents {
+    /// Whether a password or a key differs from that of a new tag.
+    fileprivate var holdsSecrets: Bool {
+        secretPages.contains { page in
+            guard memory.count >= 4 * page + 4 else { return false }
+            let now = Array(memory[4 * page..<4 * page + 4])
+            return now.contains { $0 != 0 } && now != product.factoryConfiguration[page]
+        }
+    }
+}
+
+extension Type4Contents {
+    fileprivate var holdsSecrets: Bool {
+        switch kind {
+        case .ndef, .version, .unspecified: false
+        case .desfire(let contents):
+            ([contents.masterKey] + contents.applications.flatMap(\.keys)).contains { !$0.isZero }
+        case .ntag424(let contents): contents.keys.contains { !$0.isZero }
+        // The data of a person, or the number of a payment card.
+        case .emrtd, .emv: true
+        }
+    }
+}
+
+extension FeliCaSystem {
+    fileprivate var holdsSecrets: Bool {
+        ([key ?? []] + nodeKeys.values).contains { $0.contains { $0 != 0 } }
+    }
+}
+
+extension DESFireKey {
+    /// Whether the key is that of a new card. The version is ignored.
+    fileprivate var isZero: Bool { bytes == Self.zero(kind, version: version).bytes }
+}
+
+extension Type5Contents {
+    fileprivate var holdsSecrets: Bool {
+        let delivered = Type5Contents(blank: product).passwords
+        return passwords.contains { $0.value != 0 && $0.value != delivered[$0.key] }
+            || settings.passwords.contains { $0.contains { $0 != 0 } }
+    }
+}
+
 /// A product of any type with a virtual model. Creates it as delivered, or formatted for NDEF.
 ///
 /// ```swift
@@ -50,10 +203,9 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// The product of this name, whatever its case, spaces and hyphens, and with `u` for `µ`.
-    ///
-    /// - Parameter name: a name as in ``name``, or a short form without `MIFARE`, `MIFARE Ultralight EV1` or `ICODE`,
-    ///   such as `Ultralight C`, `UL21`, `Classic 1K` or `SLIX`.
+    /// The product of a name as in ``name``, whatever its case, spaces and hyphens, and with `u` for `µ`; or of a short
+    /// form without `MIFARE`, `MIFARE Ultralight EV1` or `ICODE`, such as `Ultralight C`, `UL21`, `Classic 1K` or
+    /// `SLIX`.
     public init?(named name: String) {
         let wanted = ProductName(name)
         let families = ["mifare", "mifareultralightev1", "icode"]
@@ -98,11 +250,9 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
 
     private static let defaultSize = 1024
 
-    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message.
-    ///
-    /// - Parameters:
-    ///     - uid: the UID, with one of the ``identifierLengths``; nil for a random one that the product could have.
-    ///     - size: a size within ``sizes``, rounded up to whole blocks; nil for 1024.
+    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message. The UID is by
+    /// default a random one that the product could have; the size, within ``sizes`` and rounded up to whole blocks, is
+    /// 1024.
     public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
         var generator = SystemRandomNumberGenerator()
         let uid = uid ?? identifier(using: &generator)
@@ -117,8 +267,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
             return .type3(.standard(FeliCaStandardContents(idm: uid, systems: [system])))
         case .genericType4A:
             return Self.generic(.nfcA(uid: uid, ats: [0x05, 0x78, 0x80, 0x70, 0x02]), size: size)
-        case .genericType4B:
-            return Self.generic(.nfcB(pupi: uid), size: size)
+        case .genericType4B: return Self.generic(.nfcB(pupi: uid), size: size)
         case .desfire(let size):
             return Self.card(uid, ats: [0x06, 0x75, 0x77, 0x81, 0x02, 0x80], .desfire(.ndef(uid: uid, size: size)))
         case .ntag424:
