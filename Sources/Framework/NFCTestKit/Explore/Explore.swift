@@ -44,21 +44,11 @@ public func explore(
     reader: TestReader = .ofProcess,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
 ) async throws -> ExplorationReport {
-    let settings = Explorer.Settings(
-        tags: try await prepared(tags, seed: seed),
-        app: app,
-        seed: seed,
-        limit: limit,
-        grace: grace,
-        busyPolicy: busyPolicy,
-        invariants: invariants,
-        reader: reader
-    )
-    var explorer = Explorer(settings) { field in
+    let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
+    return try await Explorer.explore(exploration, settings, invariants) { field in
         try await flow(field)
         return nil
     }
-    return try await explorer.explore(exploration)
 }
 
 /// Runs a flow that returns a value without faults, then again with each fault of an exploration.
@@ -72,17 +62,6 @@ public func explore(
 /// }
 /// ```
 ///
-/// - Parameters:
-///   - exploration: the faults.
-///   - tags: the tags that are near from the start.
-///   - app: the app's property list and entitlements.
-///   - seed: the source of everything random.
-///   - limit: the field's time limit of a run. A run that has not ended by then is abandoned, and fails.
-///   - grace: how long nothing has to happen, in real time, before a session's time limit may pass.
-///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
-///   - invariants: what has to hold after each run.
-///   - reader: the reader on which the test runs.
-///   - flow: the code to explore. It must not keep state from one run to the next.
 /// - Returns: the number of runs, and what the first one did.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult
@@ -98,26 +77,8 @@ public func explore<Value: Equatable & Sendable>(
     reader: TestReader = .ofProcess,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
 ) async throws -> ExplorationReport {
-    let settings = Explorer.Settings(
-        tags: try await prepared(tags, seed: seed),
-        app: app,
-        seed: seed,
-        limit: limit,
-        grace: grace,
-        busyPolicy: busyPolicy,
-        invariants: invariants,
-        reader: reader
-    )
-    var explorer = Explorer(settings) { field in FlowResult(try await flow(field)) }
-    return try await explorer.explore(exploration)
-}
-
-private func prepared(_ tags: [TagSpec], seed: UInt64) async throws(FieldError) -> [TagSpec] {
-    var prepared: [TagSpec] = []
-    for (index, tag) in tags.enumerated() {
-        prepared.append(try await tag.prepared(seed: seed &+ UInt64(index)))
-    }
-    return prepared
+    let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
+    return try await Explorer.explore(exploration, settings, invariants) { FlowResult(try await flow($0)) }
 }
 
 /// The faults with which a flow is run, one after the other.

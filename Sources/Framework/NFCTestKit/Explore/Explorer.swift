@@ -3,18 +3,6 @@ import NFCSessions
 
 /// Makes the runs of an exploration.
 struct Explorer {
-    /// The common settings of all runs.
-    struct Settings {
-        var tags: [TagSpec]
-        var app: AppProperties?
-        var seed: UInt64
-        var limit: Duration
-        var grace: Duration?
-        var busyPolicy: SessionArbiter.BusyPolicy
-        var invariants: [Invariant]
-        var reader: TestReader
-    }
-
     /// A run, and further results of its field.
     private struct Made {
         var run: FlowRun
@@ -26,7 +14,8 @@ struct Explorer {
         var objects: LivingObjects
     }
 
-    private let settings: Settings
+    private let settings: FieldSettings
+    private let invariants: [Invariant]
     private let flow: @Sendable (TestField) async throws -> FlowResult?
 
     private var runs = 0
@@ -44,12 +33,31 @@ struct Explorer {
     /// Whether any run had work that can't be counted: other threads, timers, sockets.
     private var hasUncounted = false
 
-    init(_ settings: Settings, flow: @escaping @Sendable (TestField) async throws -> FlowResult?) {
+    static func explore(
+        _ exploration: Exploration,
+        _ settings: FieldSettings,
+        _ invariants: [Invariant],
+        _ flow: @escaping @Sendable (TestField) async throws -> FlowResult?
+    ) async throws -> ExplorationReport {
+        var settings = settings
+        for (index, tag) in settings.tags.enumerated() {
+            settings.tags[index] = try await tag.prepared(seed: settings.seed &+ UInt64(index))
+        }
+        var explorer = Explorer(settings: settings, invariants: invariants, flow: flow)
+        return try await explorer.explore(exploration)
+    }
+
+    private init(
+        settings: FieldSettings,
+        invariants: [Invariant],
+        flow: @escaping @Sendable (TestField) async throws -> FlowResult?
+    ) {
         self.settings = settings
+        self.invariants = invariants
         self.flow = flow
     }
 
-    mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
+    private mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
         let note = RunNote.take()
         defer { note.giveBack() }
         self.note = note
@@ -78,7 +86,7 @@ struct Explorer {
             first: made.run,
             writes: made.writes,
             attempts: attempts,
-            unchecked: settings.invariants.compactMap { invariant in
+            unchecked: invariants.compactMap { invariant in
                 unchecked[invariant.name].map { ExplorationReport.Unchecked(invariant: invariant.name, reason: $0) }
             }
         )
@@ -179,7 +187,7 @@ struct Explorer {
         if run.replay == nil, let error = run.error {
             return ExplorationFailure(run, invariant: "the flow works", finding: "it threw \(error)", runs: runs)
         }
-        for invariant in settings.invariants {
+        for invariant in invariants {
             switch await invariant.check(run) {
             case .holds:
                 checked.insert(invariant.name)
@@ -195,7 +203,7 @@ struct Explorer {
 
     // MARK: What is not freed
 
-    private var looksForLeaks: Bool { settings.invariants.contains { $0.name == Invariant.nothingLeaks.name } }
+    private var looksForLeaks: Bool { invariants.contains { $0.name == Invariant.nothingLeaks.name } }
 
     /// Finds the objects that the last run never frees. This takes one more run, which is not counted.
     private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
@@ -225,16 +233,8 @@ struct Explorer {
         try Task.checkCancellation()
         runs += 1
         // The first run shows whether everything is counted. If so, no other run has to wait for uncounted work.
-        let isNoneWhenCounted = settings.grace == nil && runs > 1 && !hasUncounted
-        let field = try await TestField.opened(
-            settings.tags,
-            app: settings.app,
-            seed: settings.seed,
-            limit: settings.limit,
-            grace: IdleTimeout(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: isNoneWhenCounted),
-            busyPolicy: settings.busyPolicy,
-            reader: settings.reader
-        )
+        let hasGrace = settings.grace != nil || runs == 1 || hasUncounted
+        let field = try await TestField.opened(settings, hasGrace: hasGrace)
         field.place.sharePrintedLines(printedLines)
         note?.begin(script, in: field.place)
         field.state.withLock { [note] state in

@@ -5,14 +5,15 @@ public import VirtualTags
 
 /// Runs a test in a ``TestField``, see `.field(_:app:seed:limit:grace:busyPolicy:)`.
 public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
-    let tags: [TagSpec]
-    let app: AppProperties?
-    let seed: UInt64
-    let limit: Duration
-    let grace: Duration
-    let busyPolicy: SessionArbiter.BusyPolicy
+    private var settings: FieldSettings
+
+    fileprivate init(_ settings: FieldSettings) { self.settings = settings }
+
     /// The reader; nil for the one of the process.
-    package var reader: TestReader?
+    package var reader: TestReader? {
+        get { settings.reader }
+        set { settings.reader = newValue }
+    }
 
     public var isRecursive: Bool { true }
 
@@ -23,15 +24,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         // A suite's trait is applied to each of its tests, and also to the suite itself, which gets no field.
         guard testCase != nil else { return try await function() }
-        let field = try await TestField.opened(
-            tags,
-            app: app,
-            seed: seed,
-            limit: limit,
-            grace: IdleTimeout(duration: grace),
-            busyPolicy: busyPolicy,
-            reader: reader ?? .ofProcess
-        )
+        let field = try await TestField.opened(settings)
         defer {
             field.close()
             CurrentTest.detach()
@@ -70,7 +63,7 @@ extension Trait where Self == FieldTrait {
         grace: Duration = .seconds(1),
         busyPolicy: SessionArbiter.BusyPolicy = .queue
     ) -> FieldTrait {
-        FieldTrait(tags: tags, app: app, seed: seed, limit: limit, grace: grace, busyPolicy: busyPolicy)
+        FieldTrait(FieldSettings(tags, app, seed, limit, grace, busyPolicy, nil))
     }
 }
 

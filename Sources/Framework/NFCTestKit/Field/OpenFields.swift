@@ -11,13 +11,13 @@ enum OpenFields {
 
     /// Whether any field is open.
     static var exist: Bool { count.load(ordering: .acquiring) > 0 }
-    /// Whether any field has been open so far.
+    /// Whether any field has been open so far whose work is counted.
     static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
         NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
         environments.withLock { $0.append(environment) }
-        wasAdded.store(true, ordering: .releasing)
+        if ReplacedFunctions.areInEffect { wasAdded.store(true, ordering: .releasing) }
         count.add(1, ordering: .releasing)
     }
 

@@ -64,7 +64,7 @@ extension TestField {
             return state.tagsMade
         }
         let tag = NearbyTag(try await spec.make(seed: seed &+ number), in: self)
-        if drivenClock == nil { Self.ask("Put this on the reader: \(spec)") }
+        if virtual == nil, replay == nil { Self.ask("Put this on the reader: \(spec)") }
         state.withLock { state in
             state.tags.append(tag)
             state.courses?.append(MemoryCourse(tag.before))

@@ -49,15 +49,8 @@ public func withField<Value: Sendable>(
     reader: TestReader = .ofProcess,
     _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
 ) async throws -> Value {
-    let field = try await TestField.opened(
-        tags,
-        app: app,
-        seed: seed,
-        limit: limit,
-        grace: IdleTimeout(duration: grace),
-        busyPolicy: busyPolicy,
-        reader: reader
-    )
+    let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
+    let field = try await TestField.opened(settings)
     do {
         let value = try await field.run(body)
         await field.releaseReader()
@@ -72,17 +65,42 @@ public func withField<Value: Sendable>(
     }
 }
 
+/// What a field is opened with, see ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
+struct FieldSettings: Sendable {
+    var tags: [TagSpec]
+    var app: AppProperties?
+    var seed: UInt64
+    var limit: Duration
+    /// Nil for a second.
+    var grace: Duration?
+    var busyPolicy: SessionArbiter.BusyPolicy
+    /// Nil for the reader of the process.
+    var reader: TestReader?
+
+    init(
+        _ tags: [TagSpec],
+        _ app: AppProperties?,
+        _ seed: UInt64,
+        _ limit: Duration,
+        _ grace: Duration?,
+        _ busyPolicy: SessionArbiter.BusyPolicy,
+        _ reader: TestReader?
+    ) {
+        self.tags = tags
+        self.app = app
+        self.seed = seed
+        self.limit = limit
+        self.grace = grace
+        self.busyPolicy = busyPolicy
+        self.reader = reader
+    }
+}
+
 extension TestField {
     /// Creates a field with tags.
-    static func opened(
-        _ tags: [TagSpec],
-        app: AppProperties?,
-        seed: UInt64,
-        limit: Duration,
-        grace: IdleTimeout,
-        busyPolicy: SessionArbiter.BusyPolicy = .queue,
-        reader: TestReader
-    ) async throws -> TestField {
+    ///
+    /// - Parameter hasGrace: false if there is no grace as long as all work is counted.
+    static func opened(_ settings: FieldSettings, hasGrace: Bool = true) async throws -> TestField {
         try Task.checkCancellation()
         guard (NFCEnvironment.scoped?.place as? TestTracker)?.field == nil else {
             throw FieldError(
@@ -93,24 +111,18 @@ extension TestField {
                 """
             )
         }
-        guard limit > .zero else {
+        guard settings.limit > .zero else {
             throw FieldError(
                 .badDuration,
-                "limit: is \(limit), which leaves no time for a test. Leave it out for 600 seconds."
+                "limit: is \(settings.limit), which leaves no time for a test. Leave it out for 600 seconds."
             )
         }
+        let grace = IdleTimeout(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: !hasGrace)
         guard grace.duration >= .zero else {
             throw FieldError(.badDuration, "grace: is \(grace.duration). Leave it out for a second.")
         }
-        let field = TestField(
-            reader: reader,
-            app: app,
-            seed: seed,
-            limit: limit,
-            grace: grace,
-            busyPolicy: busyPolicy
-        )
-        for tag in tags { try await field.bring(tag) }
+        let field = TestField(settings, grace)
+        for tag in settings.tags { try await field.bring(tag) }
         OpenFields.add(field.environment)
         return field
     }
