@@ -54,8 +54,13 @@ final class ConformanceStage: Sendable {
     }
 
     /// Waits for the only tag near.
-    func scanOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag {
-        try await one(of: scan(plan))
+    func scanOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag { try await one(of: scan(plan)) }
+
+    /// Connects to the only tag near in a new session, which knows nothing from before.
+    func connectOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag {
+        let tag = try await scanOne(plan)
+        try await connect(to: tag)
+        return tag
     }
 
     func one(of tags: [ConnectableTag]) throws -> ConnectableTag {
@@ -116,13 +121,30 @@ final class ConformanceStage: Sendable {
     }
 
     /// Runs a procedure on the connected tag.
+    @discardableResult
     func perform<Value: Sendable>(
         on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async throws -> Value {
-        switch await result(on: tag, procedure) {
-        case .success(let value): return value
-        case .failure(let error): throw Self.failure(error)
+        do {
+            return try await result(on: tag, procedure).get()
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    func detect(on tag: ConnectableTag) async throws -> NDEFDetection {
+        try await perform(on: tag) { tag throws(TagError) in try await tag.detectNDEF() }
+    }
+
+    func read(from tag: ConnectableTag) async throws -> [UInt8] {
+        try await perform(on: tag) { tag throws(TagError) in try await tag.readNDEF() }
+    }
+
+    func write(_ message: [UInt8], to tag: ConnectableTag) async throws {
+        try await perform(on: tag) { tag throws(TagError) in
+            _ = try await tag.detectNDEF()
+            try await tag.writeNDEF(message)
         }
     }
 
@@ -147,15 +169,33 @@ final class ConformanceStage: Sendable {
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
-        let result = await withCompletion { session.send(packet, to: tag, completion: $0) }
-        switch result {
-        case .success(let answer): return answer
-        case .failure(let error): throw Self.failure(error)
+        do {
+            return try await withCompletion { session.send(packet, to: tag, completion: $0) }.get()
+        } catch {
+            throw Self.failure(error)
         }
     }
 
-    private static func failure(_ error: CommandError) -> ConformanceFailure {
-        if case .tag(let error) = error {
+    /// Sends a packet of the app to the connected tag, and checks the answer.
+    ///
+    /// - Parameter name: what a failure calls the packet.
+    func send(
+        _ name: String,
+        _ bytes: [UInt8],
+        to tag: ConnectableTag,
+        expecting isExpected: ([UInt8]) -> Bool
+    ) async throws {
+        let answer = try await send(bytes, to: tag)
+        try expect(isExpected(answer), "\(name) was answered with \(answer).")
+    }
+
+    /// Sends a packet of the app to the connected tag, and expects an answer.
+    func send(_ name: String, _ bytes: [UInt8], to tag: ConnectableTag, expecting answer: [UInt8]) async throws {
+        try await send(name, bytes, to: tag) { $0 == answer }
+    }
+
+    private static func failure(_ error: any Error) -> any Error {
+        if case .tag(let error)? = error as? CommandError {
             return ConformanceFailure(description: error.description, isLimit: error.code == .unsupported)
         }
         return ConformanceFailure(description: "\(error)")

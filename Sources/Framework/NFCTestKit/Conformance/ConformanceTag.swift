@@ -24,31 +24,10 @@ struct ConformanceTag: Sendable {
     }
 
     static let all = [
-        ConformanceTag(
-            "Type 1",
-            .nfcA,
-            type: 1,
-            "Topaz 512",
-            uid: [1, 2, 3, 4, 5, 6, 0x25],
-            capacity: 462
-        ),
+        ConformanceTag("Type 1", .nfcA, type: 1, "Topaz 512", uid: [1, 2, 3, 4, 5, 6, 0x25], capacity: 462),
         ConformanceTag("Type 2", .nfcA, type: 2, "NTAG213", uid: [4, 1, 2, 3, 4, 5, 6], capacity: 137),
-        ConformanceTag(
-            "Type 3",
-            .nfcF,
-            type: 3,
-            "FeliCa Lite-S",
-            uid: [2, 0xFE, 1, 2, 3, 4, 5, 6],
-            capacity: 208
-        ),
-        ConformanceTag(
-            "Type 4A",
-            .nfcA,
-            type: 4,
-            "generic Type 4",
-            uid: [4, 8, 9, 10, 11, 12, 13],
-            capacity: 1022
-        ),
+        ConformanceTag("Type 3", .nfcF, type: 3, "FeliCa Lite-S", uid: [2, 0xFE, 1, 2, 3, 4, 5, 6], capacity: 208),
+        ConformanceTag("Type 4A", .nfcA, type: 4, "generic Type 4", uid: [4, 8, 9, 10, 11, 12, 13], capacity: 1022),
         ConformanceTag("Type 4B", .nfcB, type: 4, "generic Type 4B", uid: [1, 2, 3, 4], capacity: 1022),
         ConformanceTag(
             "DESFire",
@@ -58,14 +37,7 @@ struct ConformanceTag: Sendable {
             uid: [4, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
             capacity: 2046
         ),
-        ConformanceTag(
-            "Type 5",
-            .nfcV,
-            type: 5,
-            "ICODE SLIX",
-            uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4],
-            capacity: 102
-        ),
+        ConformanceTag("Type 5", .nfcV, type: 5, "ICODE SLIX", uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4], capacity: 102),
     ]
 
     /// The tag as delivered, formatted and empty.
@@ -100,8 +72,7 @@ struct ConformanceTag: Sendable {
         case .type3(.liteS(var contents)):
             contents.userMemory.replaceSubrange(0..<16, with: [UInt8](repeating: 0, count: 16))
             return TagContents.type3(.liteS(contents)).makeTag()
-        case .type4(let contents):
-            return VirtualType4Tag(card: ApplicationCard([]), frontEnd: contents.frontEnd)
+        case .type4(let contents): return VirtualType4Tag(card: ApplicationCard([]), frontEnd: contents.frontEnd)
         case .type5(var contents):
             contents.memory.replaceSubrange(0..<4, with: [0, 0, 0, 0])
             return TagContents.type5(contents).makeTag()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCSessions
+import TagLink
 public import TagTrace
 public import VirtualTags
 
@@ -131,11 +132,8 @@ struct FlowResult: Sendable, CustomStringConvertible {
     /// Prints bytes in hexadecimal. As plain text, only their number would be printed.
     private static func words(for value: Any) -> String {
         if let bytes = value as? any Collection<UInt8> {
-            let shown = bytes.prefix(32).map { byte in
-                let digits = String(byte, radix: 16)
-                return digits.count < 2 ? "0" + digits : digits
-            }
-            return "<\(shown.joined(separator: " "))\(bytes.count > 32 ? " …, \(bytes.count) bytes" : "")>"
+            let bytes = bytes.map(\.self)
+            return "<\(bytes.prefix(32).hexText(separator: " "))\(bytes.count > 32 ? " …, \(bytes.count) bytes" : "")>"
         }
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {

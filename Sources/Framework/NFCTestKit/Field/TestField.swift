@@ -111,10 +111,7 @@ public final class TestField: Sendable {
         let attached: AttachedReader
         switch reader {
         case .virtual:
-            let field = VirtualField(
-                onElapsed: { onElapsed($0.duration) },
-                onExchange: { owner.field?.exchanged($0) }
-            )
+            let field = VirtualField(onElapsed: { onElapsed($0.duration) }, onExchange: { owner.field?.exchanged($0) })
             attached = .field(field)
             virtual = field
             replay = nil

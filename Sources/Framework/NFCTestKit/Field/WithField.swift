@@ -165,11 +165,7 @@ extension TestField {
     /// Throws if the code departed from the recording.
     func checkRecording() throws(FieldError) {
         guard let departure = replay?.departure else { return }
-        throw FieldError(
-            .badRecording,
-            "\(departure.reason) NFC_RECORD=FILE records.",
-            trace: trace
-        )
+        throw FieldError(.badRecording, "\(departure.reason) NFC_RECORD=FILE records.", trace: trace)
     }
 
     /// Runs a test function in the field. It can't be abandoned: if it does not end after its task was cancelled, the

@@ -41,8 +41,7 @@ package func carryThreadOfFoundation(
             UnsafeMutablePointer<pthread_t>, UnsafePointer<pthread_attr_t>?, Body, UnsafeMutableRawPointer?
         ) -> Int32
 
-    typealias CreateOfFoundation =
-        @convention(c) (pthread_attr_t, Body, UnsafeMutableRawPointer?) -> pthread_t
+    typealias CreateOfFoundation = @convention(c) (pthread_attr_t, Body, UnsafeMutableRawPointer?) -> pthread_t
 
     static let create: Create = unsafe DispatchLibrary.next("pthread_create")
     static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")

@@ -93,11 +93,7 @@ package struct ProcessActivity {
         for thread in Self.numbers(in: "/proc/self/task") where thread != own {
             let numbers = schedule(of: thread)
             guard numbers.count == 3 else { continue }
-            courses[thread] = Course(
-                processorTime: numbers[0],
-                timesRun: numbers[2],
-                isAsleep: isAsleep(thread)
-            )
+            courses[thread] = Course(processorTime: numbers[0], timesRun: numbers[2], isAsleep: isAsleep(thread))
         }
         return courses
     }

@@ -259,10 +259,7 @@ private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
         }
     }
 
-    func discover(
-        _ technologies: Set<Technology>,
-        systemCodes: [UInt16]
-    ) async throws(LinkError) -> [DiscoveredTag] {
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
         begin()
         let polled = Technology.allCases.filter(technologies.contains)
         let action = Recording.Action.discover(polled, systemCodes: systemCodes)

@@ -222,10 +222,7 @@ private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
     /// False: the recording does not contain the source of ATQA and SAK.
     var reportsActivationData: Bool { false }
 
-    func discover(
-        _ technologies: Set<Technology>,
-        systemCodes: [UInt16]
-    ) async throws(LinkError) -> [DiscoveredTag] {
+    func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
         let polled = Technology.allCases.filter(technologies.contains)
         guard case .tags(let tags) = try replay.call(.discover(polled, systemCodes: systemCodes)) else { return [] }
         return tags.map { tag in

@@ -195,8 +195,7 @@ package struct SecretFinder: Sendable, Hashable {
         case (0x04, 0xB3), (0x04, 0xB4): return [min(start + 1, bytes.count)..<bytes.count]
         case (0x04, 0xB9), (0x04, 0xBA): return [min(start, bytes.count)..<bytes.count]
         // WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE start with a number.
-        case (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
-            return [min(start + 1, bytes.count)..<bytes.count]
+        case (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA): return [min(start + 1, bytes.count)..<bytes.count]
         default: return []
         }
     }

@@ -154,8 +154,7 @@ public struct TraceLineWriter: Sendable {
             interpreter.fieldChanged()
             finder.fieldChanged()
             return [TraceLine(time: entry.time, direction: .none, meaning: isOn ? "field on" : "field off")]
-        case .note(let text):
-            return [TraceLine(time: entry.time, direction: .none, meaning: text)]
+        case .note(let text): return [TraceLine(time: entry.time, direction: .none, meaning: text)]
         }
     }
 
