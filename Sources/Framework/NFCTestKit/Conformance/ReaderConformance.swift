@@ -52,12 +52,7 @@ public enum ReaderConformance {
                 return reason
             }
             let stage = ConformanceStage(setup)
-            let result: Result<Void, any Error>
-            do {
-                result = .success(try await body(stage))
-            } catch {
-                result = .failure(error)
-            }
+            let result = await Result { try await body(stage) }
             await stage.clear()
             if let missing {
                 if case .failure(let error as ConformanceFailure) = result, error.isLimit { return reason }

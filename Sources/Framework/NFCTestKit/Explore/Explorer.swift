@@ -249,31 +249,16 @@ struct Explorer {
         }
         if first == nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
-        var result: FlowResult?
-        let error: (any Error)?
+        var result: Result<FlowResult?, any Error>
         var isOpen = false
         do {
-            (result, error, isOpen) = try await field.run { [flow] field in
-                var result: FlowResult?
-                var error: (any Error)?
-                do {
-                    result = try await flow(field)
-                } catch let thrown {
-                    error = thrown
-                }
-                return (result, error, await field.leavesSessionOpen())
+            (result, isOpen) = try await field.run { [flow] field in
+                (await Result { try await flow(field) }, await field.leavesSessionOpen())
             }
-        } catch let thrown {
-            error = thrown
+        } catch {
+            result = .failure(error)
         }
-        var run = FlowRun(
-            field,
-            replay: script,
-            result: result,
-            error: error,
-            leavesSessionOpen: isOpen,
-            readings: readings
-        )
+        var run = FlowRun(field, replay: script, result: result, leavesSessionOpen: isOpen, readings: readings)
         hasUncounted = hasUncounted || field.place.work.hasUncounted
         run.goal = first?.tags
         run.goalResult = first?.result
@@ -288,7 +273,7 @@ struct Explorer {
         )
         field.close()
         try field.checkRecording()
-        if let error = error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
+        if let error = run.error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
         return made
     }
 

@@ -252,40 +252,16 @@ extension FlowRun {
 final class TagReadings: Sendable {
     typealias Reading = (access: NDEFDetection.Access, capacity: Int, message: [UInt8])
 
-    /// Tag contents with a quick hash. The contents in an exploration mostly differ at the beginning of a memory.
-    /// Hashing all of it would take longer than comparing it with the few that begin alike.
-    private struct Key: Hashable {
-        let contents: TagContents
-        private let number: UInt64
-
-        init(_ contents: TagContents) {
-            self.contents = contents
-            var number: UInt64 = 0
-            for area in contents.areas.prefix(4) {
-                for byte in area.bytes.prefix(64) { number = number &* 31 &+ UInt64(byte) }
-            }
-            self.number = number
-        }
-
-        static func == (one: Key, other: Key) -> Bool { one.number == other.number && one.contents == other.contents }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(number) }
-    }
-
-    private let known = Locked<[Key: Result<Reading, TagError>]>([:])
+    // A list, because contents mostly differ at the beginning of a memory, and hashing reads all of it.
+    private let known = Locked<[(contents: TagContents, result: Result<Reading, TagError>)]>([])
     private static let limit = 64
 
     func read(_ contents: TagContents) async throws(TagError) -> Reading {
-        let key = Key(contents)
-        if let result = known.withLock({ $0[key] }) { return try result.get() }
-        let result: Result<Reading, TagError>
-        do throws(TagError) {
-            result = .success(try await contents.readNDEF())
-        } catch {
-            result = .failure(error)
-        }
+        let before = known.withLock { known in known.first { $0.contents == contents }?.result }
+        if let before { return try before.get() }
+        let result = await Result { () async throws(TagError) in try await contents.readNDEF() }
         known.withLock { known in
-            if known.count < Self.limit { known[key] = result }
+            if known.count < Self.limit { known.append((contents, result)) }
         }
         return try result.get()
     }

@@ -44,17 +44,8 @@ extension Trait where Self == FieldTrait {
     /// }
     /// ```
     ///
-    /// A test function can't be abandoned. If it does not end even after its task is cancelled, the process ends.
-    ///
-    /// - Parameters:
-    ///   - tags: the tags that are near from the start.
-    ///   - app: the app's property list and entitlements.
-    ///   - seed: the source of everything random.
-    ///   - limit: the field's time limit; a test that has not ended by then fails.
-    ///   - grace: how long nothing has to happen, in real time, before a session's time limit of 60 or 20 seconds may
-    ///     pass without a call of ``TestField/wait(for:)``.
-    ///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
-    ///     Phones refuse it with error 203: `.refuseWhileSheetLeaves`.
+    /// A test function can't be abandoned. If it does not end even after its task is cancelled, the process ends. The
+    /// parameters are those of ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
     public static func field(
         _ tags: TagSpec...,
         app: AppProperties? = nil,

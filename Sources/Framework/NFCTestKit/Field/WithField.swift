@@ -138,28 +138,30 @@ extension TestField {
         }
         let task = within {
             Task { [self] in
-                let result: Result<Value, any Error>
-                do {
-                    result = .success(try await body(self))
-                } catch {
-                    result = .failure(error)
-                }
-                outcome.set(result)
+                outcome.set(await Result { try await body(self) })
             }
         }
-        // On a reader, the limit is real time.
-        let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
-        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
-        defer {
-            timer?.cancel()
-            QuiescenceMonitor.shared.remove(place)
-            task.cancel()
-        }
+        defer { task.cancel() }
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await limited(by: [limit]) { try await outcome.value() }
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// Runs code while the field's time is watched.
+    ///
+    /// - Parameter limits: when to stop the code if the field has real time.
+    private func limited<Value>(by limits: [Duration], _ work: () async throws -> Value) async throws -> Value {
+        let timers =
+            drivenClock == nil
+            ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
+        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
+        defer {
+            for timer in timers { timer.cancel() }
+            QuiescenceMonitor.shared.remove(place)
+        }
+        return try await work()
     }
 
     /// Throws if the code departed from the recording.
@@ -192,20 +194,13 @@ extension TestField {
                 }
             }
         }
-        // On a reader, the limit is real time. A function that has not ended after twice that time ends the process.
-        let limits = [limit, limit + max(limit, patience)]
-        let timers =
-            drivenClock == nil
-            ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
-        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
-        defer {
-            for timer in timers { timer.cancel() }
-            QuiescenceMonitor.shared.remove(place)
-        }
-        try await NFCEnvironment.$scoped.withValue(environment) {
-            async let end: Void = perform(function, outcome)
-            try await outcome.value()
-            await end
+        // In real time, a function that has not ended after twice its limit ends the process.
+        try await limited(by: [limit, limit + max(limit, patience)]) {
+            try await NFCEnvironment.$scoped.withValue(environment) {
+                async let end: Void = perform(function, outcome)
+                try await outcome.value()
+                await end
+            }
         }
     }
 
@@ -215,12 +210,7 @@ extension TestField {
     }
 
     private func perform(_ function: @concurrent @Sendable () async throws -> Void, _ outcome: Outcome<Void>) async {
-        do {
-            try await function()
-            outcome.set(.success(()))
-        } catch {
-            outcome.set(.failure(error))
-        }
+        outcome.set(await Result { try await function() })
     }
 
     /// On a reader, waits for the sessions that are ending, up to a limit. A reader takes time to release a tag, and
@@ -246,6 +236,17 @@ extension TestField {
         // environment alive.
         environment.arbiter.close(with: .terminatedUnexpectedly(reason: "The field of the test has ended."))
         drivenClock?.close()
+    }
+}
+
+extension Result {
+    /// The result of some code.
+    init(_ work: () async throws(Failure) -> Success) async {
+        do throws(Failure) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
     }
 }
 

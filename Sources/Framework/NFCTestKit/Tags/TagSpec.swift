@@ -128,26 +128,10 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         return tag
     }
 
-    /// The product name with the smallest edit distance.
+    /// The product name with the fewest differences.
     private static func nearest(to name: String) -> String {
-        let wanted = Array(name.lowercased().utf8)
-        return TagProduct.all.map(\.name).min {
-            distance(wanted, Array($0.lowercased().utf8)) < distance(wanted, Array($1.lowercased().utf8))
-        } ?? ""
-    }
-
-    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let change = diagonal + (letter == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(change, row[column] + 1, row[column + 1] + 1)
-            }
-        }
-        return row[other.count]
+        func distance(_ other: String) -> Int { other.lowercased().difference(from: name.lowercased()).count }
+        return TagProduct.all.map(\.name).min { distance($0) < distance($1) } ?? ""
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TagLink
 
 /// Whether anything in the process can continue by itself.
 ///
@@ -18,12 +19,8 @@ package struct ProcessActivity {
         // Such as 17561/task/17563.
         var link = [CChar](repeating: 0, count: 64)
         let count = unsafe readlink("/proc/thread-self", &link, link.count)
-        var number: Int32 = 0
-        for character in link[..<max(count, 0)] {
-            let isDigit = (0x30...0x39).contains(character)
-            number = isDigit ? number &* 10 &+ Int32(character) &- 0x30 : 0
-        }
-        return number
+        let name = link[..<max(count, 0)].split(separator: 0x2F).last ?? []
+        return Int32(String(decoding: name.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? 0
     }
 
     /// Checks once whether every thread except the caller's sleeps.
@@ -154,5 +151,72 @@ package struct ProcessActivity {
             if number > 0 { numbers.append(Int32(truncatingIfNeeded: number)) }
         }
         return numbers
+    }
+}
+
+/// How long nothing has to happen, in real time, before a session's time limit may pass without the test's request.
+struct IdleTimeout: Sendable {
+    /// The duration.
+    var duration: Duration
+    /// Whether the grace is zero when all work is counted.
+    var isNoneWhenCounted = false
+
+    /// The factor for the duration when timers, sockets or other processes may still deliver something.
+    private static let factor = 10
+
+    /// After this time without events, nothing more will happen.
+    var long: Duration { duration * Self.factor }
+
+    /// The grace for the current work.
+    func duration(after work: TestTracker.Work) -> Duration {
+        // Another thread of the app is not counted, and may have been started a moment ago. A thread that the run
+        // started may sleep for any time before it continues.
+        if isNoneWhenCounted, !work.hasUncounted, !work.hasThreads, PoolThreads.othersSleep { return .zero }
+        return work.hasSources || Self.hasChildren ? long : duration
+    }
+
+    /// How long nothing has to happen, with the current work, before a flow counts as one that never ends.
+    ///
+    /// A blocked queue is detected sooner: the code that could end its wait is counted, unless the test has started a
+    /// thread, or another thread has called the test's code.
+    func beforeEnd(after work: TestTracker.Work) -> Duration {
+        guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
+        return work.hasSources || Self.hasChildren ? long : duration
+    }
+
+    /// Whether the process has child processes that it has not waited for.
+    static var hasChildren: Bool {
+        var info = unsafe siginfo_t()
+        return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
+    }
+}
+
+/// The threads that run the work on queues. Their work for a test is counted; the work of other threads is not.
+enum PoolThreads {
+    private static let numbers = Locked<Set<Int32>>([])
+
+    /// The thread-specific value is the thread's number. The kernel reuses the number after the thread has ended.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        unsafe pthread_key_create(&key) { number in
+            let number = Int32(truncatingIfNeeded: UInt(bitPattern: number))
+            _ = PoolThreads.numbers.withLock { $0.remove(number) }
+        }
+        return key
+    }()
+
+    /// Adds the calling thread.
+    static func noteCaller() {
+        guard unsafe pthread_getspecific(key) == nil else { return }
+        let number = ProcessActivity.callerNumber
+        numbers.withLock { _ = $0.insert(number) }
+        unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
+        SignalStack.setForCaller()
+    }
+
+    /// Whether every other thread of the process sleeps.
+    static var othersSleep: Bool {
+        var activity = ProcessActivity()
+        return activity.isAtRest(besides: numbers.withLock { $0 })
     }
 }

@@ -133,7 +133,7 @@ public struct TraceLine: Sendable, Hashable {
 /// Describes the entries of a trace in words, one after the other.
 public struct TraceLineWriter: Sendable {
     private var interpreter = ExchangeInterpreter()
-    private var finder = SecretFinder()
+    private(set) var finder = SecretFinder()
     private var number = 0
 
     /// Creates a writer for the first entry.
