@@ -107,12 +107,6 @@ public struct ReaderSetup: Sendable {
     package var patience = Duration.seconds(120)
 
     /// Creates a set-up.
-    ///
-    /// - Parameters:
-    ///   - name: the set-up's name.
-    ///   - field: the field in front of the reader.
-    ///   - lacks: the missing capabilities, and why they are missing.
-    ///   - makeEnvironment: creates an environment with the reader.
     public init(
         name: String,
         field: VirtualField,

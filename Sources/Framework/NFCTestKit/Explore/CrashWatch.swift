@@ -144,10 +144,6 @@ import TagTrace
     }
 
     /// Begins a run.
-    ///
-    /// - Parameters:
-    ///   - script: the line that replays the run; nil for the run without faults.
-    ///   - place: the place of the run's field.
     func begin(_ script: FaultScript?, in place: TestTracker) {
         (count, headCount, exchanges) = (0, 0, 0)
         add("an exploration was in this run: \(script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run")")

@@ -159,10 +159,6 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     public static let lossPairs = Exploration(.lossPairs)
 
     /// Several random faults at once. The seed determines them.
-    ///
-    /// - Parameters:
-    ///   - runs: the number of runs.
-    ///   - faults: the number of faults in each run.
     public static func noise(runs: Int, faults: Int = 3) -> Exploration {
         Exploration(.noise(runs: runs, faults: faults))
     }

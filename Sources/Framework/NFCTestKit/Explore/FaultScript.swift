@@ -152,10 +152,6 @@ extension TestField {
     private static let absence = Duration.seconds(1)
 
     /// Sets the faults of a run.
-    ///
-    /// - Parameters:
-    ///   - script: the faults.
-    ///   - companion: the tag that comes near, if the script has a second tag.
     func arm(_ script: FaultScript, companion: NearbyTag?) {
         guard let virtual else { return }
         let faults = script.steps.compactMap { step -> Fault? in

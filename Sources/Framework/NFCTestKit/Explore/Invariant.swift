@@ -27,20 +27,12 @@ public struct Invariant: Sendable {
     public let name: String
     let check: @Sendable (FlowRun) async -> Verdict
 
-    /// Creates an invariant.
-    ///
-    /// - Parameters:
-    ///   - name: the condition, in a few words.
-    ///   - check: returns the problem of a run; nil when there is none.
+    /// Creates an invariant. `check` returns the problem of a run; nil when there is none.
     public init(_ name: String, _ check: @escaping @Sendable (FlowRun) async -> String?) {
         self.init(name, judging: { run in await check(run).map { .broken($0) } ?? .holds })
     }
 
     /// Creates an invariant that some runs can't check.
-    ///
-    /// - Parameters:
-    ///   - name: the condition, in a few words.
-    ///   - check: checks a run.
     public init(_ name: String, judging check: @escaping @Sendable (FlowRun) async -> Verdict) {
         self.name = name
         self.check = check

@@ -122,9 +122,6 @@ public func withVirtualField<Value>(
 
 /// Runs code as on a machine without a reader.
 ///
-/// - Parameters:
-///   - reason: why there is no reader.
-///   - body: the code.
 /// - Returns: what `body` returns.
 public func withoutReader<Value>(
     reason: String = "There is no reader.",

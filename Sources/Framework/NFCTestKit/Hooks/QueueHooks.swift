@@ -123,11 +123,6 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
     }
 
     /// Creates a work item from a block.
-    ///
-    /// - Parameters:
-    ///   - block: the block.
-    ///   - flags: its flags, as for libdispatch.
-    ///   - make: creates the work item with the library.
     static func make(_ block: Pointer, flags: UInt, _ make: (Pointer) -> Pointer?) -> Pointer? {
         guard let (environment, _) = CurrentTest.owner, let copy = unsafe BlockCopy(block) else {
             return unsafe make(block)

@@ -139,10 +139,6 @@ extension TagSpec {
     /// A second tag that comes near while another one is near. It has the same product, and records that differ in one
     /// letter; or it is a card with the same script. If the technology lets the reader choose, the reader finds this
     /// tag first, so code that takes the first tag takes this one.
-    ///
-    /// - Parameters:
-    ///   - tag: the first tag, made from this description.
-    ///   - seed: the source of a random UID.
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
         guard let contents = TagContents(of: tag) else {
             // A card with a script has a random UID. A UID that is found first comes after a few tries.

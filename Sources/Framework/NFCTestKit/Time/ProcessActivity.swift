@@ -24,8 +24,6 @@ package struct ProcessActivity {
     }
 
     /// Checks once whether every thread except the caller's sleeps.
-    ///
-    /// - Parameter known: threads to ignore.
     mutating func isAtRest(besides known: Set<Int32> = []) -> Bool {
         guard let first = restingOthers(besides: known) else { return false }
         return restingOthers(besides: known) == first
@@ -132,8 +130,6 @@ package struct ProcessActivity {
 
     /// The beginning of a file; empty when it can't be opened or read. A thread may end after its file was opened: then
     /// the read fails (ESRCH).
-    ///
-    /// - Parameter path: the file's path.
     package mutating func contents(of path: String) -> ArraySlice<UInt8> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

@@ -207,9 +207,6 @@ final class QueueProbe: Sendable {
 
     private let remaining = Locked(0)
 
-    /// - Parameters:
-    ///   - asksOrders: whether to probe serial queues as well.
-    ///   - asksMain: whether to probe the main queue as well.
     init(ofOrders asksOrders: Bool = false, ofMain asksMain: Bool = false) {
         var queues = Self.classes.map { DispatchQueue.global(qos: $0) }
         if asksOrders {
@@ -330,10 +327,6 @@ package struct SchedulingStats {
     }
 
     /// Whether a thread has run for so long, or so many times, that it has started all work that it had taken before.
-    ///
-    /// - Parameters:
-    ///   - course: the thread's activity now.
-    ///   - first: its activity before.
     package static func hasStartedWork(_ course: ProcessActivity.Course, since first: ProcessActivity.Course) -> Bool {
         course.processorTime >= first.processorTime + processorTime || course.timesRun >= first.timesRun + timesRun
     }

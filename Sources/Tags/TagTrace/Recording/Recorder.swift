@@ -24,7 +24,6 @@ public final class Recorder: Sendable {
     /// Creates the file. Only its owner can read it. An existing recording is replaced, and others lose their access to
     /// it. Any other existing file is not replaced.
     ///
-    /// - Parameter path: the file's path.
     /// - Throws: ``RecordingError`` when the file can't be created, or another file exists.
     public init(path: String) throws(RecordingError) {
         do throws(StorageError) {
@@ -43,7 +42,6 @@ public final class Recorder: Sendable {
 
     /// Wraps a reader, so that everything that happens at it is recorded. Use a recorder for one reader only.
     ///
-    /// - Parameter reader: the reader.
     /// - Returns: the reader to use instead; the same value when there is no reader.
     public func recording(_ reader: AttachedReader) -> AttachedReader {
         switch reader {
@@ -377,17 +375,13 @@ private final class RecordingCard: APDULink, RecordedLink {
 /// Writes a recording of a reader that another program used, from what that program did with it.
 ///
 /// A ``Recorder`` records a reader of its own process. This is for a program that serves a reader to others, and has seen
-/// their frames. Add everything in the order in which it happened. Passwords, PINs and keys become zeros.
+/// their frames. Add everything in the order in which it happened, with its time since the start of the recording.
+/// Passwords, PINs and keys become zeros.
 public struct RecordingWriter: Sendable {
     private var text: String
     private var lines = RecordingLines()
 
     /// Begins a recording of a reader whose host sends every frame.
-    ///
-    /// - Parameters:
-    ///   - reader: the reader's name.
-    ///   - technologies: the technologies that it can poll for.
-    ///   - maximumFrameLength: the longest answer that its links accept.
     public init(reader: String, technologies: [Technology] = Technology.allCases, maximumFrameLength: Int = 256) {
         let header = Recording.Header(
             reader: reader,
@@ -400,23 +394,11 @@ public struct RecordingWriter: Sendable {
     }
 
     /// Adds that the program has turned the field on or off.
-    ///
-    /// - Parameters:
-    ///   - isOn: whether it is on now.
-    ///   - time: since the start of the recording.
     public mutating func addField(isOn: Bool, at time: Duration) {
         add(.field(isOn: isOn), .done, at: time, until: time)
     }
 
     /// Adds an exchange of frames.
-    ///
-    /// - Parameters:
-    ///   - technology: the technology of the frames.
-    ///   - request: the frame that was sent.
-    ///   - result: the answer, or why there was none.
-    ///   - timeout: how long the program would have waited.
-    ///   - time: when it was sent, since the start of the recording.
-    ///   - duration: how long it took.
     public mutating func addExchange(
         _ technology: Technology,
         request: Frame,
@@ -435,18 +417,11 @@ public struct RecordingWriter: Sendable {
     }
 
     /// Adds that the reader reported that a tag came or left.
-    ///
-    /// - Parameter time: since the start of the recording.
     public mutating func addPresence(at time: Duration) {
         text += Recording.Step(time: time, action: .presence).line
     }
 
     /// Adds the number of a tag's arrival, which the program asked for. It is written once for each arrival.
-    ///
-    /// - Parameters:
-    ///   - identifier: the tag's UID, PUPI or IDm.
-    ///   - number: the number.
-    ///   - time: since the start of the recording.
     package mutating func addArrival(of identifier: [UInt8], number: UInt64, at time: Duration) {
         text += lines.arrival(of: identifier, number: number, at: time)
     }
@@ -505,8 +480,6 @@ struct RecordingLines: Sendable {
 
 extension Recording.Action {
     /// Returns the call without its passwords, PINs and keys.
-    ///
-    /// - Parameter finder: the finder with the state after all previous calls.
     fileprivate func concealed(by finder: inout SecretFinder) -> Recording.Action {
         switch self {
         case .exchange(let medium, let tag, let frame, let timeout):

@@ -386,10 +386,6 @@ extension Recording {
     }
 
     /// Reads a recording from a source that may not be a file, such as standard input.
-    ///
-    /// - Parameters:
-    ///   - name: its name in messages.
-    ///   - open: opens it.
     package init(name: String, open: () throws(StorageError) -> InputFile) throws(RecordingError) {
         func reading<Value>(_ work: () throws(StorageError) -> Value) throws(RecordingError) -> Value {
             do throws(StorageError) {
@@ -413,7 +409,6 @@ extension Recording {
     ///
     /// An incomplete last line is ignored, because the writer was interrupted. The last call may have no outcome.
     ///
-    /// - Parameter bytes: the file's bytes.
     /// - Throws: ``RecordingError``.
     public init(parsing bytes: some Sequence<UInt8>) throws(RecordingError) {
         var parser = RecordingParser()

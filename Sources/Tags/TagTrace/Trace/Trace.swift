@@ -31,12 +31,6 @@ public struct Trace: Sendable, Hashable {
         public var duration: Duration?
 
         /// Creates an exchange.
-        ///
-        /// - Parameters:
-        ///   - medium: the medium of the exchange.
-        ///   - request: the frame that was sent.
-        ///   - answer: the answer, or why there was none; nil when this is unknown.
-        ///   - duration: the time until the answer was received; nil when this is unknown.
         public init(_ medium: Medium, request: Frame, answer: Result<Frame, LinkError>?, duration: Duration? = nil) {
             self.medium = medium
             self.request = request
@@ -74,10 +68,6 @@ public struct Trace: Sendable, Hashable {
         }
 
         /// Creates an entry.
-        ///
-        /// - Parameters:
-        ///   - time: the time since the trace started; nil when this is unknown.
-        ///   - event: the event.
         public init(at time: Duration? = nil, _ event: Event) {
             self.time = time
             self.event = event
@@ -88,8 +78,6 @@ public struct Trace: Sendable, Hashable {
     public var entries: [Entry]
 
     /// Creates a trace.
-    ///
-    /// - Parameter entries: the events, in order.
     public init(_ entries: [Entry] = []) {
         self.entries = entries
     }
@@ -141,7 +129,6 @@ public struct TraceLineWriter: Sendable {
 
     /// Returns the lines of the next entry: two for an exchange, and one for any other event.
     ///
-    /// - Parameter entry: the entry.
     /// - Returns: its lines.
     public mutating func lines(of entry: Trace.Entry) -> [TraceLine] {
         if entry.renewal != .nothing { interpreter.fieldChanged() }
@@ -235,8 +222,6 @@ extension Trace: CustomStringConvertible {
     }
 
     /// Returns the rows of ``table(showsTimes:)``, each created when it is needed.
-    ///
-    /// - Parameter showsTimes: whether times are shown.
     package func rows(showsTimes: Bool = true) -> some Sequence<String> {
         let lines = lines
         let width = lines.map(\.firstRowWidth).max() ?? 0
