@@ -73,9 +73,10 @@ struct Explorer {
                 answered: made.run.trace.exchanges.map { (try? $0.answer?.get()) != nil },
                 writes: made.writes,
                 sessions: made.sessions,
-                connections: made.connections
+                connections: made.connections,
+                seed: settings.seed
             )
-            if asked.parts.allSatisfy(\.isEmpty) {
+            if !asked.parts.contains(where: \.hasRuns) {
                 throw nothingTried(made.run, "the exploration has no runs: give one such as .everyLoss")
             }
             for part in asked.parts { try await explore(part, after: course) }
@@ -98,20 +99,17 @@ struct Explorer {
     }
 
     private mutating func explore(_ part: Exploration.Part, after course: Exploration.Course) async throws {
-        for script in try part.runs(after: course, seed: settings.seed) {
+        for script in try part.runs(course) {
             let run = try await attempt(script, as: part)
-            switch part {
-            case .lossPairs:
-                guard let slip = script.steps.first, !run.happened.isEmpty else { continue }
-                let exchanges = run.trace.exchanges.count
-                guard slip.place < exchanges else { continue }
-                for place in (slip.place + 1)...exchanges {
-                    let loss = FaultScript.Step(kind: .loss, place: slip.place, comesBack: true)
-                    let last = FaultScript.Step(kind: .loss, place: place)
-                    _ = try await attempt(FaultScript([loss, last], seed: settings.seed), as: part)
-                }
-            case .replay where run.happened.isEmpty: throw Self.staleReplay(script, run)
-            default: continue
+            if part.hasToHappen, run.happened.isEmpty { throw Self.staleReplay(script, run) }
+            let exchanges = run.trace.exchanges.count
+            guard part.losesTwice, !run.happened.isEmpty, let slip = script.steps.first, slip.place < exchanges else {
+                continue
+            }
+            for place in (slip.place + 1)...exchanges {
+                let loss = FaultScript.Step(kind: .loss, place: slip.place, comesBack: true)
+                let last = FaultScript.Step(kind: .loss, place: place)
+                _ = try await attempt(FaultScript([loss, last], seed: settings.seed), as: part)
             }
         }
     }
