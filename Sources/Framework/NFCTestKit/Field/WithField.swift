@@ -134,11 +134,12 @@ extension TestField {
         let outcome = Outcome<Value>()
         state.withLock { state in
             state.hasStarted = true
-            state.stop = { outcome.set(.failure($0)) }
+            state.stop = { error in CurrentTest.detached { outcome.set(.failure(error)) } }
         }
         let task = within {
             Task { [self] in
-                outcome.set(await Result { try await body(self) })
+                let result = await Result { try await body(self) }
+                CurrentTest.detached { outcome.set(result) }
             }
         }
         defer { task.cancel() }
@@ -185,7 +186,7 @@ extension TestField {
         state.withLock { state in
             state.hasStarted = true
             state.stop = { [state = self.state] error in
-                outcome.set(.failure(error))
+                CurrentTest.detached { outcome.set(.failure(error)) }
                 state.withLock { state in
                     state.stop = { error in
                         OutputDescriptor.standardError.write("\(error)\nNothing else can end this test function.\n")
@@ -210,7 +211,8 @@ extension TestField {
     }
 
     private func perform(_ function: @concurrent @Sendable () async throws -> Void, _ outcome: Outcome<Void>) async {
-        outcome.set(await Result { try await function() })
+        let result = await Result { try await function() }
+        CurrentTest.detached { outcome.set(result) }
     }
 
     /// On a reader, waits for the sessions that are ending, up to a limit. A reader takes time to release a tag, and
@@ -250,8 +252,8 @@ extension Result {
     }
 }
 
-/// The outcome of a flow: the first result counts, and the waiting caller gets it.
-private final class Outcome<Value: Sendable>: Sendable {
+/// The outcome of a flow or a call: the first result counts, and the waiting caller gets it.
+final class Outcome<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var waiting: (@Sendable (Result<Value, any Error>) -> Void)?
@@ -265,7 +267,7 @@ private final class Outcome<Value: Sendable>: Sendable {
             state.result = result
             return state.waiting.take()
         }
-        CurrentTest.detached { waiting?(result) }
+        waiting?(result)
     }
 
     func value() async throws -> Value {

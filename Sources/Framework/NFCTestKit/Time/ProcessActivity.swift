@@ -7,12 +7,12 @@ import TagLink
 /// Code under test uses tasks, queues and threads that nothing counts. So this asks the kernel. If every thread sleeps
 /// at two checks in a row, and none has run in between, then all of them slept at the moment between the checks. Then
 /// only time can wake them.
-package struct ProcessActivity {
+struct ProcessActivity {
     private var buffer = [UInt8](repeating: 0, count: 512)
     private let own: Int32
 
     /// Starts to check, from the calling thread.
-    package init() { own = Self.callerNumber }
+    init() { own = Self.callerNumber }
 
     /// The kernel's number of the calling thread.
     static var callerNumber: Int32 {
@@ -67,32 +67,6 @@ package struct ProcessActivity {
         private static let sleeps: [UInt64] = [35, 230]
     #endif
 
-    /// The activity of a thread so far.
-    package struct Course: Equatable {
-        /// How long it has run, in nanoseconds.
-        var processorTime: UInt64
-        /// How many times it was given a processor.
-        var timesRun: UInt64
-        var isAsleep: Bool
-
-        package init(processorTime: UInt64, timesRun: UInt64, isAsleep: Bool) {
-            self.processorTime = processorTime
-            self.timesRun = timesRun
-            self.isAsleep = isAsleep
-        }
-    }
-
-    /// The activity of each thread except the caller's, by the threads' numbers.
-    mutating func courses() -> [Int32: Course] {
-        var courses: [Int32: Course] = [:]
-        for thread in Self.numbers(in: "/proc/self/task") where thread != own {
-            let numbers = schedule(of: thread)
-            guard numbers.count == 3 else { continue }
-            courses[thread] = Course(processorTime: numbers[0], timesRun: numbers[2], isAsleep: isAsleep(thread))
-        }
-        return courses
-    }
-
     /// The state follows the name, which is in parentheses and may hold any character (proc(5)).
     private mutating func isAsleep(_ thread: Int32) -> Bool {
         let text = contents(of: "/proc/self/task/\(thread)/stat")
@@ -103,12 +77,8 @@ package struct ProcessActivity {
     }
 
     /// The third number of schedstat; 0 for a thread that has ended.
-    private mutating func timesRun(_ thread: Int32) -> UInt64 { schedule(of: thread).dropFirst(2).first ?? 0 }
-
-    /// How long a thread has run and has waited for a processor, in nanoseconds, and how many times it was given one;
-    /// empty when it has ended.
-    private mutating func schedule(of thread: Int32) -> [UInt64] {
-        numbers(contents(of: "/proc/self/task/\(thread)/schedstat"))
+    private mutating func timesRun(_ thread: Int32) -> UInt64 {
+        numbers(contents(of: "/proc/self/task/\(thread)/schedstat")).dropFirst(2).first ?? 0
     }
 
     /// The first three whole numbers in a text. The monitor asks for them all the time, so this makes no slices.
@@ -130,7 +100,7 @@ package struct ProcessActivity {
 
     /// The beginning of a file; empty when it can't be opened or read. A thread may end after its file was opened: then
     /// the read fails (ESRCH).
-    package mutating func contents(of path: String) -> ArraySlice<UInt8> {
+    mutating func contents(of path: String) -> ArraySlice<UInt8> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
