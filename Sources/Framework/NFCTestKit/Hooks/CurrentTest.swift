@@ -108,7 +108,7 @@ enum OpenFields {
     static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
-        NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
+        NFCEnvironment.testContext.withLock { $0 = TestTracker.self }
         environments.withLock { $0.append(environment) }
         if ReplacedFunctions.areInEffect { wasAdded.store(true, ordering: .releasing) }
         count.add(1, ordering: .releasing)
@@ -126,7 +126,7 @@ enum OpenFields {
 
     /// Finds the test of a new session whose task does not name it: the test of the thread's work, else the only open
     /// field. If that test has ended, the session ends with an error.
-    private static func search() -> NFCEnvironment? {
+    static func search() -> NFCEnvironment? {
         if let carried = CurrentTest.carried { return carried }
         let open = environments.withLock { $0 }
         return switch open.count {

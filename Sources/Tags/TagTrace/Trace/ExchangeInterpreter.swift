@@ -35,7 +35,7 @@ package struct ExchangeInterpreter: Sendable {
     /// Creates an interpreter for a field without previous frames.
     package init() {}
 
-    /// Forgets all previous frames: the field was turned off or on, or another tag is there.
+    /// Forgets all previous frames: the field was turned off or on, or another tag is near.
     package mutating func fieldChanged() {
         self = ExchangeInterpreter()
     }

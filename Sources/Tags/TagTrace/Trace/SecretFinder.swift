@@ -26,7 +26,7 @@ package struct SecretFinder: Sendable, Hashable {
     /// Creates a finder for a field without previous frames.
     package init() {}
 
-    /// Forgets all previous frames: the field was turned off or on, or another tag is there.
+    /// Forgets all previous frames: the field was turned off or on, or another tag is near.
     package mutating func fieldChanged() { self = SecretFinder() }
 
     /// Handles a request, and returns the ranges of its secret bytes, in order.
