@@ -81,9 +81,7 @@ extension TestField {
         stop(.neverEnds, "The flow has not ended after \(seconds) s, and \(whyItGoesOn)\(missing)\(advice)")
     }
 
-    private func stop(_ code: FieldError.Code, _ reason: String) {
-        fail(FieldError(code, reason, trace: trace))
-    }
+    private func stop(_ code: FieldError.Code, _ reason: String) { fail(FieldError(code, reason, trace: trace)) }
 
     /// The reason why a flow has not ended, and what to do.
     private var unfinished: (why: String, advice: String) {

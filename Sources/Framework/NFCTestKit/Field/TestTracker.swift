@@ -202,9 +202,7 @@ final class TestTracker: TestContext {
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
     func noteThread() { state.withLock { $0.work.hasThreads = true } }
 
-    func threadWillStart(_ comes: Bool = true) {
-        state.withLock { $0.work.startingThreads += comes ? 1 : -1 }
-    }
+    func threadWillStart(_ comes: Bool = true) { state.withLock { $0.work.startingThreads += comes ? 1 : -1 } }
 
     func threadBegins(_ number: Int32) {
         state.withLock { state in

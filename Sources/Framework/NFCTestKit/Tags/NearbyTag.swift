@@ -44,9 +44,7 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``FieldError`` with `fieldIsGone`, or `badTag` when the tag does not hold NDEF, or its message can't
     ///   be read.
-    public func message() async throws(FieldError) -> TagMessage {
-        try await Self.message(of: contents())
-    }
+    public func message() async throws(FieldError) -> TagMessage { try await Self.message(of: contents()) }
 
     static func message(of contents: TagContents) async throws(FieldError) -> TagMessage {
         do throws(TagError) {
@@ -63,17 +61,13 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
     public var bytes: [UInt8]
 
     /// Creates a message from its bytes.
-    public init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    public init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// No message.
     public static let empty = TagMessage(bytes: [])
 
     /// A message of one URI record, with the longest prefix that fits.
-    public static func uri(_ uri: String) -> TagMessage {
-        TagMessage { () throws(NDEFError) in try .uri(uri) }
-    }
+    public static func uri(_ uri: String) -> TagMessage { TagMessage { () throws(NDEFError) in try .uri(uri) } }
 
     /// A message of one text record.
     public static func text(_ text: String, language: String = "en") -> TagMessage {

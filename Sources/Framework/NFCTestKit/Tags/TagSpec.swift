@@ -28,13 +28,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A product as delivered.
     ///
     /// - Parameter name: its name, see `TagProduct`.
-    public init(stringLiteral name: String) {
-        source = .product(name, nil, uid: nil)
-    }
+    public init(stringLiteral name: String) { source = .product(name, nil, uid: nil) }
 
-    private init(_ source: Source) {
-        self.source = source
-    }
+    private init(_ source: Source) { self.source = source }
 
     /// A product.
     ///
@@ -155,9 +151,7 @@ extension TagSpec {
             product.identifierLengths.contains(uid.count)
                 && product.blank(uid: uid).makeTag().technology == tag.technology
         }
-        guard let product else {
-            return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213"
-        }
+        guard let product else { return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213" }
         let other = product.blank(uid: uid)
         // With records that differ, code that takes the wrong tag continues and ends with a different result.
         guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return .contents(other) }

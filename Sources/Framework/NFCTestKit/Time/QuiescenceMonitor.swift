@@ -100,9 +100,7 @@ final class QuiescenceMonitor: Sendable {
         if starts { begin() }
     }
 
-    func remove(_ place: TestTracker) {
-        state.withLock { state in state.places.removeAll { $0 === place } }
-    }
+    func remove(_ place: TestTracker) { state.withLock { state in state.places.removeAll { $0 === place } } }
 
     /// Starts a thread that belongs to no test.
     private func begin() {

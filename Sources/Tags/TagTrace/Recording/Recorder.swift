@@ -417,9 +417,7 @@ public struct RecordingWriter: Sendable {
     }
 
     /// Adds that the reader reported that a tag came or left.
-    public mutating func addPresence(at time: Duration) {
-        text += Recording.Step(time: time, action: .presence).line
-    }
+    public mutating func addPresence(at time: Duration) { text += Recording.Step(time: time, action: .presence).line }
 
     /// Adds the number of a tag's arrival, which the program asked for. It is written once for each arrival.
     package mutating func addArrival(of identifier: [UInt8], number: UInt64, at time: Duration) {

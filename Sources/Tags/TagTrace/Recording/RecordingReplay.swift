@@ -329,9 +329,7 @@ struct ReplayScript: Sendable {
     private var hasPendingPresence = false
     private var arrivals: [[UInt8]: UInt64] = [:]
 
-    init(_ recording: Recording) {
-        self.recording = recording
-    }
+    init(_ recording: Recording) { self.recording = recording }
 
     /// When the observers of presence are notified after a call.
     enum Notice: Sendable {

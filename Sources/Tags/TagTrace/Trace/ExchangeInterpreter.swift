@@ -36,9 +36,7 @@ package struct ExchangeInterpreter: Sendable {
     package init() {}
 
     /// Forgets all previous frames: the field was turned off or on, or another tag is near.
-    package mutating func fieldChanged() {
-        self = ExchangeInterpreter()
-    }
+    package mutating func fieldChanged() { self = ExchangeInterpreter() }
 
     /// Describes a request in a few words.
     package mutating func meaning(of request: Frame, over medium: Trace.Medium) -> String {

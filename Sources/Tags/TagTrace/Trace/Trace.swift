@@ -78,9 +78,7 @@ public struct Trace: Sendable, Hashable {
     public var entries: [Entry]
 
     /// Creates a trace.
-    public init(_ entries: [Entry] = []) {
-        self.entries = entries
-    }
+    public init(_ entries: [Entry] = []) { self.entries = entries }
 
     /// The exchanges, in order.
     public var exchanges: [Exchange] {
@@ -217,9 +215,7 @@ extension Trace: CustomStringConvertible {
     ///
     /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on the same reader are equal.
     /// - Returns: the rows, without a line feed at the end.
-    public func table(showsTimes: Bool = true) -> String {
-        rows(showsTimes: showsTimes).joined(separator: "\n")
-    }
+    public func table(showsTimes: Bool = true) -> String { rows(showsTimes: showsTimes).joined(separator: "\n") }
 
     /// Returns the rows of ``table(showsTimes:)``, each created when it is needed.
     package func rows(showsTimes: Bool = true) -> some Sequence<String> {
