@@ -247,26 +247,22 @@ extension TraceLine {
         return [text] + bytes.dropFirst().map { margin + $0 }
     }
 
-    fileprivate var firstRowWidth: Int {
-        guard let frame else { return 0 }
-        let count = frame.bytes.count
-        let bits = frame.validBitsInLastByte == 8 || count > 16 ? 0 : 2
-        return count == 0 ? 1 : min(count, 16) * 3 - 1 + bits
-    }
+    fileprivate var firstRowWidth: Int { frame == nil ? 0 : byteRow(at: 0).utf8.count }
 
     private var byteRows: [String] {
         guard let frame else { return [] }
-        guard !frame.bytes.isEmpty else { return ["-"] }
-        let bits = frame.validBitsInLastByte == 8 ? "" : "/\(frame.validBitsInLastByte)"
-        var rows: [String] = []
-        for start in stride(from: 0, to: frame.bytes.count, by: 16) {
-            let bytes = (start..<min(start + 16, frame.bytes.count)).map { index in
-                concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
-            }
-            rows.append(bytes.joined(separator: " "))
+        return stride(from: 0, to: max(frame.bytes.count, 1), by: 16).map(byteRow)
+    }
+
+    /// Up to 16 bytes, and the number of bits in the frame's last byte if it is incomplete.
+    private func byteRow(at start: Int) -> String {
+        guard let frame, !frame.bytes.isEmpty else { return "-" }
+        let end = min(start + 16, frame.bytes.count)
+        let bytes = (start..<end).map { index in
+            concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
         }
-        rows[rows.count - 1] += bits
-        return rows
+        let bits = frame.validBitsInLastByte
+        return bytes.joined(separator: " ") + (bits == 8 || end < frame.bytes.count ? "" : "/\(bits)")
     }
 
     private static func right(_ text: String, _ width: Int) -> String {
