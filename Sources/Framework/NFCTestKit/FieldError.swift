@@ -36,30 +36,18 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let badAppFile = Code(name: "badAppFile")
     }
 
-    private final class Contents: Sendable {
-        let code: Code
-        let reason: String
-        let trace: Trace?
-
-        init(_ code: Code, _ reason: String, _ trace: Trace?) {
-            self.code = code
-            self.reason = reason
-            self.trace = trace
-        }
-    }
-
-    private let contents: Contents
-
     /// The kind of failure.
-    public var code: Code { contents.code }
+    public let code: Code
     /// What happened and what to do, as text for people.
-    public var reason: String { contents.reason }
+    public let reason: String
     /// What happened in the field so far, if that helps.
-    public var trace: Trace? { contents.trace }
+    public let trace: Trace?
 
     /// Creates an error.
     public init(_ code: Code, _ reason: String, trace: Trace? = nil) {
-        contents = Contents(code, reason, trace)
+        self.code = code
+        self.reason = reason
+        self.trace = trace
     }
 
     /// The reason, with the end of the trace.

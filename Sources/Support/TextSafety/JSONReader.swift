@@ -12,12 +12,6 @@ public struct JSONReader {
         public var offset: Int
         /// The problem, as the end of a sentence: a clause without a capital letter and a full stop.
         public var reason: String
-
-        /// Creates a problem.
-        public init(offset: Int, reason: String) {
-            self.offset = offset
-            self.reason = reason
-        }
     }
 
     // The text is read by index, because shrinking slices would take longer than the parsing.

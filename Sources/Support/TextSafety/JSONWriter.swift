@@ -111,9 +111,6 @@ public struct JSONWriter: Sendable {
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
-    /// Writes a member that is `null`.
-    public mutating func member(null key: StaticString) { member(key, nil as String?) }
-
     /// Writes an integer, or `null`.
     public mutating func member(_ key: StaticString, _ number: Int?) {
         self.key(key)
@@ -153,7 +150,7 @@ public enum JSONText {
 
     /// Appends a string with its quotes. Invisible characters are escaped as UTF-16 (`\u001b`), so that the line can be
     /// shown on a terminal. The string's value stays the same.
-    public static func append(_ string: String, to bytes: inout [UInt8]) {
+    static func append(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(0x22)
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)

@@ -177,16 +177,12 @@ private struct PacketFile {
         return [UInt8](littleEndian: code, count: 2) + [UInt8](littleEndian: value.count, count: 2) + padded(value)
     }
 
-    private static func padded(_ bytes: [UInt8]) -> [UInt8] {
-        bytes + [UInt8](repeating: 0, count: -bytes.count & 3)
-    }
+    private static func padded(_ bytes: [UInt8]) -> [UInt8] { bytes + [UInt8](repeating: 0, count: -bytes.count & 3) }
 
     private static func word(_ value: Int) -> [UInt8] { [UInt8](littleEndian: value, count: 4) }
 }
 
 extension Duration {
     /// The nanoseconds, rounded down; zero for a negative time.
-    fileprivate var wholeNanoseconds: Int64 {
-        Int64(clamping: max(0, attoseconds) / 1_000_000_000)
-    }
+    fileprivate var wholeNanoseconds: Int64 { Int64(clamping: max(0, attoseconds) / 1_000_000_000) }
 }

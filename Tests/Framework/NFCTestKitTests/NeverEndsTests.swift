@@ -174,14 +174,10 @@ import VirtualTags
         let said = try said(
             await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
                 [isVirtual = isVirtual as Bool] in
-                let field = try await TestField.opened(
-                    [],
-                    app: nil,
-                    seed: 0,
-                    limit: isVirtual ? .seconds(600) : .milliseconds(20),
-                    grace: IdleTimeout(duration: .milliseconds(50)),
-                    reader: isVirtual ? .virtual : .reader(.field(VirtualField()))
-                )
+                let limit = Duration.milliseconds(isVirtual ? 600_000 : 20)
+                let reader: TestReader = isVirtual ? .virtual : .reader(.field(VirtualField()))
+                let settings = FieldSettings([], nil, 0, limit, .milliseconds(50), .queue, reader)
+                let field = try await TestField.opened(settings)
                 // Nothing resumes it, not even that it is cancelled.
                 try await field.attend(patience: .milliseconds(500)) {
                     await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in }

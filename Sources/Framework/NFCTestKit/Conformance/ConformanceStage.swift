@@ -54,8 +54,13 @@ final class ConformanceStage: Sendable {
     }
 
     /// Waits for the only tag near.
-    func scanOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag {
-        try await one(of: scan(plan))
+    func scanOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag { try await one(of: scan(plan)) }
+
+    /// Connects to the only tag near in a new session, which knows nothing from before.
+    func connectOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag {
+        let tag = try await scanOne(plan)
+        try await connect(to: tag)
+        return tag
     }
 
     func one(of tags: [ConnectableTag]) throws -> ConnectableTag {
@@ -116,13 +121,30 @@ final class ConformanceStage: Sendable {
     }
 
     /// Runs a procedure on the connected tag.
+    @discardableResult
     func perform<Value: Sendable>(
         on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async throws -> Value {
-        switch await result(on: tag, procedure) {
-        case .success(let value): return value
-        case .failure(let error): throw Self.failure(error)
+        do {
+            return try await result(on: tag, procedure).get()
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    func detect(on tag: ConnectableTag) async throws -> NDEFDetection {
+        try await perform(on: tag) { tag throws(TagError) in try await tag.detectNDEF() }
+    }
+
+    func read(from tag: ConnectableTag) async throws -> [UInt8] {
+        try await perform(on: tag) { tag throws(TagError) in try await tag.readNDEF() }
+    }
+
+    func write(_ message: [UInt8], to tag: ConnectableTag) async throws {
+        try await perform(on: tag) { tag throws(TagError) in
+            _ = try await tag.detectNDEF()
+            try await tag.writeNDEF(message)
         }
     }
 
@@ -147,15 +169,33 @@ final class ConformanceStage: Sendable {
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
-        let result = await withCompletion { session.send(packet, to: tag, completion: $0) }
-        switch result {
-        case .success(let answer): return answer
-        case .failure(let error): throw Self.failure(error)
+        do {
+            return try await withCompletion { session.send(packet, to: tag, completion: $0) }.get()
+        } catch {
+            throw Self.failure(error)
         }
     }
 
-    private static func failure(_ error: CommandError) -> ConformanceFailure {
-        if case .tag(let error) = error {
+    /// Sends a packet of the app to the connected tag, and checks the answer.
+    ///
+    /// - Parameter name: what a failure calls the packet.
+    func send(
+        _ name: String,
+        _ bytes: [UInt8],
+        to tag: ConnectableTag,
+        expecting isExpected: ([UInt8]) -> Bool
+    ) async throws {
+        let answer = try await send(bytes, to: tag)
+        try expect(isExpected(answer), "\(name) was answered with \(answer).")
+    }
+
+    /// Sends a packet of the app to the connected tag, and expects an answer.
+    func send(_ name: String, _ bytes: [UInt8], to tag: ConnectableTag, expecting answer: [UInt8]) async throws {
+        try await send(name, bytes, to: tag) { $0 == answer }
+    }
+
+    private static func failure(_ error: any Error) -> any Error {
+        if case .tag(let error)? = error as? CommandError {
             return ConformanceFailure(description: error.description, isLimit: error.code == .unsupported)
         }
         return ConformanceFailure(description: "\(error)")
@@ -163,5 +203,84 @@ final class ConformanceStage: Sendable {
 
     func expect(_ condition: Bool, _ what: @autoclosure () -> String) throws {
         if !condition { throw ConformanceFailure(description: what()) }
+    }
+}
+
+/// A tag of the conformance suite, and the data that a reader has to find on it.
+struct ConformanceTag: Sendable {
+    var name: String
+    var technology: Technology
+    var type: Int
+    var product: String
+    var uid: [UInt8]
+    /// The capacity of the empty tag.
+    var capacity: Int
+    var needs: [ReaderCapability]
+
+    init(_ name: String, _ technology: Technology, type: Int, _ product: String, uid: [UInt8], capacity: Int) {
+        self.name = name
+        self.technology = technology
+        self.type = type
+        self.product = product
+        self.uid = uid
+        self.capacity = capacity
+        needs = [.technology(technology)] + (type == 1 ? [.type1] : [])
+    }
+
+    static let all = [
+        ConformanceTag("Type 1", .nfcA, type: 1, "Topaz 512", uid: [1, 2, 3, 4, 5, 6, 0x25], capacity: 462),
+        ConformanceTag("Type 2", .nfcA, type: 2, "NTAG213", uid: [4, 1, 2, 3, 4, 5, 6], capacity: 137),
+        ConformanceTag("Type 3", .nfcF, type: 3, "FeliCa Lite-S", uid: [2, 0xFE, 1, 2, 3, 4, 5, 6], capacity: 208),
+        ConformanceTag("Type 4A", .nfcA, type: 4, "generic Type 4", uid: [4, 8, 9, 10, 11, 12, 13], capacity: 1022),
+        ConformanceTag("Type 4B", .nfcB, type: 4, "generic Type 4B", uid: [1, 2, 3, 4], capacity: 1022),
+        ConformanceTag(
+            "DESFire",
+            .nfcA,
+            type: 4,
+            "DESFire EV1 2K",
+            uid: [4, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+            capacity: 2046
+        ),
+        ConformanceTag("Type 5", .nfcV, type: 5, "ICODE SLIX", uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4], capacity: 102),
+    ]
+
+    /// The tag as delivered, formatted and empty.
+    ///
+    /// - Parameter last: the last byte of its identifier, in place of its own.
+    func contents(last: UInt8? = nil) throws -> TagContents {
+        var uid = uid
+        if let last { uid[identifier.count - 1] = last }
+        guard let product = TagProduct(named: product) else {
+            throw ConformanceFailure(description: "There is no product \(product).")
+        }
+        return product.blank(uid: uid)
+    }
+
+    /// The identifier that the tag reports: a Type 1 tag reports only four bytes of its UID.
+    var identifier: [UInt8] { type == 1 ? Array(uid.prefix(4)) : uid }
+
+    /// Whether a reader can lock the tag: for the capability container of a DESFire it would need a key.
+    var canLock: Bool { name != "DESFire" }
+
+    func make(last: UInt8? = nil) throws -> any VirtualTag { try contents(last: last).makeTag() }
+
+    /// A tag of the same kind that is not formatted for NDEF.
+    func makeUnformatted() throws -> any VirtualTag {
+        switch try contents() {
+        case .type1(var contents):
+            contents.memory.replaceSubrange(8..<12, with: [0, 0, 0, 0])
+            return TagContents.type1(contents).makeTag()
+        case .type2(var contents):
+            contents.memory.replaceSubrange(12..<16, with: [0, 0, 0, 0])
+            return TagContents.type2(contents).makeTag()
+        case .type3(.liteS(var contents)):
+            contents.userMemory.replaceSubrange(0..<16, with: [UInt8](repeating: 0, count: 16))
+            return TagContents.type3(.liteS(contents)).makeTag()
+        case .type4(let contents): return VirtualType4Tag(card: ApplicationCard([]), frontEnd: contents.frontEnd)
+        case .type5(var contents):
+            contents.memory.replaceSubrange(0..<4, with: [0, 0, 0, 0])
+            return TagContents.type5(contents).makeTag()
+        default: throw ConformanceFailure(description: "A \(name) can't be made without a format.")
+        }
     }
 }

@@ -8,138 +8,106 @@ extension ReaderConformance {
     static let message: [UInt8] = [0xD1, 0x01, 0x10, 0x55, 0x04] + Array("example.com/one".utf8)
     static let longMessage: [UInt8] = [0xD1, 0x01, 0x55, 0x55, 0x04] + [UInt8](repeating: 0x61, count: 84)
 
+    private typealias Body = @Sendable (ConformanceTag, ConformanceStage) async throws -> Void
+
+    private static let uses: [(name: String, body: Body)] = [
+        ("is found, with status and capacity", find),
+        ("is written, checked and read", write),
+        ("is locked, and stays as it is", lock),
+        ("says when it is not formatted", unformatted),
+        ("is lost in mid-write, and not broken", lose),
+        ("is found again, and another one after it", repoll),
+        ("is noticed when it leaves, though it is sent no command", leave),
+        ("comes when the session waits already", arriveLate),
+    ]
+
     /// The scenarios for every type of tag.
     static func scenarios(of tag: ConformanceTag) -> [Scenario] {
-        [
-            Scenario("\(tag.name): is found, with status and capacity", needs: tag.needs) { try await find(tag, $0) },
-            Scenario("\(tag.name): is written, checked and read", needs: tag.needs) { try await write(tag, $0) },
-            Scenario("\(tag.name): is locked, and stays as it is", needs: tag.needs) { try await lock(tag, $0) },
-            Scenario("\(tag.name): says when it is not formatted", needs: tag.needs) { try await unformatted(tag, $0) },
-            Scenario("\(tag.name): is lost in mid-write, and not broken", needs: tag.needs) { try await lose(tag, $0) },
-            Scenario("\(tag.name): is found again, and another one after it", needs: tag.needs) {
-                try await repoll(tag, $0)
-            },
-            Scenario("\(tag.name): is noticed when it leaves, though it is sent no command", needs: tag.needs) {
-                try await leave(tag, $0)
-            },
-            Scenario("\(tag.name): comes when the session waits already", needs: tag.needs) {
-                try await arriveLate(tag, $0)
-            },
-        ]
+        uses.map { use in Scenario("\(tag.name): \(use.name)", needs: tag.needs) { try await use.body(tag, $0) } }
     }
 
-    private static func find(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func find(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         stage.setup.field.bring(try tag.make())
         let found = try await stage.scanOne()
         try stage.expect(found.target.technology == tag.technology, "It was found in \(found.target.technology).")
         try stage.expect(found.target.identifier == tag.identifier, "Its UID was read as \(found.target.identifier).")
         try await stage.connect(to: found)
-        let (type, detection) = try await stage.perform(on: found) { tag throws(TagError) in
-            (tag.type.rawValue, try await tag.detectNDEF())
-        }
+        let type = try await stage.perform(on: found) { $0.type.rawValue }
+        let detection = try await stage.detect(on: found)
         try stage.expect(type == tag.type, "It was taken for a Type \(type) tag.")
         try stage.expect(detection.access == .readWrite, "It can be written, and the reader says that it can't.")
-        try stage.expect(
-            detection.capacity == tag.capacity,
-            "It holds \(tag.capacity) bytes, not \(detection.capacity)."
-        )
+        let capacity = detection.capacity
+        try stage.expect(capacity == tag.capacity, "It holds \(tag.capacity) bytes, not \(capacity).")
     }
 
-    private static func write(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func write(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         stage.setup.field.bring(try tag.make())
         for message in [message, longMessage, []] {
-            let found = try await stage.scanOne()
-            try await stage.connect(to: found)
-            try await stage.perform(on: found) { tag throws(TagError) in
-                _ = try await tag.detectNDEF()
-                try await tag.writeNDEF(message)
-                try await tag.checkNDEF(message)
-            }
-            // A new session knows nothing from before.
-            let again = try await stage.scanOne()
-            try await stage.connect(to: again)
-            let read = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
+            let found = try await stage.connectOne()
+            try await stage.write(message, to: found)
+            try await stage.perform(on: found) { tag throws(TagError) in try await tag.checkNDEF(message) }
+            let read = try await stage.read(from: stage.connectOne())
             try stage.expect(read == message, "\(message.count) bytes were written, and \(read.count) others read.")
         }
-        let found = try await stage.scanOne()
-        try await stage.connect(to: found)
         let tooLong = [UInt8](repeating: 0, count: tag.capacity + 1)
-        let code = await stage.error(on: found) { tag throws(TagError) in
+        let code = await stage.error(on: try await stage.connectOne()) { tag throws(TagError) in
             _ = try await tag.detectNDEF()
             try await tag.writeNDEF(tooLong)
         }
         try stage.expect(code == .messageTooLong, "A message that does not fit ended in \(words(for: code)).")
     }
 
-    private static func lock(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func lock(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         stage.setup.field.bring(try tag.make())
-        let found = try await stage.scanOne()
-        try await stage.connect(to: found)
-        try await stage.perform(on: found) { tag throws(TagError) in
-            _ = try await tag.detectNDEF()
-            try await tag.writeNDEF(message)
-        }
+        let found = try await stage.connectOne()
+        try await stage.write(message, to: found)
         let failure = await stage.error(on: found) { tag throws(TagError) in try await tag.lock() }
-        let again = try await stage.scanOne()
-        try await stage.connect(to: again)
-        let detection = try await stage.perform(on: again) { tag throws(TagError) in try await tag.detectNDEF() }
+        let again = try await stage.connectOne()
+        let detection = try await stage.detect(on: again)
         if !tag.canLock {
-            try stage.expect(
-                failure == .keyNeeded,
-                "A lock that a key is needed for ended in \(words(for: failure))."
-            )
+            try stage.expect(failure == .keyNeeded, "A lock that a key is needed for ended in \(words(for: failure)).")
             return try stage.expect(detection.access == .readWrite, "A lock that failed has locked the tag.")
         }
         try stage.expect(detection.access == .readOnly, "It is locked, and the reader says that it can be written.")
         try stage.expect(failure == nil, "It is locked, and that ended in \(words(for: failure)).")
         let code = await stage.error(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
         try stage.expect(code == .readOnly, "A write to a locked tag ended in \(words(for: code)).")
-        let read = try await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
+        let read = try await stage.read(from: again)
         try stage.expect(read == message, "The message of a locked tag has changed.")
     }
 
-    private static func unformatted(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func unformatted(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         stage.setup.field.bring(try tag.makeUnformatted())
-        let found = try await stage.scanOne()
-        try await stage.connect(to: found)
+        let found = try await stage.connectOne()
         let code = await stage.error(on: found) { tag throws(TagError) in try await tag.detectNDEF() }
         let codes: [TagError.Code] = [.noCapabilityContainer, .badVersion, .badChecksum, .noMessageTLV]
-        try stage.expect(
-            code.map(codes.contains) == true,
-            "It is not formatted, and that ended in \(words(for: code))."
-        )
+        let isExpected = code.map(codes.contains) == true
+        try stage.expect(isExpected, "It is not formatted, and that ended in \(words(for: code)).")
     }
 
-    private static func lose(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func lose(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         let virtual = try tag.make()
         stage.setup.field.bring(virtual)
-        let found = try await stage.scanOne()
-        try await stage.connect(to: found)
-        _ = try await stage.perform(on: found) { tag throws(TagError) in
-            _ = try await tag.detectNDEF()
-            try await tag.writeNDEF(message)
-        }
+        let found = try await stage.connectOne()
+        try await stage.write(message, to: found)
         stage.setup.field.arm(.tear(afterWrite: 1))
         let code = await stage.error(on: found) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
         try stage.expect(code == .tagLost, "The tag was taken away, and that ended in \(words(for: code)).")
         try stage.expect(!found.isAvailable, "A tag that is lost is still available.")
         stage.setup.field.arm(FaultPlan())
         stage.setup.field.bring(virtual)
-        let again = try await stage.scanOne()
-        try await stage.connect(to: again)
-        let read = try? await stage.perform(on: again) { tag throws(TagError) in try await tag.readNDEF() }
+        let again = try await stage.connectOne()
+        let read = try? await stage.read(from: again)
         // A Type 3 tag reports that a write was interrupted, and can be written again.
         let isWhole = read.map { [[], message, longMessage].contains($0) } ?? (tag.type == 3)
         try stage.expect(isWhole, "A tag that was lost in mid-write is broken.")
         try await stage.perform(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
         // A new session knows nothing from before; this one may remember what it wrote.
-        let last = try await stage.scanOne()
-        try await stage.connect(to: last)
-        let rewritten = try await stage.perform(on: last) { tag throws(TagError) in try await tag.readNDEF() }
+        let rewritten = try await stage.read(from: stage.connectOne())
         try stage.expect(rewritten == longMessage, "A tag that was lost in mid-write can't be written any more.")
     }
 
-    private static func repoll(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func repoll(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         let first = try tag.make()
         stage.setup.field.bring(first)
         let found = try await stage.scanOne()
@@ -155,13 +123,13 @@ extension ReaderConformance {
         try stage.expect(next.target.identifier != found.target.identifier, "Another tag has the UID of the first.")
     }
 
-    private static func leave(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func leave(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         let virtual = try tag.make()
         stage.setup.field.bring(virtual)
         let found = try await stage.scanOne()
         try stage.expect(!found.isConnected, "A tag is connected before anybody has connected to it.")
         try await stage.connect(to: found)
-        _ = try await stage.perform(on: found) { tag throws(TagError) in try await tag.detectNDEF() }
+        _ = try await stage.detect(on: found)
         for _ in 0..<3 {
             try await stage.connect(to: found)
             try stage.expect(found.isConnected, "A tag that is near is not connected any more.")
@@ -176,7 +144,7 @@ extension ReaderConformance {
         try stage.expect(again.isConnected && !found.isConnected, "A tag that came back is not another one.")
     }
 
-    private static func arriveLate(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
+    @Sendable private static func arriveLate(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws {
         let looks = stage.setup.field.statistics.exchanges
         async let scan = stage.scanOne()
         let end = ContinuousClock.now + .seconds(2)

@@ -44,42 +44,28 @@ public enum ReaderConformance {
         /// - Throws: ``ConformanceFailure``.
         @discardableResult
         public func run(in setup: ReaderSetup) async throws -> String? {
-            let stage = ConformanceStage(setup)
             let missing = needs.first { setup.lacks[$0] != nil }
-            guard let missing, let reason = setup.lacks[missing] else {
-                do {
-                    try await body(stage)
-                } catch {
-                    await stage.clear()
-                    throw error
-                }
-                await stage.clear()
-                return nil
-            }
-            if case .technology(let technology) = missing {
+            let reason = missing.flatMap { setup.lacks[$0] }
+            if let missing, case .technology(let technology) = missing {
                 let looks = setup.makeEnvironment().driver?.technologies.contains(technology) ?? false
                 if looks { throw ConformanceFailure(description: "The reader looks for \(missing), and yet lacks it.") }
                 return reason
             }
-            do {
-                try await body(stage)
-            } catch {
-                await stage.clear()
-                if error.isLimit { return reason }
-                throw error
-            }
+            let stage = ConformanceStage(setup)
+            let result = await Result { try await body(stage) }
             await stage.clear()
-            throw ConformanceFailure(description: "The reader is said to lack \(missing), and it does not.")
+            if let missing {
+                if case .failure(let error as ConformanceFailure) = result, error.isLimit { return reason }
+                try result.get()
+                throw ConformanceFailure(description: "The reader is said to lack \(missing), and it does not.")
+            }
+            try result.get()
+            return nil
         }
     }
 
     /// All scenarios.
-    public static let scenarios: [Scenario] =
-        ConformanceTag.all.flatMap { scenarios(of: $0) } + commandScenarios
-}
-
-extension Error {
-    fileprivate var isLimit: Bool { (self as? ConformanceFailure)?.isLimit == true }
+    public static let scenarios: [Scenario] = ConformanceTag.all.flatMap { scenarios(of: $0) } + commandScenarios
 }
 
 /// A capability that a scenario needs and that not every reader has.
@@ -121,12 +107,6 @@ public struct ReaderSetup: Sendable {
     package var patience = Duration.seconds(120)
 
     /// Creates a set-up.
-    ///
-    /// - Parameters:
-    ///   - name: the set-up's name.
-    ///   - field: the field in front of the reader.
-    ///   - lacks: the missing capabilities, and why they are missing.
-    ///   - makeEnvironment: creates an environment with the reader.
     public init(
         name: String,
         field: VirtualField,

@@ -2,6 +2,7 @@
 import Glibc
 import Synchronization
 import TagLink
+import TagTrace
 
 /// Writes the notes of the active runs when the process crashes or exits.
 @safe enum CrashWatch {
@@ -103,6 +104,115 @@ import TagLink
             if !isKnown || note.place == own { note.write() }
         }
         return true
+    }
+}
+
+/// What the process writes when it ends in the middle of a run: the line that replays the run, and the run's last
+/// events.
+///
+/// The text is prepared in memory that is never freed, so that a signal handler only has to write it.
+///
+/// Sendable because the field's lock guards all changes. A signal handler reads it when nothing else runs.
+@safe final class RunNote: @unchecked Sendable {
+    private static let capacity = 1 << 16
+    /// The number of last lines that are written.
+    private static let shownCount = 60
+    private static let unused = Locked<[RunNote]>([])
+
+    private let text = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    private var count = 0
+    /// The length of the first line, which replays the run.
+    private var headCount = 0
+    private var exchanges = 0
+    /// The address of the field's place; 0 while no run is active.
+    private(set) var place: UInt = 0
+
+    private init() {}
+
+    /// Takes a note for an exploration, which has to give it back. The note keeps its memory.
+    static func take() -> RunNote {
+        CrashWatch.begin()
+        if let note = unused.withLock({ $0.popLast() }) { return note }
+        let note = RunNote()
+        CrashWatch.add(note)
+        return note
+    }
+
+    func giveBack() {
+        end()
+        Self.unused.withLock { $0.append(self) }
+    }
+
+    /// Begins a run.
+    func begin(_ script: FaultScript?, in place: TestTracker) {
+        (count, headCount, exchanges) = (0, 0, 0)
+        add("an exploration was in this run: \(script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run")")
+        headCount = count
+        self.place = Self.number(of: place)
+    }
+
+    func end() { place = 0 }
+
+    static func number(of place: AnyObject) -> UInt {
+        UInt(bitPattern: unsafe Unmanaged.passUnretained(place).toOpaque())
+    }
+
+    func add(_ event: Trace.Event) {
+        guard place != 0 else { return }
+        switch event {
+        case .exchange(let exchange):
+            exchanges += 1
+            let number = String(exchanges)
+            let space = String(repeating: " ", count: max(0, 4 - number.utf8.count))
+            add("\(space)\(number) > \(exchange.request.bytes.hexText(separator: " "))")
+            let answer = (try? exchange.answer?.get())?.bytes.hexText(separator: " ")
+            add("     < \(answer ?? "no answer")")
+        case .note(let text): add("       \(text)")
+        default: break
+        }
+    }
+
+    private func add(_ line: String) {
+        let line = line.utf8.prefix(3072)
+        if count + line.count + 1 > Self.capacity { removeOldLines() }
+        for byte in line {
+            unsafe text[count] = byte
+            count += 1
+        }
+        unsafe text[count] = UInt8(ascii: "\n")
+        count += 1
+    }
+
+    /// Removes the lines in the first half, except for the head.
+    private func removeOldLines() {
+        var start = Self.capacity / 2
+        while start < count, unsafe text[start - 1] != UInt8(ascii: "\n") { start += 1 }
+        unsafe memmove(text + headCount, text + start, count - start)
+        count -= start - headCount
+    }
+
+    /// Writes the note to standard error. Safe in a signal handler: it allocates no memory and takes no lock.
+    func write() {
+        var start = count
+        var lines = 0
+        while start > headCount {
+            if unsafe text[start - 1] == UInt8(ascii: "\n") { lines += 1 }
+            if lines > Self.shownCount { break }
+            start -= 1
+        }
+        let beginning: StaticString = "NFCTestKit: the process ends while "
+        unsafe Self.write(beginning.utf8Start, beginning.utf8CodeUnitCount)
+        unsafe Self.write(text, headCount)
+        unsafe Self.write(text + start, count - start)
+    }
+
+    private static func write(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        var offset = 0
+        while offset < count {
+            let written = unsafe Glibc.write(STDERR_FILENO, bytes + offset, count - offset)
+            if written <= 0 { return }
+            offset += written
+        }
     }
 }
 

@@ -52,36 +52,24 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
 
 /// The first run that failed.
 public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
-    private final class Contents: Sendable {
-        let run: FlowRun
-        let invariant: String
-        let finding: String
-        let runs: Int
-
-        init(_ run: FlowRun, _ invariant: String, _ finding: String, _ runs: Int) {
-            self.run = run
-            self.invariant = invariant
-            self.finding = finding
-            self.runs = runs
-        }
-    }
-
-    private let contents: Contents
+    /// The run that failed.
+    public let run: FlowRun
+    /// The broken invariant, see ``Invariant/name``; or "the flow ends" when the flow does not end.
+    public let invariant: String
+    /// The problem, in words.
+    public let finding: String
+    /// The number of runs, including those that simplified the failing run.
+    public let runs: Int
 
     init(_ run: FlowRun, invariant: String, finding: String, runs: Int) {
-        contents = Contents(run, invariant, finding, runs)
+        self.run = run
+        self.invariant = invariant
+        self.finding = finding
+        self.runs = runs
     }
 
-    /// The run that failed.
-    public var run: FlowRun { contents.run }
-    /// The broken invariant, see ``Invariant/name``; or "the flow ends" when the flow does not end.
-    public var invariant: String { contents.invariant }
-    /// The problem, in words.
-    public var finding: String { contents.finding }
-    /// The number of runs, including those that simplified the failing run.
-    public var runs: Int { contents.runs }
     /// The faults that make the run fail; nil when it fails without faults.
-    public var replay: FaultScript? { contents.run.replay }
+    public var replay: FaultScript? { run.replay }
 
     /// One line with the failure and how to replay it.
     public var line: String {

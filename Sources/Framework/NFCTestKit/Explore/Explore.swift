@@ -44,21 +44,11 @@ public func explore(
     reader: TestReader = .ofProcess,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Void
 ) async throws -> ExplorationReport {
-    let settings = Explorer.Settings(
-        tags: try await prepared(tags, seed: seed),
-        app: app,
-        seed: seed,
-        limit: limit,
-        grace: grace,
-        busyPolicy: busyPolicy,
-        invariants: invariants,
-        reader: reader
-    )
-    var explorer = Explorer(settings) { field in
+    let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
+    return try await Explorer.explore(exploration, settings, invariants) { field in
         try await flow(field)
         return nil
     }
-    return try await explorer.explore(exploration)
 }
 
 /// Runs a flow that returns a value without faults, then again with each fault of an exploration.
@@ -72,17 +62,6 @@ public func explore(
 /// }
 /// ```
 ///
-/// - Parameters:
-///   - exploration: the faults.
-///   - tags: the tags that are near from the start.
-///   - app: the app's property list and entitlements.
-///   - seed: the source of everything random.
-///   - limit: the field's time limit of a run. A run that has not ended by then is abandoned, and fails.
-///   - grace: how long nothing has to happen, in real time, before a session's time limit may pass.
-///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
-///   - invariants: what has to hold after each run.
-///   - reader: the reader on which the test runs.
-///   - flow: the code to explore. It must not keep state from one run to the next.
 /// - Returns: the number of runs, and what the first one did.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult
@@ -98,39 +77,25 @@ public func explore<Value: Equatable & Sendable>(
     reader: TestReader = .ofProcess,
     _ flow: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
 ) async throws -> ExplorationReport {
-    let settings = Explorer.Settings(
-        tags: try await prepared(tags, seed: seed),
-        app: app,
-        seed: seed,
-        limit: limit,
-        grace: grace,
-        busyPolicy: busyPolicy,
-        invariants: invariants,
-        reader: reader
-    )
-    var explorer = Explorer(settings) { field in FlowResult(try await flow(field)) }
-    return try await explorer.explore(exploration)
-}
-
-private func prepared(_ tags: [TagSpec], seed: UInt64) async throws(FieldError) -> [TagSpec] {
-    var prepared: [TagSpec] = []
-    for (index, tag) in tags.enumerated() {
-        prepared.append(try await tag.prepared(seed: seed &+ UInt64(index)))
-    }
-    return prepared
+    let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
+    return try await Explorer.explore(exploration, settings, invariants) { FlowResult(try await flow($0)) }
 }
 
 /// The faults with which a flow is run, one after the other.
 ///
 /// You can combine explorations: `.losses + .cancels`, or `[.losses, .cancels]`.
 public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
-    enum Part: Sendable {
-        case losses, tears, answers
-        case noise(runs: Int, faults: Int)
-        case replay(FaultScript)
-        /// The tag comes back after a time; nil for the default.
-        case slips(Duration?)
-        case cancels, busy, seconds, backgrounds, lossPairs
+    /// The runs with one kind of fault.
+    struct Part: Sendable {
+        /// The name in a report.
+        var name: String
+        var hasRuns = true
+        /// Whether the tag is lost once more in further runs, at each exchange after it came back.
+        var losesTwice = false
+        /// Whether a run in which no fault happens ends the exploration.
+        var hasToHappen = false
+        /// The runs that follow from the run without faults.
+        var runs: @Sendable (Course) throws(FieldError) -> [FaultScript]
     }
 
     /// What the run without faults did.
@@ -141,74 +106,106 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         var sessions: Int
         /// How many times the app connected to a tag.
         var connections: Int
+        var seed: UInt64
+
+        /// A run for each kind of fault at each place.
+        func each(_ kinds: FaultScript.Kind..., at places: some Sequence<Int>, absence: Int? = nil) -> [FaultScript] {
+            places.flatMap { place in
+                kinds.map { FaultScript([FaultScript.Step(kind: $0, place: place + 1, absence: absence)], seed: seed) }
+            }
+        }
+
+        /// A run with a fault at each exchange.
+        func eachExchange(_ kind: FaultScript.Kind, absence: Int? = nil) -> [FaultScript] {
+            each(kind, at: answered.indices, absence: absence)
+        }
     }
 
     let parts: [Part]
 
-    private init(_ parts: Part...) { self.parts = parts }
-
     private init(parts: [Part]) { self.parts = parts }
+
+    private init(_ name: String, _ runs: @escaping @Sendable (Course) throws(FieldError) -> [FaultScript]) {
+        parts = [Part(name: name, runs: runs)]
+    }
 
     /// All the given explorations, one after the other.
     public init(arrayLiteral explorations: Exploration...) { parts = explorations.flatMap(\.parts) }
 
     /// Every way in which a tag can be lost: ``losses``, then ``tears``, then ``badAnswers``.
-    public static let everyLoss = Exploration(.losses, .tears, .answers)
+    public static let everyLoss = losses + tears + badAnswers
     /// Everything that can happen to one scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``,
     /// ``backgrounds``.
-    public static let everything = Exploration(
-        .losses,
-        .tears,
-        .answers,
-        .slips(nil),
-        .cancels,
-        .busy,
-        .seconds,
-        .backgrounds
-    )
+    public static let everything = everyLoss + slips + cancels + busy + secondTags + backgrounds
     /// The tag leaves at the first exchange, then at the second, and so on to the last. Then it leaves before each time
     /// that the app connects to a tag; with most tags, connecting needs no exchange.
-    public static let losses = Exploration(.losses)
+    public static let losses = Exploration("losses") { course in
+        course.eachExchange(.loss) + course.each(.gone, at: 0..<course.connections)
+    }
     /// The tag loses power in each write. Its memory then holds the old data, the new data, or bits of both.
-    public static let tears = Exploration(.tears)
+    public static let tears = Exploration("tears") { $0.each(.old, .new, .mixed, at: 0..<$0.writes) }
     /// Each answer is replaced by silence, by a refusal, and by an answer with a flipped bit. The tag stays near.
-    public static let badAnswers = Exploration(.answers)
+    public static let badAnswers = Exploration("bad answers") { course in
+        // An exchange without an answer has nothing to replace.
+        course.each(.silence, .nak, .flip, at: course.answered.indices.filter { course.answered[$0] })
+    }
     /// The tag leaves at each exchange, and comes back after a second.
-    public static let slips = Exploration(.slips(nil))
+    public static let slips = Exploration("slips") { $0.eachExchange(.slip) }
 
     /// The tag leaves at each exchange, and comes back after a time.
     ///
     /// - Parameter absence: how long it is away, by the field's time, in whole milliseconds. A shorter time counts as a
     ///   millisecond, a longer one as an hour.
-    public static func slips(for absence: Duration) -> Exploration { Exploration(.slips(absence)) }
+    public static func slips(for absence: Duration) -> Exploration {
+        Exploration("slips") { $0.eachExchange(.slip, absence: FaultScript.milliseconds(of: absence)) }
+    }
 
     /// The user presses Cancel on the sheet at each exchange.
-    public static let cancels = Exploration(.cancels)
+    public static let cancels = Exploration("cancels") { $0.eachExchange(.cancel) }
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
-    public static let busy = Exploration(.busy)
+    public static let busy = Exploration("busy") { $0.each(.busy, at: 0..<$0.sessions) }
     /// Another tag of the same product comes near at each exchange, and leaves after a second. It holds the same
     /// records, except for a "2" at the end of the first one. If the technology lets the reader choose, the reader
     /// finds this tag first.
-    public static let secondTags = Exploration(.seconds)
+    public static let secondTags = Exploration("second tags") { $0.eachExchange(.second) }
     /// The app goes to the background at each exchange: its session ends with
     /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.
-    public static let backgrounds = Exploration(.backgrounds)
+    public static let backgrounds = Exploration("backgrounds") { $0.eachExchange(.background) }
     /// The tag leaves at each exchange, comes back, and is then lost at each following exchange. The number of runs
     /// grows with the square of the number of exchanges.
-    public static let lossPairs = Exploration(.lossPairs)
+    public static let lossPairs = Exploration(parts: [
+        Part(name: "pairs of losses", losesTwice: true) { $0.eachExchange(.slip) }
+    ])
 
     /// Several random faults at once. The seed determines them.
-    ///
-    /// - Parameters:
-    ///   - runs: the number of runs.
-    ///   - faults: the number of faults in each run.
     public static func noise(runs: Int, faults: Int = 3) -> Exploration {
-        Exploration(.noise(runs: runs, faults: faults))
+        let part = Part(name: "noise", hasRuns: runs > 0) { course in
+            guard !course.answered.isEmpty else { return [] }
+            var generator = SplitMix64(seed: course.seed)
+            return (0..<max(0, runs)).map { _ in
+                let steps = (0..<max(1, faults)).map { _ in
+                    FaultScript.Step(
+                        kind: [.loss, .silence, .nak, .flip].randomElement(using: &generator) ?? .loss,
+                        place: Int.random(in: 1...course.answered.count, using: &generator)
+                    )
+                }
+                return FaultScript(steps, seed: course.seed)
+            }
+        }
+        return Exploration(parts: [part])
     }
 
     /// Only one run, given by the line of a report. It fails when the run passes and none of the line's faults has
     /// happened.
-    public static func replay(_ replay: FaultScript) -> Exploration { Exploration(.replay(replay)) }
+    public static func replay(_ replay: FaultScript) -> Exploration {
+        let part = Part(name: "replay", hasToHappen: true) { _ throws(FieldError) in
+            if let unreadable = replay.unreadable {
+                throw FieldError(.badReplay, "\"\(unreadable)\" replays nothing. \(FaultScript.help)")
+            }
+            return [replay]
+        }
+        return Exploration(parts: [part])
+    }
 
     /// The names of the explorations, such as `losses, bad answers`. A report's attempts have the same names.
     public var description: String { parts.map(\.name).joined(separator: ", ") }
@@ -216,73 +213,5 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     /// Both explorations, one after the other.
     public static func + (one: Exploration, other: Exploration) -> Exploration {
         Exploration(parts: one.parts + other.parts)
-    }
-}
-
-extension Exploration.Part {
-    /// The name in a report.
-    var name: String {
-        switch self {
-        case .losses: "losses"
-        case .tears: "tears"
-        case .answers: "bad answers"
-        case .noise: "noise"
-        case .replay: "replay"
-        case .slips: "slips"
-        case .cancels: "cancels"
-        case .busy: "busy"
-        case .seconds: "second tags"
-        case .backgrounds: "backgrounds"
-        case .lossPairs: "pairs of losses"
-        }
-    }
-
-    /// Whether the part has no runs.
-    var isEmpty: Bool { if case .noise(let runs, _) = self { runs <= 0 } else { false } }
-
-    /// The runs that follow from the run without faults. For pairs of losses it returns the first halves: only running
-    /// them shows how many exchanges follow after the tag comes back.
-    func runs(after course: Exploration.Course, seed: UInt64) throws(FieldError) -> [FaultScript] {
-        let exchanges = course.answered.count
-        func each(_ kinds: FaultScript.Kind..., at places: some Sequence<Int>) -> [FaultScript] {
-            places.flatMap { place in
-                kinds.map { FaultScript([FaultScript.Step(kind: $0, place: place + 1)], seed: seed) }
-            }
-        }
-        switch self {
-        case .losses: return each(.loss, at: 0..<exchanges) + each(.gone, at: 0..<course.connections)
-        case .tears: return each(.old, .new, .mixed, at: 0..<course.writes)
-        case .answers:
-            // An exchange without an answer has nothing to replace.
-            let answered = course.answered.indices.filter { course.answered[$0] }
-            return each(.silence, .nak, .flip, at: answered)
-        case .slips(let absence):
-            let milliseconds = absence.map { FaultScript.milliseconds(of: $0) }
-            return (0..<exchanges).map {
-                FaultScript([FaultScript.Step(kind: .slip, place: $0 + 1, absence: milliseconds)], seed: seed)
-            }
-        case .lossPairs: return each(.slip, at: 0..<exchanges)
-        case .cancels: return each(.cancel, at: 0..<exchanges)
-        case .busy: return each(.busy, at: 0..<course.sessions)
-        case .seconds: return each(.second, at: 0..<exchanges)
-        case .backgrounds: return each(.background, at: 0..<exchanges)
-        case .noise(let count, let faults):
-            guard exchanges > 0 else { return [] }
-            var generator = SplitMix64(seed: seed)
-            return (0..<max(0, count)).map { _ in
-                let steps = (0..<max(1, faults)).map { _ in
-                    FaultScript.Step(
-                        kind: [.loss, .silence, .nak, .flip].randomElement(using: &generator) ?? .loss,
-                        place: Int.random(in: 1...exchanges, using: &generator)
-                    )
-                }
-                return FaultScript(steps, seed: seed)
-            }
-        case .replay(let replay):
-            if let unreadable = replay.unreadable {
-                throw FieldError(.badReplay, "\"\(unreadable)\" replays nothing. \(FaultScript.help)")
-            }
-            return [replay]
-        }
     }
 }

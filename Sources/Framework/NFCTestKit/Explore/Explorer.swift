@@ -3,18 +3,6 @@ import NFCSessions
 
 /// Makes the runs of an exploration.
 struct Explorer {
-    /// The common settings of all runs.
-    struct Settings {
-        var tags: [TagSpec]
-        var app: AppProperties?
-        var seed: UInt64
-        var limit: Duration
-        var grace: Duration?
-        var busyPolicy: SessionArbiter.BusyPolicy
-        var invariants: [Invariant]
-        var reader: TestReader
-    }
-
     /// A run, and further results of its field.
     private struct Made {
         var run: FlowRun
@@ -26,7 +14,8 @@ struct Explorer {
         var objects: LivingObjects
     }
 
-    private let settings: Settings
+    private let settings: FieldSettings
+    private let invariants: [Invariant]
     private let flow: @Sendable (TestField) async throws -> FlowResult?
 
     private var runs = 0
@@ -44,12 +33,31 @@ struct Explorer {
     /// Whether any run had work that can't be counted: other threads, timers, sockets.
     private var hasUncounted = false
 
-    init(_ settings: Settings, flow: @escaping @Sendable (TestField) async throws -> FlowResult?) {
+    static func explore(
+        _ exploration: Exploration,
+        _ settings: FieldSettings,
+        _ invariants: [Invariant],
+        _ flow: @escaping @Sendable (TestField) async throws -> FlowResult?
+    ) async throws -> ExplorationReport {
+        var settings = settings
+        for (index, tag) in settings.tags.enumerated() {
+            settings.tags[index] = try await tag.prepared(seed: settings.seed &+ UInt64(index))
+        }
+        var explorer = Explorer(settings: settings, invariants: invariants, flow: flow)
+        return try await explorer.explore(exploration)
+    }
+
+    private init(
+        settings: FieldSettings,
+        invariants: [Invariant],
+        flow: @escaping @Sendable (TestField) async throws -> FlowResult?
+    ) {
         self.settings = settings
+        self.invariants = invariants
         self.flow = flow
     }
 
-    mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
+    private mutating func explore(_ exploration: Exploration) async throws -> ExplorationReport {
         let note = RunNote.take()
         defer { note.giveBack() }
         self.note = note
@@ -65,9 +73,10 @@ struct Explorer {
                 answered: made.run.trace.exchanges.map { (try? $0.answer?.get()) != nil },
                 writes: made.writes,
                 sessions: made.sessions,
-                connections: made.connections
+                connections: made.connections,
+                seed: settings.seed
             )
-            if asked.parts.allSatisfy(\.isEmpty) {
+            if !asked.parts.contains(where: \.hasRuns) {
                 throw nothingTried(made.run, "the exploration has no runs: give one such as .everyLoss")
             }
             for part in asked.parts { try await explore(part, after: course) }
@@ -78,7 +87,7 @@ struct Explorer {
             first: made.run,
             writes: made.writes,
             attempts: attempts,
-            unchecked: settings.invariants.compactMap { invariant in
+            unchecked: invariants.compactMap { invariant in
                 unchecked[invariant.name].map { ExplorationReport.Unchecked(invariant: invariant.name, reason: $0) }
             }
         )
@@ -90,20 +99,17 @@ struct Explorer {
     }
 
     private mutating func explore(_ part: Exploration.Part, after course: Exploration.Course) async throws {
-        for script in try part.runs(after: course, seed: settings.seed) {
+        for script in try part.runs(course) {
             let run = try await attempt(script, as: part)
-            switch part {
-            case .lossPairs:
-                guard let slip = script.steps.first, !run.happened.isEmpty else { continue }
-                let exchanges = run.trace.exchanges.count
-                guard slip.place < exchanges else { continue }
-                for place in (slip.place + 1)...exchanges {
-                    let loss = FaultScript.Step(kind: .loss, place: slip.place, comesBack: true)
-                    let last = FaultScript.Step(kind: .loss, place: place)
-                    _ = try await attempt(FaultScript([loss, last], seed: settings.seed), as: part)
-                }
-            case .replay where run.happened.isEmpty: throw Self.staleReplay(script, run)
-            default: continue
+            if part.hasToHappen, run.happened.isEmpty { throw Self.staleReplay(script, run) }
+            let exchanges = run.trace.exchanges.count
+            guard part.losesTwice, !run.happened.isEmpty, let slip = script.steps.first, slip.place < exchanges else {
+                continue
+            }
+            for place in (slip.place + 1)...exchanges {
+                let loss = FaultScript.Step(kind: .loss, place: slip.place, comesBack: true)
+                let last = FaultScript.Step(kind: .loss, place: place)
+                _ = try await attempt(FaultScript([loss, last], seed: settings.seed), as: part)
             }
         }
     }
@@ -179,7 +185,7 @@ struct Explorer {
         if run.replay == nil, let error = run.error {
             return ExplorationFailure(run, invariant: "the flow works", finding: "it threw \(error)", runs: runs)
         }
-        for invariant in settings.invariants {
+        for invariant in invariants {
             switch await invariant.check(run) {
             case .holds:
                 checked.insert(invariant.name)
@@ -195,7 +201,7 @@ struct Explorer {
 
     // MARK: What is not freed
 
-    private var looksForLeaks: Bool { settings.invariants.contains { $0.name == Invariant.nothingLeaks.name } }
+    private var looksForLeaks: Bool { invariants.contains { $0.name == Invariant.nothingLeaks.name } }
 
     /// Finds the objects that the last run never frees. This takes one more run, which is not counted.
     private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
@@ -225,16 +231,8 @@ struct Explorer {
         try Task.checkCancellation()
         runs += 1
         // The first run shows whether everything is counted. If so, no other run has to wait for uncounted work.
-        let isNoneWhenCounted = settings.grace == nil && runs > 1 && !hasUncounted
-        let field = try await TestField.opened(
-            settings.tags,
-            app: settings.app,
-            seed: settings.seed,
-            limit: settings.limit,
-            grace: IdleTimeout(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: isNoneWhenCounted),
-            busyPolicy: settings.busyPolicy,
-            reader: settings.reader
-        )
+        let hasGrace = settings.grace != nil || runs == 1 || hasUncounted
+        let field = try await TestField.opened(settings, hasGrace: hasGrace)
         field.place.sharePrintedLines(printedLines)
         note?.begin(script, in: field.place)
         field.state.withLock { [note] state in
@@ -249,31 +247,16 @@ struct Explorer {
         }
         if first == nil { field.watchMemory() }
         if let script { field.arm(script, companion: try await companion(for: script, in: field)) }
-        var result: FlowResult?
-        let error: (any Error)?
+        var result: Result<FlowResult?, any Error>
         var isOpen = false
         do {
-            (result, error, isOpen) = try await field.run { [flow] field in
-                var result: FlowResult?
-                var error: (any Error)?
-                do {
-                    result = try await flow(field)
-                } catch let thrown {
-                    error = thrown
-                }
-                return (result, error, await field.leavesSessionOpen())
+            (result, isOpen) = try await field.run { [flow] field in
+                (await Result { try await flow(field) }, await field.leavesSessionOpen())
             }
-        } catch let thrown {
-            error = thrown
+        } catch {
+            result = .failure(error)
         }
-        var run = FlowRun(
-            field,
-            replay: script,
-            result: result,
-            error: error,
-            leavesSessionOpen: isOpen,
-            readings: readings
-        )
+        var run = FlowRun(field, replay: script, result: result, leavesSessionOpen: isOpen, readings: readings)
         hasUncounted = hasUncounted || field.place.work.hasUncounted
         run.goal = first?.tags
         run.goalResult = first?.result
@@ -288,7 +271,7 @@ struct Explorer {
         )
         field.close()
         try field.checkRecording()
-        if let error = error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
+        if let error = run.error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
         return made
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NFCSessions
+import TagLink
 public import TagTrace
 public import VirtualTags
 
@@ -58,15 +59,16 @@ public struct FlowRun: Sendable {
     init(
         _ field: TestField,
         replay: FaultScript?,
-        result: FlowResult?,
-        error: (any Error)?,
+        result: Result<FlowResult?, any Error>,
         leavesSessionOpen: Bool,
         readings: TagReadings
     ) {
         self.readings = readings
         self.replay = replay
-        self.result = result
-        self.error = error
+        switch result {
+        case .success(let value): (self.result, error) = (value, nil)
+        case .failure(let thrown): (self.result, error) = (nil, thrown)
+        }
         happened = replay.map { field.happened(of: $0) } ?? []
         let state = field.state.withLock { $0 }
         sheet = state.sheet
@@ -131,17 +133,75 @@ struct FlowResult: Sendable, CustomStringConvertible {
     /// Prints bytes in hexadecimal. As plain text, only their number would be printed.
     private static func words(for value: Any) -> String {
         if let bytes = value as? any Collection<UInt8> {
-            let shown = bytes.prefix(32).map { byte in
-                let digits = String(byte, radix: 16)
-                return digits.count < 2 ? "0" + digits : digits
-            }
-            return "<\(shown.joined(separator: " "))\(bytes.count > 32 ? " …, \(bytes.count) bytes" : "")>"
+            let bytes = bytes.map(\.self)
+            return "<\(bytes.prefix(32).hexText(separator: " "))\(bytes.count > 32 ? " …, \(bytes.count) bytes" : "")>"
         }
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
         case .optional: return mirror.children.first.map { words(for: $0.value) } ?? "nil"
         case .collection: return "[\(mirror.children.map { words(for: $0.value) }.joined(separator: ", "))]"
         default: return String(describing: value)
+        }
+    }
+}
+
+/// Objects of a run that have to be freed when it has ended: sessions, delegates and tags.
+struct LivingObjects: Sendable {
+    private final class Reference: @unchecked Sendable {
+        weak let object: AnyObject?
+        let name: String
+
+        init(_ object: AnyObject, _ name: String) {
+            self.object = object
+            self.name = name
+        }
+    }
+
+    private var references: [Reference] = []
+
+    mutating func add(_ object: AnyObject, as kind: MadeObject) {
+        let name =
+            switch kind {
+            case .session: "a session"
+            case .delegate: "the delegate \(type(of: object))"
+            case .tag: "a tag"
+            }
+        references.append(Reference(object, name))
+    }
+
+    var isEmpty: Bool { references.isEmpty }
+
+    /// The objects that are still alive.
+    var alive: LivingObjects {
+        var alive = self
+        alive.references.removeAll { $0.object == nil }
+        return alive
+    }
+
+    /// The objects that `others` does not contain.
+    func without(_ others: LivingObjects) -> LivingObjects {
+        let known = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
+        var rest = self
+        rest.references.removeAll { reference in
+            guard let object = reference.object else { return true }
+            return known.contains(ObjectIdentifier(object))
+        }
+        return rest
+    }
+
+    /// The names of their types, each once.
+    var names: [String] {
+        references.map(\.name).reduce(into: []) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }
+    }
+}
+
+extension TestTracker {
+    func made(_ object: AnyObject, as kind: MadeObject) {
+        field?.state.withLock { state in
+            state.made?.add(object, as: kind)
+            if kind == .session { state.sessionsMade += 1 }
         }
     }
 }

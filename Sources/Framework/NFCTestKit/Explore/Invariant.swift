@@ -27,20 +27,12 @@ public struct Invariant: Sendable {
     public let name: String
     let check: @Sendable (FlowRun) async -> Verdict
 
-    /// Creates an invariant.
-    ///
-    /// - Parameters:
-    ///   - name: the condition, in a few words.
-    ///   - check: returns the problem of a run; nil when there is none.
+    /// Creates an invariant. `check` returns the problem of a run; nil when there is none.
     public init(_ name: String, _ check: @escaping @Sendable (FlowRun) async -> String?) {
         self.init(name, judging: { run in await check(run).map { .broken($0) } ?? .holds })
     }
 
     /// Creates an invariant that some runs can't check.
-    ///
-    /// - Parameters:
-    ///   - name: the condition, in a few words.
-    ///   - check: checks a run.
     public init(_ name: String, judging check: @escaping @Sendable (FlowRun) async -> Verdict) {
         self.name = name
         self.check = check
@@ -55,73 +47,70 @@ extension [Invariant] {
 }
 
 extension Invariant {
+    static func rule(_ name: String, _ check: @escaping @Sendable (FlowRun) async -> Verdict) -> Invariant {
+        Invariant(name, judging: check)
+    }
+
     /// All predefined invariants.
     public static let all: [Invariant] = [
         .neverBricked, .noMessageLost, .sessionEnds, .completesOnce, .errorShown, .memoryIntact, .sameResult,
-        .personTold,
-        .nothingLeaks,
+        .personTold, .nothingLeaks,
     ]
 
     /// A tag that held NDEF still does: it can be read, or repaired by the next write. It is also still writable,
     /// unless the flow locked it on purpose.
-    public static let neverBricked = Invariant(
-        "the tag is never bricked",
-        judging: { run in
-            var verdict = Verdict.nothingToCheck("no tag held NDEF")
-            for tag in run.tags {
-                guard let before = tag.before, let after = tag.after else { continue }
-                guard let old = try? await run.readings.read(before) else { continue }
-                verdict = .holds
-                do throws(TagError) {
-                    let new = try await run.readings.read(after)
-                    let isMeant = try await run.reached(tag)?.access == .readOnly
-                    if old.access == .readWrite, new.access == .readOnly, !isMeant {
-                        return .broken("\(tag.name) can't be written any more")
-                    }
-                } catch {
-                    let copy = after.makeTag()
-                    let isMended: Void? = try? await withActivatedTag(in: copy) { tag throws(TagError) in
-                        try await tag.writeNDEF(TagMessage.uri("a").bytes)
-                    }
-                    if isMended == nil {
-                        return .broken("\(tag.name) can't be read any more, nor written: \(error.reason)")
-                    }
+    public static let neverBricked = rule("the tag is never bricked") { run in
+        var verdict = Verdict.nothingToCheck("no tag held NDEF")
+        for tag in run.tags {
+            guard let before = tag.before, let after = tag.after else { continue }
+            guard let old = try? await run.readings.read(before) else { continue }
+            verdict = .holds
+            do throws(TagError) {
+                let new = try await run.readings.read(after)
+                let isMeant = try await run.reached(tag)?.access == .readOnly
+                if old.access == .readWrite, new.access == .readOnly, !isMeant {
+                    return .broken("\(tag.name) can't be written any more")
+                }
+            } catch {
+                let copy = after.makeTag()
+                let isMended: Void? = try? await withActivatedTag(in: copy) { tag throws(TagError) in
+                    try await tag.writeNDEF(TagMessage.uri("a").bytes)
+                }
+                if isMended == nil {
+                    return .broken("\(tag.name) can't be read any more, nor written: \(error.reason)")
                 }
             }
-            return verdict
         }
-    )
+        return verdict
+    }
 
     /// The tag holds what it held before, or what a run without faults leaves on it. It may be empty if the tag was
     /// lost during a write and the user was informed. If the flow succeeded, everything is written.
-    public static let noMessageLost = Invariant(
-        "no message is lost",
-        judging: { run in
-            var verdict = Verdict.nothingToCheck("no tag held NDEF")
-            for tag in run.tags {
-                guard let before = tag.before, let after = tag.after,
-                    let old = try? await run.readings.read(before).message,
-                    let goal = try? await run.reached(tag)?.message
-                else { continue }
-                if goal != old || after != before {
-                    verdict = .holds
-                } else if verdict != .holds {
-                    verdict = .nothingToCheck("no NDEF was written")
-                    continue
-                }
-                let now = try? await run.readings.read(after).message
-                let holds =
-                    "\(tag.name) holds \(now.map { TagMessage(bytes: $0).description } ?? "nothing that can be read")"
-                if now == goal { continue }
-                if !run.reportsFailure { return .broken("\(holds), and the flow ended as if all were well") }
-                // An app can't prevent a page with bits of both.
-                if now != old, now?.isEmpty != true, !run.hasMixedTear {
-                    return .broken("\(holds), which is neither the old message nor the new one")
-                }
+    public static let noMessageLost = rule("no message is lost") { run in
+        var verdict = Verdict.nothingToCheck("no tag held NDEF")
+        for tag in run.tags {
+            guard let before = tag.before, let after = tag.after,
+                let old = try? await run.readings.read(before).message,
+                let goal = try? await run.reached(tag)?.message
+            else { continue }
+            if goal != old || after != before {
+                verdict = .holds
+            } else if verdict != .holds {
+                verdict = .nothingToCheck("no NDEF was written")
+                continue
             }
-            return verdict
+            let now = try? await run.readings.read(after).message
+            let holds =
+                "\(tag.name) holds \(now.map { TagMessage(bytes: $0).description } ?? "nothing that can be read")"
+            if now == goal { continue }
+            if !run.reportsFailure { return .broken("\(holds), and the flow ended as if all were well") }
+            // An app can't prevent a page with bits of both.
+            if now != old, now?.isEmpty != true, !run.hasMixedTear {
+                return .broken("\(holds), which is neither the old message nor the new one")
+            }
         }
-    )
+        return verdict
+    }
 
     /// When the flow has ended, all sessions have ended. No session keeps a tag until the time limit of 60 seconds.
     public static let sessionEnds = Invariant("the session always ends") { run in
@@ -135,75 +124,61 @@ extension Invariant {
     }
 
     /// Each handler that the test passes to ``TestField/completion(_:of:)`` is called exactly once.
-    public static let completesOnce = Invariant(
-        "the completion is called exactly once",
-        judging: { run in
-            guard !run.completions.isEmpty else { return .nothingToCheck("no handler was given to completion(_:of:)") }
-            let wrong = run.completions.filter { $0.value != 1 }.min { $0.key < $1.key }
-            return wrong.map { .broken("\($0.key) was called \($0.value) times") } ?? .holds
-        }
-    )
+    public static let completesOnce = rule("the completion is called exactly once") { run in
+        guard !run.completions.isEmpty else { return .nothingToCheck("no handler was given to completion(_:of:)") }
+        let wrong = run.completions.filter { $0.value != 1 }.min { $0.key < $1.key }
+        return wrong.map { .broken("\($0.key) was called \($0.value) times") } ?? .holds
+    }
 
     /// A flow that did not reach its goal has shown an error on the sheet, or reported one with
     /// ``TestField/showedError(_:)``. This is not required if the sheet disappeared by itself or never appeared,
     /// because the user sees that too.
-    public static let errorShown = Invariant(
-        "an error is always shown",
-        judging: { run in
-            guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
-                return .nothingToCheck("the flow never failed by itself")
-            }
-            return run.showsError || run.endsByLimit
-                ? .holds : .broken("\(run.howItFailed), and the sheet never showed an error")
+    public static let errorShown = rule("an error is always shown") { run in
+        guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
+            return .nothingToCheck("the flow never failed by itself")
         }
-    )
+        return run.showsError || run.endsByLimit
+            ? .holds : .broken("\(run.howItFailed), and the sheet never showed an error")
+    }
 
     /// A flow that failed ends with an error on the sheet, or with one that it reported with
     /// ``TestField/showedError(_:)``. It does not end with a check mark. If the user cancelled, no error is shown.
-    public static let personTold = Invariant(
-        "the person sees an error",
-        judging: { run in
-            if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
-                if let error = run.shownErrors.first {
-                    return .broken("the person cancelled, and the app showed the error \"\(error)\"")
-                }
-                if let failure = run.sheet.first(where: { $0.content.state == .failure }) {
-                    return .broken(
-                        "the person cancelled, and the sheet showed the error \"\(failure.content.message)\""
-                    )
-                }
-                return .holds
+    public static let personTold = rule("the person sees an error") { run in
+        if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
+            if let error = run.shownErrors.first {
+                return .broken("the person cancelled, and the app showed the error \"\(error)\"")
             }
-            guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
-                return .nothingToCheck("the flow never failed by itself, and was never cancelled")
-            }
-            guard run.shownErrors.isEmpty, let last = run.sheet.last(where: { $0.content.state != .dismissed }) else {
-                return .holds
-            }
-            if last.content.state == .success {
-                return .broken("\(run.howItFailed), and the sheet ended with a check mark")
-            }
-            if last.content.state == .failure, last.content.message.isEmpty {
-                return .broken("\(run.howItFailed), and the error on the sheet has no words")
+            if let failure = run.sheet.first(where: { $0.content.state == .failure }) {
+                return .broken("the person cancelled, and the sheet showed the error \"\(failure.content.message)\"")
             }
             return .holds
         }
-    )
+        guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
+            return .nothingToCheck("the flow never failed by itself, and was never cancelled")
+        }
+        guard run.shownErrors.isEmpty, let last = run.sheet.last(where: { $0.content.state != .dismissed }) else {
+            return .holds
+        }
+        if last.content.state == .success {
+            return .broken("\(run.howItFailed), and the sheet ended with a check mark")
+        }
+        if last.content.state == .failure, last.content.message.isEmpty {
+            return .broken("\(run.howItFailed), and the error on the sheet has no words")
+        }
+        return .holds
+    }
 
     /// A flow that returns a value and does not throw returns the same value as without faults.
-    public static let sameResult = Invariant(
-        "the result is the same",
-        judging: { run in
-            guard let result = run.result, let goal = run.goalResult, !run.isCancelled else {
-                return .nothingToCheck("the flow returned no value in a run with faults")
-            }
-            if result.isEqual(to: goal) { return .holds }
-            if "\(result)" == "\(goal)" {
-                return .broken("the flow returned another value than without faults; in words both are \(result)")
-            }
-            return .broken("the flow returned \(result), and without faults \(goal)")
+    public static let sameResult = rule("the result is the same") { run in
+        guard let result = run.result, let goal = run.goalResult, !run.isCancelled else {
+            return .nothingToCheck("the flow returned no value in a run with faults")
         }
-    )
+        if result.isEqual(to: goal) { return .holds }
+        if "\(result)" == "\(goal)" {
+            return .broken("the flow returned another value than without faults; in words both are \(result)")
+        }
+        return .broken("the flow returned \(result), and without faults \(goal)")
+    }
 
     /// When the flow has ended, its sessions, their delegates and the tags that they found are freed.
     ///
@@ -252,40 +227,16 @@ extension FlowRun {
 final class TagReadings: Sendable {
     typealias Reading = (access: NDEFDetection.Access, capacity: Int, message: [UInt8])
 
-    /// Tag contents with a quick hash. The contents in an exploration mostly differ at the beginning of a memory.
-    /// Hashing all of it would take longer than comparing it with the few that begin alike.
-    private struct Key: Hashable {
-        let contents: TagContents
-        private let number: UInt64
-
-        init(_ contents: TagContents) {
-            self.contents = contents
-            var number: UInt64 = 0
-            for area in contents.areas.prefix(4) {
-                for byte in area.bytes.prefix(64) { number = number &* 31 &+ UInt64(byte) }
-            }
-            self.number = number
-        }
-
-        static func == (one: Key, other: Key) -> Bool { one.number == other.number && one.contents == other.contents }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(number) }
-    }
-
-    private let known = Locked<[Key: Result<Reading, TagError>]>([:])
+    // A list, because contents mostly differ at the beginning of a memory, and hashing reads all of it.
+    private let known = Locked<[(contents: TagContents, result: Result<Reading, TagError>)]>([])
     private static let limit = 64
 
     func read(_ contents: TagContents) async throws(TagError) -> Reading {
-        let key = Key(contents)
-        if let result = known.withLock({ $0[key] }) { return try result.get() }
-        let result: Result<Reading, TagError>
-        do throws(TagError) {
-            result = .success(try await contents.readNDEF())
-        } catch {
-            result = .failure(error)
-        }
+        let before = known.withLock { known in known.first { $0.contents == contents }?.result }
+        if let before { return try before.get() }
+        let result = await Result { () async throws(TagError) in try await contents.readNDEF() }
         known.withLock { known in
-            if known.count < Self.limit { known[key] = result }
+            if known.count < Self.limit { known.append((contents, result)) }
         }
         return try result.get()
     }

@@ -83,35 +83,32 @@ extension Invariant {
     ///
     /// This invariant does not fit a flow that writes something different in each run, such as the time. Leave it out
     /// with `Invariant.all.except(.memoryIntact)`.
-    public static let memoryIntact = Invariant(
-        "the memory is intact",
-        judging: { run in
-            var verdict = Verdict.nothingToCheck("no tag's memory can be copied")
-            for tag in run.tags {
-                guard let before = tag.before, let after = tag.after else { continue }
-                guard let number = tag.number, number < run.courses.count else {
-                    // NDEF writes to Type 5 tags carry no UID. Every such tag near accepts them, and no app can prevent
-                    // that.
-                    if after != before, after.tagType != 5 {
-                        return .broken("\(tag.name) was written, and is not the tag of the flow")
-                    }
-                    continue
+    public static let memoryIntact = rule("the memory is intact") { run in
+        var verdict = Verdict.nothingToCheck("no tag's memory can be copied")
+        for tag in run.tags {
+            guard let before = tag.before, let after = tag.after else { continue }
+            guard let number = tag.number, number < run.courses.count else {
+                // NDEF writes to Type 5 tags carry no UID. Every such tag near accepts them, and no app can prevent
+                // that.
+                if after != before, after.tagType != 5 {
+                    return .broken("\(tag.name) was written, and is not the tag of the flow")
                 }
-                let course = run.courses[number]
-                guard !course.isEmpty else { continue }
-                if course.hasWrites || after != before {
-                    verdict = .holds
-                } else if verdict != .holds {
-                    verdict = .nothingToCheck("no memory was written")
-                }
-                let isDone = !run.reportsFailure
-                // A tear leaves bits of both, and no app can prevent that.
-                if !isDone, run.hasMixedTear { continue }
-                if let finding = course.finding(of: after, isDone: isDone) { return .broken("\(tag.name): \(finding)") }
+                continue
             }
-            return verdict
+            let course = run.courses[number]
+            guard !course.isEmpty else { continue }
+            if course.hasWrites || after != before {
+                verdict = .holds
+            } else if verdict != .holds {
+                verdict = .nothingToCheck("no memory was written")
+            }
+            let isDone = !run.reportsFailure
+            // A tear leaves bits of both, and no app can prevent that.
+            if !isDone, run.hasMixedTear { continue }
+            if let finding = course.finding(of: after, isDone: isDone) { return .broken("\(tag.name): \(finding)") }
         }
-    )
+        return verdict
+    }
 }
 
 /// Records the memory of tags while a run without faults writes to it.

@@ -50,14 +50,14 @@ extension AppProperties {
         else {
             throw FieldError(
                 .badAppFile,
-                "The app's \(name), \(path), is no property list with keys. Name the file that Xcode builds the app with."
+                "The app's \(name), \(path), is not a property list with keys. Name the file that Xcode builds the app with."
             )
         }
         return dictionary.compactMapValues { value in
             switch value {
             case let text as String: Value([text])
             case let texts as [String]: Value(texts)
-            // `as` converts the numbers 0 and 1 too, but a number is no flag to iOS.
+            // `as` converts the numbers 0 and 1 too, but iOS takes no number for a flag.
             case let flag as Bool where type(of: value) == Bool.self: Value(booleanLiteral: flag)
             default: nil
             }

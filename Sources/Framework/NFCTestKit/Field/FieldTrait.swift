@@ -5,14 +5,15 @@ public import VirtualTags
 
 /// Runs a test in a ``TestField``, see `.field(_:app:seed:limit:grace:busyPolicy:)`.
 public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
-    let tags: [TagSpec]
-    let app: AppProperties?
-    let seed: UInt64
-    let limit: Duration
-    let grace: Duration
-    let busyPolicy: SessionArbiter.BusyPolicy
+    private var settings: FieldSettings
+
+    fileprivate init(_ settings: FieldSettings) { self.settings = settings }
+
     /// The reader; nil for the one of the process.
-    package var reader: TestReader?
+    package var reader: TestReader? {
+        get { settings.reader }
+        set { settings.reader = newValue }
+    }
 
     public var isRecursive: Bool { true }
 
@@ -23,15 +24,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         // A suite's trait is applied to each of its tests, and also to the suite itself, which gets no field.
         guard testCase != nil else { return try await function() }
-        let field = try await TestField.opened(
-            tags,
-            app: app,
-            seed: seed,
-            limit: limit,
-            grace: IdleTimeout(duration: grace),
-            busyPolicy: busyPolicy,
-            reader: reader ?? .ofProcess
-        )
+        let field = try await TestField.opened(settings)
         defer {
             field.close()
             CurrentTest.detach()
@@ -51,17 +44,8 @@ extension Trait where Self == FieldTrait {
     /// }
     /// ```
     ///
-    /// A test function can't be abandoned. If it does not end even after its task is cancelled, the process ends.
-    ///
-    /// - Parameters:
-    ///   - tags: the tags that are near from the start.
-    ///   - app: the app's property list and entitlements.
-    ///   - seed: the source of everything random.
-    ///   - limit: the field's time limit; a test that has not ended by then fails.
-    ///   - grace: how long nothing has to happen, in real time, before a session's time limit of 60 or 20 seconds may
-    ///     pass without a call of ``TestField/wait(for:)``.
-    ///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
-    ///     Phones refuse it with error 203: `.refuseWhileSheetLeaves`.
+    /// A test function can't be abandoned. If it does not end even after its task is cancelled, the process ends. The
+    /// parameters are those of ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
     public static func field(
         _ tags: TagSpec...,
         app: AppProperties? = nil,
@@ -70,7 +54,7 @@ extension Trait where Self == FieldTrait {
         grace: Duration = .seconds(1),
         busyPolicy: SessionArbiter.BusyPolicy = .queue
     ) -> FieldTrait {
-        FieldTrait(tags: tags, app: app, seed: seed, limit: limit, grace: grace, busyPolicy: busyPolicy)
+        FieldTrait(FieldSettings(tags, app, seed, limit, grace, busyPolicy, nil))
     }
 }
 
@@ -138,9 +122,6 @@ public func withVirtualField<Value>(
 
 /// Runs code as on a machine without a reader.
 ///
-/// - Parameters:
-///   - reason: why there is no reader.
-///   - body: the code.
 /// - Returns: what `body` returns.
 public func withoutReader<Value>(
     reason: String = "There is no reader.",

@@ -64,7 +64,7 @@ extension TestField {
             return state.tagsMade
         }
         let tag = NearbyTag(try await spec.make(seed: seed &+ number), in: self)
-        if drivenClock == nil { Self.ask("Put this on the reader: \(spec)") }
+        if virtual == nil, replay == nil { Self.ask("Put this on the reader: \(spec)") }
         state.withLock { state in
             state.tags.append(tag)
             state.courses?.append(MemoryCourse(tag.before))
@@ -148,26 +148,19 @@ extension TestField {
         _ name: String = "completion",
         of start: (@escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
-        let result: Result<Value, any Error> = await withCompletion { done in
-            // The first of two events counts: the handler's call, or the field's end.
-            let first = Locked<(@Sendable (Result<Value, any Error>) -> Void)?>(done)
-            let (isOpen, key) = state.withLock { state in
-                let key = state.newCompletion(name)
-                if state.isOpen {
-                    state.pending.append((key, { error in first.withLock { $0.take() }?(.failure(error)) }))
-                }
-                return (state.isOpen, key)
-            }
-            guard isOpen else {
-                first.withLock { $0.take() }?(.failure(FieldError.fieldIsGone))
-                return
-            }
-            start { [self] value in
-                completed(key)
-                first.withLock { $0.take() }?(.success(value))
-            }
+        // The first of two events counts: the handler's call, or the field's end.
+        let outcome = Outcome<Value>()
+        let (isOpen, key) = state.withLock { state in
+            let key = state.newCompletion(name)
+            if state.isOpen { state.pending.append((key, { outcome.set(.failure($0)) })) }
+            return (state.isOpen, key)
         }
-        return try result.get()
+        guard isOpen else { throw FieldError.fieldIsGone }
+        start { [self] value in
+            completed(key)
+            outcome.set(.success(value))
+        }
+        return try await outcome.value()
     }
 
     /// Counts a call of a completion handler that the test passes to the app without ``completion(_:of:)``.

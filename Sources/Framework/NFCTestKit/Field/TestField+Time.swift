@@ -7,9 +7,6 @@ extension TestField {
     /// Called when only the passing of time can continue the test. It first resumes the next call that waits for this
     /// moment; if there is none, it advances to the next event.
     ///
-    /// - Parameters:
-    ///   - work: the current work.
-    ///   - idle: how long nothing has happened.
     /// - Returns: whether something was resumed or time has advanced.
     func advance(after work: TestTracker.Work, _ idle: IdleState) -> Bool {
         guard let clock = drivenClock else { return false }
@@ -65,10 +62,6 @@ extension TestField {
     }
 
     /// Ends the flow with an error that says why it can't end by itself.
-    ///
-    /// - Parameters:
-    ///   - work: the current work.
-    ///   - quiet: how long nothing has happened, in real time.
     func stop(after work: TestTracker.Work? = nil, quiet: Duration = .zero) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
@@ -76,26 +69,19 @@ extension TestField {
         let (whyItGoesOn, advice) = unfinished
         if let wait = work?.waits.first(where: { $0.end == nil }) {
             let queue = wait.isOnMainQueue ? "main queue" : "queue \"\(wait.queue)\""
-            return fail(
-                FieldError(
-                    .queueIsBlocked,
-                    """
-                    The \(queue) is blocked: what runs there waits with \(wait.call), and nothing was left that could end \
-                    it: nothing happened for \(quiet.components.seconds) s of real time.\(missing) A delegate's methods and completion handlers share one queue: if one of them waits there for \
-                    another, it waits forever. Go on in the completion handler, or use async and await.
-                    """,
-                    trace: trace
-                )
+            return stop(
+                .queueIsBlocked,
+                """
+                The \(queue) is blocked: what runs there waits with \(wait.call), and nothing was left that could end \
+                it: nothing happened for \(quiet.components.seconds) s of real time.\(missing) A delegate's methods and completion handlers share one queue: if one of them waits there for \
+                another, it waits forever. Go on in the completion handler, or use async and await.
+                """
             )
         }
-        fail(
-            FieldError(
-                .neverEnds,
-                "The flow has not ended after \(seconds) s, and \(whyItGoesOn)\(missing)\(advice)",
-                trace: trace
-            )
-        )
+        stop(.neverEnds, "The flow has not ended after \(seconds) s, and \(whyItGoesOn)\(missing)\(advice)")
     }
+
+    private func stop(_ code: FieldError.Code, _ reason: String) { fail(FieldError(code, reason, trace: trace)) }
 
     /// The reason why a flow has not ended, and what to do.
     private var unfinished: (why: String, advice: String) {
@@ -128,33 +114,27 @@ extension TestField {
         )
     }
 
-    /// Ends the flow with an error that names the queue that has been blocked for long.
+    /// Ends a flow whose code has run for long without any other event.
     func stop(blockedFor quiet: Duration) {
-        fail(
-            FieldError(
-                .queueIsBlocked,
-                """
-                A queue or a thread is blocked: code of the test has run for \(quiet.components.seconds) s of real time, and \
-                nothing else of the test has happened. Look for a lock or a condition in a delegate's method or a completion \
-                handler that waits for another of them.
-                """,
-                trace: trace
-            )
+        stop(
+            .queueIsBlocked,
+            """
+            A queue or a thread is blocked: code of the test has run for \(quiet.components.seconds) s of real time, and \
+            nothing else of the test has happened. Look for a lock or a condition in a delegate's method or a completion \
+            handler that waits for another of them.
+            """
         )
     }
 
     /// Ends a flow that keeps working while no time passes.
     func stopEndless() {
-        fail(
-            FieldError(
-                .neverEnds,
-                """
-                The flow goes on forever: it does one thing after the other, and the field's time stands still, because it \
-                neither sends a frame nor waits. Look for a retry without a limit, such as of a command that fails because \
-                the tag is gone.
-                """,
-                trace: trace
-            )
+        stop(
+            .neverEnds,
+            """
+            The flow goes on forever: it does one thing after the other, and the field's time stands still, because it \
+            neither sends a frame nor waits. Look for a retry without a limit, such as of a command that fails because \
+            the tag is gone.
+            """
         )
     }
 

@@ -81,6 +81,7 @@ public final class TestField: Sendable {
     /// The environment that sessions use.
     public let environment: NFCEnvironment
 
+    /// The field's own clock; nil when time is real: on a reader, and where the system's functions can't be replaced.
     let drivenClock: ManualClock?
     let replay: RecordingReplay?
     let sheet: RecordingSheet
@@ -91,67 +92,46 @@ public final class TestField: Sendable {
     let start: Duration
     let state = Locked(State())
 
-    /// - Parameter grace: how long nothing has to happen before a session's time limit may pass.
-    init(
-        reader: TestReader,
-        app: AppProperties?,
-        seed: UInt64,
-        limit: Duration,
-        grace: IdleTimeout,
-        busyPolicy: SessionArbiter.BusyPolicy
-    ) {
-        self.seed = seed
-        self.limit = limit
+    init(_ settings: FieldSettings, _ grace: IdleTimeout) {
+        seed = settings.seed
+        limit = settings.limit
         self.grace = grace
-        let isReal = if case .reader = reader.kind { true } else { false }
-        let owner = TestTracker(isDriven: !isReal)
+        let reader = (settings.reader ?? .ofProcess).kind
+        let isReal = if case .reader = reader { true } else { false }
+        let clock = !isReal && ReplacedFunctions.areInEffect ? ManualClock() : nil
+        drivenClock = clock
+        let owner = TestTracker(isDriven: clock != nil)
         place = owner
-        let limits = SessionLimits()
-        let arbiter = SessionArbiter(policy: busyPolicy)
         let sheet = RecordingSheet { owner.field?.showed($0) }
         self.sheet = sheet
+        let onElapsed: @Sendable (Duration) -> Void = { time in
+            clock?.advance(by: time)
+            owner.field?.timeHasPassed()
+        }
         let attached: AttachedReader
-        switch reader.kind {
+        switch reader {
         case .virtual:
-            let clock = ManualClock()
-            let field = VirtualField(
-                onElapsed: { time in
-                    clock.advance(by: time)
-                    owner.field?.timeHasPassed()
-                },
-                onExchange: { owner.field?.exchanged($0) }
-            )
+            let field = VirtualField(onElapsed: { onElapsed($0.duration) }, onExchange: { owner.field?.exchanged($0) })
             attached = .field(field)
             virtual = field
             replay = nil
-            drivenClock = clock
         case .recording(let recording):
-            let clock = ManualClock()
-            let replay = RecordingReplay(
-                recording,
-                onElapsed: { time in
-                    clock.advance(by: time)
-                    owner.field?.timeHasPassed()
-                }
-            )
+            let replay = RecordingReplay(recording, onElapsed: onElapsed)
             attached = replay.reader
             virtual = nil
-            drivenClock = clock
             self.replay = replay
         case .reader(let reader):
             attached = reader
             virtual = nil
             replay = nil
-            drivenClock = nil
         }
         environment = NFCEnvironment(
             reader: attached,
-            clock: drivenClock ?? SystemClock.shared,
+            clock: clock ?? SystemClock.shared,
             sheet: sheet,
-            arbiter: arbiter,
-            limits: limits,
+            arbiter: SessionArbiter(policy: settings.busyPolicy),
             cardPort: virtual == nil ? nil : cardReader,
-            app: app,
+            app: settings.app,
             onNotice: { owner.field?.note($0) },
             place: owner
         )

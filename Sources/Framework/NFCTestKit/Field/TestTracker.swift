@@ -84,6 +84,8 @@ final class TestTracker: TestContext {
     /// Shares the lines about the app that the runs of an exploration have printed, so that each is printed once.
     func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
 
+    static func environmentOfCaller() -> NFCEnvironment? { OpenFields.search() }
+
     func willConnect() { field?.willConnect() }
 
     func prints(_ notice: String) -> Bool { state.withLock { $0.printed }?.add(notice) ?? true }
@@ -200,9 +202,7 @@ final class TestTracker: TestContext {
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
     func noteThread() { state.withLock { $0.work.hasThreads = true } }
 
-    func threadWillStart(_ comes: Bool = true) {
-        state.withLock { $0.work.startingThreads += comes ? 1 : -1 }
-    }
+    func threadWillStart(_ comes: Bool = true) { state.withLock { $0.work.startingThreads += comes ? 1 : -1 } }
 
     func threadBegins(_ number: Int32) {
         state.withLock { state in

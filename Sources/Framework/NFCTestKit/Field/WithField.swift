@@ -49,15 +49,8 @@ public func withField<Value: Sendable>(
     reader: TestReader = .ofProcess,
     _ body: @escaping @isolated(any) @Sendable (TestField) async throws -> Value
 ) async throws -> Value {
-    let field = try await TestField.opened(
-        tags,
-        app: app,
-        seed: seed,
-        limit: limit,
-        grace: IdleTimeout(duration: grace),
-        busyPolicy: busyPolicy,
-        reader: reader
-    )
+    let settings = FieldSettings(tags, app, seed, limit, grace, busyPolicy, reader)
+    let field = try await TestField.opened(settings)
     do {
         let value = try await field.run(body)
         await field.releaseReader()
@@ -72,17 +65,42 @@ public func withField<Value: Sendable>(
     }
 }
 
+/// What a field is opened with, see ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
+struct FieldSettings: Sendable {
+    var tags: [TagSpec]
+    var app: AppProperties?
+    var seed: UInt64
+    var limit: Duration
+    /// Nil for a second.
+    var grace: Duration?
+    var busyPolicy: SessionArbiter.BusyPolicy
+    /// Nil for the reader of the process.
+    var reader: TestReader?
+
+    init(
+        _ tags: [TagSpec],
+        _ app: AppProperties?,
+        _ seed: UInt64,
+        _ limit: Duration,
+        _ grace: Duration?,
+        _ busyPolicy: SessionArbiter.BusyPolicy,
+        _ reader: TestReader?
+    ) {
+        self.tags = tags
+        self.app = app
+        self.seed = seed
+        self.limit = limit
+        self.grace = grace
+        self.busyPolicy = busyPolicy
+        self.reader = reader
+    }
+}
+
 extension TestField {
     /// Creates a field with tags.
-    static func opened(
-        _ tags: [TagSpec],
-        app: AppProperties?,
-        seed: UInt64,
-        limit: Duration,
-        grace: IdleTimeout,
-        busyPolicy: SessionArbiter.BusyPolicy = .queue,
-        reader: TestReader
-    ) async throws -> TestField {
+    ///
+    /// - Parameter hasGrace: false if there is no grace as long as all work is counted.
+    static func opened(_ settings: FieldSettings, hasGrace: Bool = true) async throws -> TestField {
         try Task.checkCancellation()
         guard (NFCEnvironment.scoped?.place as? TestTracker)?.field == nil else {
             throw FieldError(
@@ -93,24 +111,18 @@ extension TestField {
                 """
             )
         }
-        guard limit > .zero else {
+        guard settings.limit > .zero else {
             throw FieldError(
                 .badDuration,
-                "limit: is \(limit), which leaves no time for a test. Leave it out for 600 seconds."
+                "limit: is \(settings.limit), which leaves no time for a test. Leave it out for 600 seconds."
             )
         }
+        let grace = IdleTimeout(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: !hasGrace)
         guard grace.duration >= .zero else {
             throw FieldError(.badDuration, "grace: is \(grace.duration). Leave it out for a second.")
         }
-        let field = TestField(
-            reader: reader,
-            app: app,
-            seed: seed,
-            limit: limit,
-            grace: grace,
-            busyPolicy: busyPolicy
-        )
-        for tag in tags { try await field.bring(tag) }
+        let field = TestField(settings, grace)
+        for tag in settings.tags { try await field.bring(tag) }
         OpenFields.add(field.environment)
         return field
     }
@@ -122,42 +134,41 @@ extension TestField {
         let outcome = Outcome<Value>()
         state.withLock { state in
             state.hasStarted = true
-            state.stop = { outcome.set(.failure($0)) }
+            state.stop = { error in CurrentTest.detached { outcome.set(.failure(error)) } }
         }
         let task = within {
             Task { [self] in
-                let result: Result<Value, any Error>
-                do {
-                    result = .success(try await body(self))
-                } catch {
-                    result = .failure(error)
-                }
-                outcome.set(result)
+                let result = await Result { try await body(self) }
+                CurrentTest.detached { outcome.set(result) }
             }
         }
-        // On a reader, the limit is real time.
-        let timer = drivenClock == nil ? environment.clock.schedule(after: limit) { [weak self] in self?.stop() } : nil
-        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
-        defer {
-            timer?.cancel()
-            QuiescenceMonitor.shared.remove(place)
-            task.cancel()
-        }
+        defer { task.cancel() }
         return try await withTaskCancellationHandler {
-            try await outcome.value()
+            try await limited(by: [limit]) { try await outcome.value() }
         } onCancel: {
             task.cancel()
         }
     }
 
+    /// Runs code while the field's time is watched.
+    ///
+    /// - Parameter limits: when to stop the code if the field has real time.
+    private func limited<Value>(by limits: [Duration], _ work: () async throws -> Value) async throws -> Value {
+        let timers =
+            drivenClock == nil
+            ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
+        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
+        defer {
+            for timer in timers { timer.cancel() }
+            QuiescenceMonitor.shared.remove(place)
+        }
+        return try await work()
+    }
+
     /// Throws if the code departed from the recording.
     func checkRecording() throws(FieldError) {
         guard let departure = replay?.departure else { return }
-        throw FieldError(
-            .badRecording,
-            "\(departure.reason) NFC_RECORD=FILE records.",
-            trace: trace
-        )
+        throw FieldError(.badRecording, "\(departure.reason) NFC_RECORD=FILE records.", trace: trace)
     }
 
     /// Runs a test function in the field. It can't be abandoned: if it does not end after its task was cancelled, the
@@ -175,7 +186,7 @@ extension TestField {
         state.withLock { state in
             state.hasStarted = true
             state.stop = { [state = self.state] error in
-                outcome.set(.failure(error))
+                CurrentTest.detached { outcome.set(.failure(error)) }
                 state.withLock { state in
                     state.stop = { error in
                         OutputDescriptor.standardError.write("\(error)\nNothing else can end this test function.\n")
@@ -184,20 +195,13 @@ extension TestField {
                 }
             }
         }
-        // On a reader, the limit is real time. A function that has not ended after twice that time ends the process.
-        let limits = [limit, limit + max(limit, patience)]
-        let timers =
-            drivenClock == nil
-            ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
-        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
-        defer {
-            for timer in timers { timer.cancel() }
-            QuiescenceMonitor.shared.remove(place)
-        }
-        try await NFCEnvironment.$scoped.withValue(environment) {
-            async let end: Void = perform(function, outcome)
-            try await outcome.value()
-            await end
+        // In real time, a function that has not ended after twice its limit ends the process.
+        try await limited(by: [limit, limit + max(limit, patience)]) {
+            try await NFCEnvironment.$scoped.withValue(environment) {
+                async let end: Void = perform(function, outcome)
+                try await outcome.value()
+                await end
+            }
         }
     }
 
@@ -207,12 +211,8 @@ extension TestField {
     }
 
     private func perform(_ function: @concurrent @Sendable () async throws -> Void, _ outcome: Outcome<Void>) async {
-        do {
-            try await function()
-            outcome.set(.success(()))
-        } catch {
-            outcome.set(.failure(error))
-        }
+        let result = await Result { try await function() }
+        CurrentTest.detached { outcome.set(result) }
     }
 
     /// On a reader, waits for the sessions that are ending, up to a limit. A reader takes time to release a tag, and
@@ -241,8 +241,19 @@ extension TestField {
     }
 }
 
-/// The outcome of a flow: the first result counts, and the waiting caller gets it.
-private final class Outcome<Value: Sendable>: Sendable {
+extension Result {
+    /// The result of some code.
+    init(_ work: () async throws(Failure) -> Success) async {
+        do throws(Failure) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
+
+/// The outcome of a flow or a call: the first result counts, and the waiting caller gets it.
+final class Outcome<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var waiting: (@Sendable (Result<Value, any Error>) -> Void)?
@@ -256,7 +267,7 @@ private final class Outcome<Value: Sendable>: Sendable {
             state.result = result
             return state.waiting.take()
         }
-        CurrentTest.detached { waiting?(result) }
+        waiting?(result)
     }
 
     func value() async throws -> Value {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import LinuxSupport
 
 /// The functions of libdispatch that the test kit replaces.
 ///
@@ -11,19 +12,9 @@ import Glibc
     typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
     typealias Enqueue = @convention(c) (Pointer, Pointer?, Function) -> Void
     typealias EnqueueBlock = @convention(c) (Pointer, Pointer) -> Void
-    typealias EnqueueInGroup = @convention(c) (Pointer, Pointer, Pointer?, Function) -> Void
     typealias EnqueueBlockInGroup = @convention(c) (Pointer, Pointer, Pointer) -> Void
-    typealias After = @convention(c) (UInt64, Pointer, Pointer?, Function) -> Void
-    typealias AfterBlock = @convention(c) (UInt64, Pointer, Pointer) -> Void
-    typealias MakeTime = @convention(c) (UInt64, Int64) -> UInt64
-    typealias MakeBlock = @convention(c) (UInt, Pointer) -> Pointer?
-    typealias MakeBlockOfClass = @convention(c) (UInt, UInt32, Int32, Pointer) -> Pointer?
-    typealias SetHandler = @convention(c) (Pointer, Pointer?) -> Void
-    typealias SetTimer = @convention(c) (Pointer, UInt64, UInt64, UInt64) -> Void
     typealias Wait = @convention(c) (Pointer, UInt64) -> Int
-    typealias Copy = @convention(c) (Pointer) -> Pointer?
     typealias Use = @convention(c) (Pointer) -> Void
-    typealias Label = @convention(c) (Pointer?) -> UnsafePointer<CChar>?
 
     static let async: Enqueue = unsafe next("dispatch_async_f")
     static let asyncBlock: EnqueueBlock = unsafe next("dispatch_async")
@@ -31,34 +22,42 @@ import Glibc
     static let barrierAsyncBlock: EnqueueBlock = unsafe next("dispatch_barrier_async")
     static let groupAsync: EnqueueBlockInGroup = unsafe next("dispatch_group_async")
     static let groupNotify: EnqueueBlockInGroup = unsafe next("dispatch_group_notify")
-    static let notify: EnqueueInGroup = unsafe next("dispatch_group_notify_f")
+    static let notify: @convention(c) (Pointer, Pointer, Pointer?, Function) -> Void =
+        unsafe next("dispatch_group_notify_f")
     static let enter: Use = unsafe next("dispatch_group_enter")
     static let leave: Use = unsafe next("dispatch_group_leave")
-    static let after: After = unsafe next("dispatch_after_f")
-    static let afterBlock: AfterBlock = unsafe next("dispatch_after")
-    static let time: MakeTime = next("dispatch_time")
-    static let makeBlock: MakeBlock = unsafe next("dispatch_block_create")
-    static let makeBlockOfClass: MakeBlockOfClass = unsafe next("dispatch_block_create_with_qos_class")
-    static let setEventHandler: SetHandler = unsafe next("dispatch_source_set_event_handler")
-    static let setTimer: SetTimer = unsafe next("dispatch_source_set_timer")
+    static let after: @convention(c) (UInt64, Pointer, Pointer?, Function) -> Void = unsafe next("dispatch_after_f")
+    static let afterBlock: @convention(c) (UInt64, Pointer, Pointer) -> Void = unsafe next("dispatch_after")
+    static let time: @convention(c) (UInt64, Int64) -> UInt64 = next("dispatch_time")
+    static let makeBlock: @convention(c) (UInt, Pointer) -> Pointer? = unsafe next("dispatch_block_create")
+    static let makeBlockOfClass: @convention(c) (UInt, UInt32, Int32, Pointer) -> Pointer? =
+        unsafe next("dispatch_block_create_with_qos_class")
+    static let setEventHandler: @convention(c) (Pointer, Pointer?) -> Void =
+        unsafe next("dispatch_source_set_event_handler")
+    static let setTimer: @convention(c) (Pointer, UInt64, UInt64, UInt64) -> Void =
+        unsafe next("dispatch_source_set_timer")
     static let waitForSemaphore: Wait = unsafe next("dispatch_semaphore_wait")
     static let waitForGroup: Wait = unsafe next("dispatch_group_wait")
-    static let copyBlock: Copy = unsafe next("_Block_copy")
+    static let copyBlock: @convention(c) (Pointer) -> Pointer? = unsafe next("_Block_copy")
     static let releaseBlock: Use = unsafe next("_Block_release")
     static let retain: Use = unsafe next("dispatch_retain")
     static let release: Use = unsafe next("dispatch_release")
-    private static let label: Label = unsafe next("dispatch_queue_get_label")
+    private static let label: @convention(c) (Pointer?) -> UnsafePointer<CChar>? =
+        unsafe next("dispatch_queue_get_label")
 
-    /// The function that would be called if the program did not define this name: ThreadSanitizer's if it is in use,
-    /// else the library's. -1 is `RTLD_NEXT`.
+    /// The function that would be called if the program did not define this name.
     static func next<Signature>(_ name: String) -> Signature {
-        guard
-            let symbol = unsafe dlsym(nil, "__interceptor_\(name)")
-                ?? dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
-        else {
-            preconditionFailure("The function \(name), which a field's time needs, is missing. Link tests dynamically.")
+        guard let symbol = unsafe symbol(name) else {
+            preconditionFailure(
+                "The test kit replaces \(name), and the system has none to call. Link tests dynamically."
+            )
         }
         return unsafe unsafeBitCast(symbol, to: Signature.self)
+    }
+
+    /// The address of a system's function: ThreadSanitizer's if it is in use, else the library's. -1 is `RTLD_NEXT`.
+    fileprivate static func symbol(_ name: String) -> Pointer? {
+        unsafe dlsym(nil, "__interceptor_\(name)") ?? dlsym(Pointer(bitPattern: -1), name)
     }
 
     static var currentLabel: String {
@@ -70,6 +69,46 @@ import Glibc
     static func call(_ block: Pointer) {
         let function = unsafe block.load(fromByteOffset: 16, as: Function.self)
         unsafe function(block)
+    }
+}
+
+/// Whether the test kit's functions are called in place of the system's. Without that, fields have plain time.
+@safe package enum ReplacedFunctions {
+    /// Returns why the functions can't be replaced; nil when they are. Tests set another one.
+    @TaskLocal package static var probe: @Sendable () -> String? = { problem }
+
+    /// The functions that put work on queues and let it wait, which a field's time needs.
+    private static let replaced = [
+        "dispatch_async", "dispatch_async_f", "dispatch_after", "dispatch_after_f", "dispatch_time",
+        "dispatch_semaphore_wait", "dispatch_group_wait",
+    ]
+    /// Functions that the replacements call.
+    private static let called = ["_Block_copy", "_Block_release", "dladdr", "backtrace"]
+
+    private static let problem: String? = {
+        if let name = (replaced + called).first(where: { unsafe DispatchLibrary.symbol($0) == nil }) {
+            return "the system's libraries have no \(name)"
+        }
+        let kept = replaced.first { name in
+            // What the libraries call: the first of this name in the process.
+            let first = unsafe dlsym(nil, name)
+            return unsafe first.flatMap { unsafe Symbols.place(of: $0)?.image } != Symbols.ownImage
+        }
+        return kept.map { "the library's own \($0) is called" }
+    }()
+
+    private static let printed = PrintedLines()
+
+    /// Checks the functions. The first time that they can't be replaced, a line on standard error says so.
+    static var areInEffect: Bool {
+        guard let problem = probe() else { return true }
+        let line = """
+            NFCTestKit: fields have plain time, because the functions of Dispatch can't be replaced: \(problem). Delays and \
+            the limits of sessions take as long as on a phone.
+
+            """
+        if printed.add(line) { OutputDescriptor.standardError.write(line) }
+        return false
     }
 }
 

@@ -5,30 +5,20 @@ import TagLink
 // The functions of libdispatch that put work on queues, see `DispatchLibrary`. Work of no test is passed to the
 // library.
 
-/// Puts a test's work on its queue. Other work is passed to the library unchanged.
+/// Puts a block, which may be a work item or a barrier, on its queue as work of a test.
+///
+/// - Returns: false for a block of no test.
 private func carry(
-    _ work: UnsafeMutableRawPointer?,
-    by enqueue: (UnsafeMutableRawPointer) -> Void,
-    orElse library: () -> Void
-) {
-    guard let work = unsafe work else { return library() }
-    unsafe enqueue(work)
-}
-
-/// The same for a block, which may be a work item or a barrier.
-private func carry(
-    block: UnsafeMutableRawPointer,
+    _ block: UnsafeMutableRawPointer,
     on queue: UnsafeMutableRawPointer,
-    in group: UnsafeMutableRawPointer? = nil,
-    orElse library: () -> Void
-) {
-    let isBarrier = unsafe WorkItems.isBarrier(block)
-    let enqueue = unsafe isBarrier == true ? DispatchLibrary.barrierAsync : DispatchLibrary.async
-    unsafe carry(
-        isBarrier == nil ? nil : TestWork.counted(block: block, group: group),
-        by: { unsafe enqueue(queue, $0, TestWork.run) },
-        orElse: library
-    )
+    in group: UnsafeMutableRawPointer? = nil
+) -> Bool {
+    guard let isBarrier = unsafe WorkItems.isBarrier(block),
+        let work = unsafe TestWork.counted(block: block, group: group)
+    else { return false }
+    let enqueue = unsafe isBarrier ? DispatchLibrary.barrierAsync : DispatchLibrary.async
+    unsafe enqueue(queue, work, TestWork.run)
+    return true
 }
 
 @_cdecl("dispatch_async_f")
@@ -37,11 +27,10 @@ package func carryAsync(
     _ context: UnsafeMutableRawPointer?,
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
-    unsafe carry(
-        TestWork.counted(context, function),
-        by: { unsafe TestWork.enqueue($0, function, on: queue) },
-        orElse: { unsafe DispatchLibrary.async(queue, context, function) }
-    )
+    guard let work = unsafe TestWork.counted(context, function) else {
+        return unsafe DispatchLibrary.async(queue, context, function)
+    }
+    unsafe TestWork.enqueue(work, function, on: queue)
 }
 
 @_cdecl("dispatch_barrier_async_f")
@@ -50,25 +39,23 @@ package func carryBarrierAsync(
     _ context: UnsafeMutableRawPointer?,
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
-    unsafe carry(
-        TestWork.counted(context, function),
-        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, TestWork.run) },
-        orElse: { unsafe DispatchLibrary.barrierAsync(queue, context, function) }
-    )
+    guard let work = unsafe TestWork.counted(context, function) else {
+        return unsafe DispatchLibrary.barrierAsync(queue, context, function)
+    }
+    unsafe DispatchLibrary.barrierAsync(queue, work, TestWork.run)
 }
 
 @_cdecl("dispatch_async")
 package func carryAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
-    unsafe carry(block: block, on: queue) { unsafe DispatchLibrary.asyncBlock(queue, block) }
+    if unsafe !carry(block, on: queue) { unsafe DispatchLibrary.asyncBlock(queue, block) }
 }
 
 @_cdecl("dispatch_barrier_async")
 package func carryBarrierAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
-    unsafe carry(
-        TestWork.counted(block: block),
-        by: { unsafe DispatchLibrary.barrierAsync(queue, $0, TestWork.run) },
-        orElse: { unsafe DispatchLibrary.barrierAsyncBlock(queue, block) }
-    )
+    guard let work = unsafe TestWork.counted(block: block) else {
+        return unsafe DispatchLibrary.barrierAsyncBlock(queue, block)
+    }
+    unsafe DispatchLibrary.barrierAsync(queue, work, TestWork.run)
 }
 
 @_cdecl("dispatch_group_async")
@@ -77,7 +64,7 @@ package func carryGroupAsyncBlock(
     _ queue: UnsafeMutableRawPointer,
     _ block: UnsafeMutableRawPointer
 ) {
-    unsafe carry(block: block, on: queue, in: group) { unsafe DispatchLibrary.groupAsync(group, queue, block) }
+    if unsafe !carry(block, on: queue, in: group) { unsafe DispatchLibrary.groupAsync(group, queue, block) }
 }
 
 /// A group's notification goes on its queue as soon as the group is empty. It is counted from the start.
@@ -87,11 +74,10 @@ package func carryGroupNotifyBlock(
     _ queue: UnsafeMutableRawPointer,
     _ block: UnsafeMutableRawPointer
 ) {
-    unsafe carry(
-        TestWork.counted(block: block),
-        by: { unsafe DispatchLibrary.notify(group, queue, $0, TestWork.run) },
-        orElse: { unsafe DispatchLibrary.groupNotify(group, queue, block) }
-    )
+    guard let work = unsafe TestWork.counted(block: block) else {
+        return unsafe DispatchLibrary.groupNotify(group, queue, block)
+    }
+    unsafe DispatchLibrary.notify(group, queue, work, TestWork.run)
 }
 
 @_cdecl("dispatch_after")
@@ -136,42 +122,42 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
         return flags.withLock { $0[UInt(bitPattern: block)] }.map { $0 & barrier != 0 }
     }
 
-    /// Releases a block, and removes the flags of its work item, when the work item is freed.
-    @safe private final class Held {
-        let block: Pointer
-        var item: UInt?
-
-        init(_ block: Pointer) { unsafe self.block = block }
-
-        deinit {
-            if let item { WorkItems.flags.withLock { $0[item] = nil } }
-            unsafe DispatchLibrary.releaseBlock(block)
-        }
-    }
-
     /// Creates a work item from a block.
-    ///
-    /// - Parameters:
-    ///   - block: the block.
-    ///   - flags: its flags, as for libdispatch.
-    ///   - make: creates the work item with the library.
     static func make(_ block: Pointer, flags: UInt, _ make: (Pointer) -> Pointer?) -> Pointer? {
-        guard let (environment, _) = CurrentTest.owner, let copy = unsafe DispatchLibrary.copyBlock(block) else {
+        guard let (environment, _) = CurrentTest.owner, let copy = unsafe BlockCopy(block) else {
             return unsafe make(block)
         }
-        let held = unsafe Held(copy)
-        let carrying: @convention(block) () -> Void = {
-            CurrentTest.within(environment) {
-                NFCEnvironment.$scoped.withValue(environment) { unsafe DispatchLibrary.call(held.block) }
-            }
-        }
+        let carrying: @convention(block) () -> Void = { copy.run(as: TestScope(environment, in: CurrentTest.scope)) }
         let item = unsafe withExtendedLifetime(carrying) { unsafe make(unsafeBitCast(carrying, to: Pointer.self)) }
         if let item = unsafe item {
             let address = UInt(bitPattern: item)
-            held.item = address
             Self.flags.withLock { $0[address] = flags }
+            copy.onRelease = { WorkItems.flags.withLock { $0[address] = nil } }
         }
         return unsafe item
+    }
+}
+
+/// A copy of a block, which runs as code of a test. It is held by a block that libdispatch holds.
+@safe final class BlockCopy {
+    private let block: DispatchLibrary.Pointer
+    /// Called when the copy is released.
+    var onRelease: () -> Void = {}
+
+    init?(_ block: DispatchLibrary.Pointer) {
+        guard let copy = unsafe DispatchLibrary.copyBlock(block) else { return nil }
+        unsafe self.block = copy
+    }
+
+    func run(as scope: TestScope) {
+        CurrentTest.within(scope) {
+            NFCEnvironment.$scoped.withValue(scope.environment) { unsafe DispatchLibrary.call(block) }
+        }
+    }
+
+    deinit {
+        onRelease()
+        unsafe DispatchLibrary.releaseBlock(block)
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
+import NFCSessions
 import TagLink
-import TagProtocols
+package import TagProtocols
 public import VirtualTags
 
 /// A tag of a ``TestField``. A test can read its contents at any time; the code under test does not notice it.
@@ -43,9 +44,7 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``FieldError`` with `fieldIsGone`, or `badTag` when the tag does not hold NDEF, or its message can't
     ///   be read.
-    public func message() async throws(FieldError) -> TagMessage {
-        try await Self.message(of: contents())
-    }
+    public func message() async throws(FieldError) -> TagMessage { try await Self.message(of: contents()) }
 
     static func message(of contents: TagContents) async throws(FieldError) -> TagMessage {
         do throws(TagError) {
@@ -62,17 +61,13 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
     public var bytes: [UInt8]
 
     /// Creates a message from its bytes.
-    public init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    public init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// No message.
     public static let empty = TagMessage(bytes: [])
 
     /// A message of one URI record, with the longest prefix that fits.
-    public static func uri(_ uri: String) -> TagMessage {
-        TagMessage { () throws(NDEFError) in try .uri(uri) }
-    }
+    public static func uri(_ uri: String) -> TagMessage { TagMessage { () throws(NDEFError) in try .uri(uri) } }
 
     /// A message of one text record.
     public static func text(_ text: String, language: String = "en") -> TagMessage {
@@ -100,5 +95,28 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
     /// The beginning of a long text.
     private static func short(_ text: String) -> String {
         text.unicodeScalars.count > 200 ? String(text.unicodeScalars.prefix(200)) + "…" : text
+    }
+}
+
+/// Activates a tag in a field of its own and runs a procedure on it; the tag loses its power before and after.
+package func withActivatedTag<Value>(
+    in virtualTag: any VirtualTag,
+    _ procedure: (any ForumTag) async throws(TagError) -> Value
+) async throws(TagError) -> Value {
+    let field = VirtualField()
+    field.bring(virtualTag)
+    defer { field.removeAll() }
+    return try await withActivatedTag(in: field as any FieldDriver, procedure)
+}
+
+extension TagContents {
+    /// What a tag holds for NDEF, without touching it: a copy is read.
+    ///
+    /// - Returns: whether it can be written, how much room it has, and its message, which is empty when it has none.
+    package func readNDEF() async throws(TagError) -> (access: NDEFDetection.Access, capacity: Int, message: [UInt8]) {
+        try await withActivatedTag(in: makeTag()) { tag throws(TagError) in
+            let detection = try await tag.detectNDEF()
+            return (detection.access, detection.capacity, try await tag.readNDEF())
+        }
     }
 }

@@ -28,13 +28,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A product as delivered.
     ///
     /// - Parameter name: its name, see `TagProduct`.
-    public init(stringLiteral name: String) {
-        source = .product(name, nil, uid: nil)
-    }
+    public init(stringLiteral name: String) { source = .product(name, nil, uid: nil) }
 
-    private init(_ source: Source) {
-        self.source = source
-    }
+    private init(_ source: Source) { self.source = source }
 
     /// A product.
     ///
@@ -128,26 +124,10 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         return tag
     }
 
-    /// The product name with the smallest edit distance.
+    /// The product name with the fewest differences.
     private static func nearest(to name: String) -> String {
-        let wanted = Array(name.lowercased().utf8)
-        return TagProduct.all.map(\.name).min {
-            distance(wanted, Array($0.lowercased().utf8)) < distance(wanted, Array($1.lowercased().utf8))
-        } ?? ""
-    }
-
-    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let change = diagonal + (letter == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(change, row[column] + 1, row[column + 1] + 1)
-            }
-        }
-        return row[other.count]
+        func distance(_ other: String) -> Int { other.lowercased().difference(from: name.lowercased()).count }
+        return TagProduct.all.map(\.name).min { distance($0) < distance($1) } ?? ""
     }
 }
 
@@ -155,10 +135,6 @@ extension TagSpec {
     /// A second tag that comes near while another one is near. It has the same product, and records that differ in one
     /// letter; or it is a card with the same script. If the technology lets the reader choose, the reader finds this
     /// tag first, so code that takes the first tag takes this one.
-    ///
-    /// - Parameters:
-    ///   - tag: the first tag, made from this description.
-    ///   - seed: the source of a random UID.
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
         guard let contents = TagContents(of: tag) else {
             // A card with a script has a random UID. A UID that is found first comes after a few tries.
@@ -175,9 +151,7 @@ extension TagSpec {
             product.identifierLengths.contains(uid.count)
                 && product.blank(uid: uid).makeTag().technology == tag.technology
         }
-        guard let product else {
-            return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213"
-        }
+        guard let product else { return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213" }
         let other = product.blank(uid: uid)
         // With records that differ, code that takes the wrong tag continues and ends with a different result.
         guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return .contents(other) }

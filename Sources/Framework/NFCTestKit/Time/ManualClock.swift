@@ -81,7 +81,5 @@ public final class ManualClock: RuntimeClock {
     }
 
     /// Advances the clock by airtime.
-    public func advance(by airtime: Airtime) {
-        advance(by: airtime.duration)
-    }
+    public func advance(by airtime: Airtime) { advance(by: airtime.duration) }
 }

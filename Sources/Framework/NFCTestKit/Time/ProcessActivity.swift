@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import TagLink
 
 /// Whether anything in the process can continue by itself.
 ///
 /// Code under test uses tasks, queues and threads that nothing counts. So this asks the kernel. If every thread sleeps
 /// at two checks in a row, and none has run in between, then all of them slept at the moment between the checks. Then
 /// only time can wake them.
-package struct ProcessActivity {
+struct ProcessActivity {
     private var buffer = [UInt8](repeating: 0, count: 512)
     private let own: Int32
 
     /// Starts to check, from the calling thread.
-    package init() { own = Self.callerNumber }
+    init() { own = Self.callerNumber }
 
     /// The kernel's number of the calling thread.
     static var callerNumber: Int32 {
         // Such as 17561/task/17563.
         var link = [CChar](repeating: 0, count: 64)
         let count = unsafe readlink("/proc/thread-self", &link, link.count)
-        var number: Int32 = 0
-        for character in link[..<max(count, 0)] {
-            let isDigit = (0x30...0x39).contains(character)
-            number = isDigit ? number &* 10 &+ Int32(character) &- 0x30 : 0
-        }
-        return number
+        let name = link[..<max(count, 0)].split(separator: 0x2F).last ?? []
+        return Int32(String(decoding: name.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? 0
     }
 
     /// Checks once whether every thread except the caller's sleeps.
-    ///
-    /// - Parameter known: threads to ignore.
     mutating func isAtRest(besides known: Set<Int32> = []) -> Bool {
         guard let first = restingOthers(besides: known) else { return false }
         return restingOthers(besides: known) == first
@@ -72,36 +67,6 @@ package struct ProcessActivity {
         private static let sleeps: [UInt64] = [35, 230]
     #endif
 
-    /// The activity of a thread so far.
-    package struct Course: Equatable {
-        /// How long it has run, in nanoseconds.
-        var processorTime: UInt64
-        /// How many times it was given a processor.
-        var timesRun: UInt64
-        var isAsleep: Bool
-
-        package init(processorTime: UInt64, timesRun: UInt64, isAsleep: Bool) {
-            self.processorTime = processorTime
-            self.timesRun = timesRun
-            self.isAsleep = isAsleep
-        }
-    }
-
-    /// The activity of each thread except the caller's, by the threads' numbers.
-    mutating func courses() -> [Int32: Course] {
-        var courses: [Int32: Course] = [:]
-        for thread in Self.numbers(in: "/proc/self/task") where thread != own {
-            let numbers = schedule(of: thread)
-            guard numbers.count == 3 else { continue }
-            courses[thread] = Course(
-                processorTime: numbers[0],
-                timesRun: numbers[2],
-                isAsleep: isAsleep(thread)
-            )
-        }
-        return courses
-    }
-
     /// The state follows the name, which is in parentheses and may hold any character (proc(5)).
     private mutating func isAsleep(_ thread: Int32) -> Bool {
         let text = contents(of: "/proc/self/task/\(thread)/stat")
@@ -112,12 +77,8 @@ package struct ProcessActivity {
     }
 
     /// The third number of schedstat; 0 for a thread that has ended.
-    private mutating func timesRun(_ thread: Int32) -> UInt64 { schedule(of: thread).dropFirst(2).first ?? 0 }
-
-    /// How long a thread has run and has waited for a processor, in nanoseconds, and how many times it was given one;
-    /// empty when it has ended.
-    private mutating func schedule(of thread: Int32) -> [UInt64] {
-        numbers(contents(of: "/proc/self/task/\(thread)/schedstat"))
+    private mutating func timesRun(_ thread: Int32) -> UInt64 {
+        numbers(contents(of: "/proc/self/task/\(thread)/schedstat")).dropFirst(2).first ?? 0
     }
 
     /// The first three whole numbers in a text. The monitor asks for them all the time, so this makes no slices.
@@ -139,9 +100,7 @@ package struct ProcessActivity {
 
     /// The beginning of a file; empty when it can't be opened or read. A thread may end after its file was opened: then
     /// the read fails (ESRCH).
-    ///
-    /// - Parameter path: the file's path.
-    package mutating func contents(of path: String) -> ArraySlice<UInt8> {
+    mutating func contents(of path: String) -> ArraySlice<UInt8> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
@@ -158,5 +117,72 @@ package struct ProcessActivity {
             if number > 0 { numbers.append(Int32(truncatingIfNeeded: number)) }
         }
         return numbers
+    }
+}
+
+/// How long nothing has to happen, in real time, before a session's time limit may pass without the test's request.
+struct IdleTimeout: Sendable {
+    /// The duration.
+    var duration: Duration
+    /// Whether the grace is zero when all work is counted.
+    var isNoneWhenCounted = false
+
+    /// The factor for the duration when timers, sockets or other processes may still deliver something.
+    private static let factor = 10
+
+    /// After this time without events, nothing more will happen.
+    var long: Duration { duration * Self.factor }
+
+    /// The grace for the current work.
+    func duration(after work: TestTracker.Work) -> Duration {
+        // Another thread of the app is not counted, and may have been started a moment ago. A thread that the run
+        // started may sleep for any time before it continues.
+        if isNoneWhenCounted, !work.hasUncounted, !work.hasThreads, PoolThreads.othersSleep { return .zero }
+        return work.hasSources || Self.hasChildren ? long : duration
+    }
+
+    /// How long nothing has to happen, with the current work, before a flow counts as one that never ends.
+    ///
+    /// A blocked queue is detected sooner: the code that could end its wait is counted, unless the test has started a
+    /// thread, or another thread has called the test's code.
+    func beforeEnd(after work: TestTracker.Work) -> Duration {
+        guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
+        return work.hasSources || Self.hasChildren ? long : duration
+    }
+
+    /// Whether the process has child processes that it has not waited for.
+    static var hasChildren: Bool {
+        var info = unsafe siginfo_t()
+        return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
+    }
+}
+
+/// The threads that run the work on queues. Their work for a test is counted; the work of other threads is not.
+enum PoolThreads {
+    private static let numbers = Locked<Set<Int32>>([])
+
+    /// The thread-specific value is the thread's number. The kernel reuses the number after the thread has ended.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        unsafe pthread_key_create(&key) { number in
+            let number = Int32(truncatingIfNeeded: UInt(bitPattern: number))
+            _ = PoolThreads.numbers.withLock { $0.remove(number) }
+        }
+        return key
+    }()
+
+    /// Adds the calling thread.
+    static func noteCaller() {
+        guard unsafe pthread_getspecific(key) == nil else { return }
+        let number = ProcessActivity.callerNumber
+        numbers.withLock { _ = $0.insert(number) }
+        unsafe pthread_setspecific(key, UnsafeRawPointer(bitPattern: UInt(number)))
+        SignalStack.setForCaller()
+    }
+
+    /// Whether every other thread of the process sleeps.
+    static var othersSleep: Bool {
+        var activity = ProcessActivity()
+        return activity.isAtRest(besides: numbers.withLock { $0 })
     }
 }

@@ -14,7 +14,9 @@ final class QuiescenceMonitor: Sendable {
 
     /// Work that has not started after this time may be unable to start. The monitor then checks this.
     private static let stuck = Duration.milliseconds(20)
-    /// Work that has not started after this time can't start, although later work has started or every thread sleeps.
+    /// Work that has not started after this time can't start if later work has started, even on a busy machine.
+    private static let overtaken = Duration.seconds(2)
+    /// Work that has not started after this time can't start if every thread sleeps.
     private static let longQuiet = Duration.seconds(10)
     /// The maximum time by which one check increases the quiet time. Checks are normally closer together. They are not
     /// on a busy machine, or when the whole process stops: in a debugger, or when the machine sleeps.
@@ -39,8 +41,6 @@ final class QuiescenceMonitor: Sendable {
         var looks: [UInt64: UInt64]
         /// Shows whether threads have taken the work that was queued before.
         var probe: QueueProbe?
-        /// Shows whether these threads have started that work.
-        var stats: SchedulingStats?
         var isKnownToBeStuck = false
         /// The quiet time at which to check the threads next, and the step to the check after that.
         var nextLook = Duration.zero
@@ -100,9 +100,7 @@ final class QuiescenceMonitor: Sendable {
         if starts { begin() }
     }
 
-    func remove(_ place: TestTracker) {
-        state.withLock { state in state.places.removeAll { $0 === place } }
-    }
+    func remove(_ place: TestTracker) { state.withLock { state in state.places.removeAll { $0 === place } } }
 
     /// Starts a thread that belongs to no test.
     private func begin() {
@@ -183,18 +181,14 @@ final class QuiescenceMonitor: Sendable {
         watched.probe = probe
         // On a busy machine, work starts late. When all threads of libdispatch wait, it starts a new one only once a
         // second. So the monitor puts probe blocks on the queues:
-        // - If the probes have run, threads have taken all earlier work. If then each of these threads sleeps or has
-        //   continued, they have started that work, except for work behind a queue's waiting block.
+        // - If the probes have run, threads have taken all earlier work. When they sleep, or after a while, they have
+        //   started that work, except for work behind a queue's waiting block.
         // - If no thread is left to run anything, the probes do not run either. If code of this test holds the threads,
         //   a long quiet time decides. If this test does not wait, other tests hold the threads, and will release them.
         guard probe.isDone else {
             return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
         }
-        if threads.isResting() { return true }
-        var stats = watched.stats ?? SchedulingStats()
-        let haveAllRun = stats.haveAllThreadsRun()
-        watched.stats = stats
-        return haveAllRun || watched.quiet >= Self.longQuiet
+        return watched.quiet >= Self.overtaken || threads.isResting()
     }
 }
 
@@ -207,9 +201,6 @@ final class QueueProbe: Sendable {
 
     private let remaining = Locked(0)
 
-    /// - Parameters:
-    ///   - asksOrders: whether to probe serial queues as well.
-    ///   - asksMain: whether to probe the main queue as well.
     init(ofOrders asksOrders: Bool = false, ofMain asksMain: Bool = false) {
         var queues = Self.classes.map { DispatchQueue.global(qos: $0) }
         if asksOrders {
@@ -233,6 +224,9 @@ final class QueueProbe: Sendable {
 
 /// Whether every thread of the process rests, and new work would start.
 struct ThreadIdleState {
+    /// How long a thread sleeps if it does not wait for a lock that another thread is about to release.
+    private static let sleep = Duration.milliseconds(50)
+
     private var activity = ProcessActivity()
     private var probe: QueueProbe?
     /// The time in which the process could run.
@@ -259,7 +253,7 @@ struct ThreadIdleState {
             waiting[thread] = timesRun.map { timesRun in
                 (timesRun, since: before?.timesRun == timesRun ? before?.since ?? now : now, lastLook: now)
             }
-            areAll = areAll && waiting[thread].map { now - $0.since >= SchedulingStats.sleep } == true
+            areAll = areAll && waiting[thread].map { now - $0.since >= Self.sleep } == true
         }
         return areAll
     }
@@ -281,60 +275,5 @@ struct ThreadIdleState {
             usleep(10)
         }
         return false
-    }
-}
-
-/// Whether every thread has had the chance to start the work that it had taken from a queue before this value was
-/// created.
-///
-/// On a machine that is busy with other things, the threads of a process never all sleep at the same moment. But a
-/// thread that has taken a block starts it within microseconds of its own processor time. If since then a thread has
-/// run for long, was given a processor many times, or slept all the time, it has started all of its work. So the speed
-/// of the machine does not matter.
-package struct SchedulingStats {
-    /// The processor time after which a thread has started its work, in nanoseconds. It is sufficient even under
-    /// ThreadSanitizer, where all code is slow.
-    private static let processorTime: UInt64 = 10_000_000
-    /// How many times a thread is given a processor until it has started its work.
-    private static let timesRun: UInt64 = 100
-    /// How long a thread sleeps if it does not wait for a lock that another thread is about to release.
-    static let sleep = Duration.milliseconds(50)
-
-    private var activity = ProcessActivity()
-    /// The activity of each thread at first. Threads that started later have no earlier work.
-    private var open: [Int32: ProcessActivity.Course]
-    /// Threads that sleep: their activity, and since when.
-    private var asleep: [Int32: (course: ProcessActivity.Course, since: ContinuousClock.Instant)] = [:]
-
-    init() { open = activity.courses() }
-
-    /// Checks again.
-    ///
-    /// - Returns: whether every thread has had its chance.
-    mutating func haveAllThreadsRun() -> Bool {
-        let now = ContinuousClock.now
-        let courses = activity.courses()
-        var areAllAsleep = true
-        for (thread, first) in open {
-            guard let course = courses[thread], !Self.hasStartedWork(course, since: first) else {
-                open[thread] = nil
-                continue
-            }
-            if !course.isAsleep || asleep[thread]?.course != course {
-                asleep[thread] = course.isAsleep ? (course, now) : nil
-            }
-            // A sleeping thread stays open: it may wait for a lock of a running thread.
-            areAllAsleep = areAllAsleep && asleep[thread].map { $0.since.duration(to: now) >= Self.sleep } == true
-        }
-        return areAllAsleep
-    }
-
-    /// Whether a thread has run for so long, or so many times, that it has started all work that it had taken before.
-    ///
-    /// - Parameters:
-    ///   - course: the thread's activity now.
-    ///   - first: its activity before.
-    package static func hasStartedWork(_ course: ProcessActivity.Course, since first: ProcessActivity.Course) -> Bool {
-        course.processorTime >= first.processorTime + processorTime || course.timesRun >= first.timesRun + timesRun
     }
 }

@@ -120,10 +120,10 @@ public final class NFCEnvironment: Sendable {
     @TaskLocal public static var scoped: NFCEnvironment?
 
     /// The environment of the caller's test: the task's, or else the one that a test kit finds; nil outside tests.
-    package static var ofTest: NFCEnvironment? { scoped ?? searchOfTestKit.withLock { $0 }?.find() }
+    package static var ofTest: NFCEnvironment? { scoped ?? testContext.withLock { $0 }?.environmentOfCaller() }
 
-    /// Finds a caller's test when its task does not have it. A test kit sets this once.
-    package static let searchOfTestKit = Locked<TestSearch?>(nil)
+    /// The test kit's type, which finds a caller's test when its task does not have it. A test kit sets this once.
+    package static let testContext = Locked<(any TestContext.Type)?>(nil)
 
     /// The reader's driver; nil when there is no reader.
     public var driver: (any ReaderDriver)? { reader.driver }
@@ -181,18 +181,12 @@ package protocol TestContext: AnyObject, Sendable {
 
     /// Returns whether a line about the app is also printed, and not only stored in the test's trace.
     func prints(_ notice: String) -> Bool
+
+    /// Returns the environment of the caller's test.
+    static func environmentOfCaller() -> NFCEnvironment?
 }
 
 /// An object that should be freed when a test has ended.
 package enum MadeObject: Sendable {
     case session, delegate, tag
-}
-
-/// Finds the test of a caller, for a test kit.
-///
-/// A structure, because a plain function is wrapped again each time it leaves a generic type.
-package struct TestSearch: Sendable {
-    let find: @Sendable () -> NFCEnvironment?
-
-    package init(_ find: @escaping @Sendable () -> NFCEnvironment?) { self.find = find }
 }

@@ -109,7 +109,7 @@ public struct Recording: Sendable, Hashable {
 }
 
 extension Recording.Step {
-    fileprivate var traceEntry: Trace.Entry {
+    var traceEntry: Trace.Entry {
         if case .exchange(let medium, _, let request, _) = action {
             let answer: Result<Frame, LinkError>? =
                 switch outcome {
@@ -125,7 +125,7 @@ extension Recording.Step {
         if action.isEvent { return Trace.Entry(at: time, .note(action.words)) }
         var entry = Trace.Entry(at: time, .note(action.words + (outcome.map { ": " + $0.words } ?? "")))
         switch action {
-        case .discover, .select: entry.renewal = .field
+        case .field, .discover, .select: entry.renewal = .field
         case .reactivate: entry.renewal = .tag
         default: break
         }

@@ -209,8 +209,7 @@ enum DESFireWords {
                 "\(name) of file \(file.hexText(digits: 2)), \(offset.hexText(digits: 4))+\(length.hexText(digits: 2))"
         case 0x6C, 0x0C, 0xDC, 0x1C, 0xF5, 0x5F, 0xDF, 0xEB, 0xF6:
             return cursor.next().map { "\(name) of file \($0.hexText(digits: 2))" } ?? name
-        case 0x0A, 0x1A, 0xAA, 0x71, 0x77:
-            return cursor.next().map { "\(name) with key \($0 & 0x3F)" } ?? name
+        case 0x0A, 0x1A, 0xAA, 0x71, 0x77: return cursor.next().map { "\(name) with key \($0 & 0x3F)" } ?? name
         case 0xC4, 0x64: return cursor.next().map { "\(name) \($0 & 0x3F)" } ?? name
         default: return name
         }

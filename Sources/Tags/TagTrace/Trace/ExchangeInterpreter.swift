@@ -35,10 +35,8 @@ package struct ExchangeInterpreter: Sendable {
     /// Creates an interpreter for a field without previous frames.
     package init() {}
 
-    /// Forgets all previous frames: the field was turned off or on, or another tag is there.
-    package mutating func fieldChanged() {
-        self = ExchangeInterpreter()
-    }
+    /// Forgets all previous frames: the field was turned off or on, or another tag is near.
+    package mutating func fieldChanged() { self = ExchangeInterpreter() }
 
     /// Describes a request in a few words.
     package mutating func meaning(of request: Frame, over medium: Trace.Medium) -> String {

@@ -26,7 +26,7 @@ package struct SecretFinder: Sendable, Hashable {
     /// Creates a finder for a field without previous frames.
     package init() {}
 
-    /// Forgets all previous frames: the field was turned off or on, or another tag is there.
+    /// Forgets all previous frames: the field was turned off or on, or another tag is near.
     package mutating func fieldChanged() { self = SecretFinder() }
 
     /// Handles a request, and returns the ranges of its secret bytes, in order.
@@ -191,12 +191,11 @@ package struct SecretFinder: Sendable, Hashable {
         guard bytes.count > 3 else { return [] }
         let start = bytes[0] & 0x24 == 0x20 ? 11 : 3
         switch (bytes[2], bytes[1]) {
-        // SET PASSWORD and WRITE PASSWORD start with an identifier; DESTROY and ENABLE PRIVACY don't.
-        case (0x04, 0xB3), (0x04, 0xB4): return [min(start + 1, bytes.count)..<bytes.count]
-        case (0x04, 0xB9), (0x04, 0xBA): return [min(start, bytes.count)..<bytes.count]
-        // WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE start with a number.
-        case (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
+        // SET PASSWORD and WRITE PASSWORD of NXP, and WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE of ST start
+        // with a number; DESTROY and ENABLE PRIVACY of NXP don't.
+        case (0x04, 0xB3), (0x04, 0xB4), (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
             return [min(start + 1, bytes.count)..<bytes.count]
+        case (0x04, 0xB9), (0x04, 0xBA): return [min(start, bytes.count)..<bytes.count]
         default: return []
         }
     }

@@ -245,9 +245,7 @@ struct ByteCursor {
         return Array(rest.prefix(count))
     }
 
-    mutating func littleEndian(_ count: Int = 2) -> Int? {
-        take(count).map { Int(bytes: $0.reversed()) }
-    }
+    mutating func littleEndian(_ count: Int = 2) -> Int? { take(count).map { Int(bytes: $0.reversed()) } }
 }
 
 /// Returns a count with its noun, in the plural if needed.

@@ -31,12 +31,6 @@ public struct Trace: Sendable, Hashable {
         public var duration: Duration?
 
         /// Creates an exchange.
-        ///
-        /// - Parameters:
-        ///   - medium: the medium of the exchange.
-        ///   - request: the frame that was sent.
-        ///   - answer: the answer, or why there was none; nil when this is unknown.
-        ///   - duration: the time until the answer was received; nil when this is unknown.
         public init(_ medium: Medium, request: Frame, answer: Result<Frame, LinkError>?, duration: Duration? = nil) {
             self.medium = medium
             self.request = request
@@ -74,10 +68,6 @@ public struct Trace: Sendable, Hashable {
         }
 
         /// Creates an entry.
-        ///
-        /// - Parameters:
-        ///   - time: the time since the trace started; nil when this is unknown.
-        ///   - event: the event.
         public init(at time: Duration? = nil, _ event: Event) {
             self.time = time
             self.event = event
@@ -88,11 +78,7 @@ public struct Trace: Sendable, Hashable {
     public var entries: [Entry]
 
     /// Creates a trace.
-    ///
-    /// - Parameter entries: the events, in order.
-    public init(_ entries: [Entry] = []) {
-        self.entries = entries
-    }
+    public init(_ entries: [Entry] = []) { self.entries = entries }
 
     /// The exchanges, in order.
     public var exchanges: [Exchange] {
@@ -133,7 +119,7 @@ public struct TraceLine: Sendable, Hashable {
 /// Describes the entries of a trace in words, one after the other.
 public struct TraceLineWriter: Sendable {
     private var interpreter = ExchangeInterpreter()
-    private var finder = SecretFinder()
+    private(set) var finder = SecretFinder()
     private var number = 0
 
     /// Creates a writer for the first entry.
@@ -141,7 +127,6 @@ public struct TraceLineWriter: Sendable {
 
     /// Returns the lines of the next entry: two for an exchange, and one for any other event.
     ///
-    /// - Parameter entry: the entry.
     /// - Returns: its lines.
     public mutating func lines(of entry: Trace.Entry) -> [TraceLine] {
         if entry.renewal != .nothing { interpreter.fieldChanged() }
@@ -154,8 +139,7 @@ public struct TraceLineWriter: Sendable {
             interpreter.fieldChanged()
             finder.fieldChanged()
             return [TraceLine(time: entry.time, direction: .none, meaning: isOn ? "field on" : "field off")]
-        case .note(let text):
-            return [TraceLine(time: entry.time, direction: .none, meaning: text)]
+        case .note(let text): return [TraceLine(time: entry.time, direction: .none, meaning: text)]
         }
     }
 
@@ -231,13 +215,9 @@ extension Trace: CustomStringConvertible {
     ///
     /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on the same reader are equal.
     /// - Returns: the rows, without a line feed at the end.
-    public func table(showsTimes: Bool = true) -> String {
-        rows(showsTimes: showsTimes).joined(separator: "\n")
-    }
+    public func table(showsTimes: Bool = true) -> String { rows(showsTimes: showsTimes).joined(separator: "\n") }
 
     /// Returns the rows of ``table(showsTimes:)``, each created when it is needed.
-    ///
-    /// - Parameter showsTimes: whether times are shown.
     package func rows(showsTimes: Bool = true) -> some Sequence<String> {
         let lines = lines
         let width = lines.map(\.firstRowWidth).max() ?? 0
@@ -267,26 +247,22 @@ extension TraceLine {
         return [text] + bytes.dropFirst().map { margin + $0 }
     }
 
-    fileprivate var firstRowWidth: Int {
-        guard let frame else { return 0 }
-        let count = frame.bytes.count
-        let bits = frame.validBitsInLastByte == 8 || count > 16 ? 0 : 2
-        return count == 0 ? 1 : min(count, 16) * 3 - 1 + bits
-    }
+    fileprivate var firstRowWidth: Int { frame == nil ? 0 : byteRow(at: 0).utf8.count }
 
     private var byteRows: [String] {
         guard let frame else { return [] }
-        guard !frame.bytes.isEmpty else { return ["-"] }
-        let bits = frame.validBitsInLastByte == 8 ? "" : "/\(frame.validBitsInLastByte)"
-        var rows: [String] = []
-        for start in stride(from: 0, to: frame.bytes.count, by: 16) {
-            let bytes = (start..<min(start + 16, frame.bytes.count)).map { index in
-                concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
-            }
-            rows.append(bytes.joined(separator: " "))
+        return stride(from: 0, to: max(frame.bytes.count, 1), by: 16).map(byteRow)
+    }
+
+    /// Up to 16 bytes, and the number of bits in the frame's last byte if it is incomplete.
+    private func byteRow(at start: Int) -> String {
+        guard let frame, !frame.bytes.isEmpty else { return "-" }
+        let end = min(start + 16, frame.bytes.count)
+        let bytes = (start..<end).map { index in
+            concealed.contains { $0.contains(index) } ? "**" : CollectionOfOne(frame.bytes[index]).hexText()
         }
-        rows[rows.count - 1] += bits
-        return rows
+        let bits = frame.validBitsInLastByte
+        return bytes.joined(separator: " ") + (bits == 8 || end < frame.bytes.count ? "" : "/\(bits)")
     }
 
     private static func right(_ text: String, _ width: Int) -> String {

@@ -181,12 +181,12 @@ import VirtualTags
             let long = "\(name): takes and gives APDUs of many blocks"
             return [
                 .command(short, "SELECT was answered with [", [0x00, 0xA4, 0x04, 0x00, 0x07]),
-                .command(short, "A file that is not there was answered with [106, 131].", [0x02, 0x12, 0x34]),
+                .command(short, "A missing file was answered with [106, 131].", [0x02, 0x12, 0x34]),
                 .command(short, "An unknown instruction was answered with [109, 1].", [0x00, 0x5F, 0x00, 0x00]),
                 .command(short, "UPDATE BINARY was answered with [144, 1].", [0x00, 0xD6, 0x00, 0x10, 200]),
-                .command(short, "READ BINARY gave 202 bytes.", [0x00, 0xB0, 0x00, 0x10, 200]),
+                .command(short, "READ BINARY was answered with [0, 1, 2", [0x00, 0xB0, 0x00, 0x10, 200]),
                 .command(long, "SELECT was answered with [", [0x00, 0xA4, 0x04, 0x00, 0x07]),
-                .command(long, "READ BINARY gave 602 bytes.", [0x00, 0xB0, 0x00, 0x04, 0x00, 0x02, 0x58]),
+                .command(long, "READ BINARY was answered with [0, 1, 2", [0x00, 0xB0, 0x00, 0x04, 0x00, 0x02, 0x58]),
                 // The card has asked for more time, and is granted it.
                 Case(
                     long,
@@ -195,21 +195,21 @@ import VirtualTags
                 ),
             ]
         } + [
-            .command(commands2, "GET VERSION gave [0, 4, 4, 2, 1, 0, 15, 2].", [0x60]),
+            .command(commands2, "GET VERSION was answered with [0, 4, 4, 2, 1, 0, 15, 2].", [0x60]),
             .command(commands2, "WRITE was answered with [11].", [0xA2, 0x06]),
             .command(commands2, "READ of no page was answered with [1].", [0x30, 0xF0]),
-            .command(commands2, "READ gave [0, 2, 3, 4].", [0x30, 0x06], wrongFrom: 16),
+            .command(commands2, "READ was answered with [0, 2, 3, 4, ", [0x30, 0x06], wrongFrom: 16),
             .command(commands3, "WRITE WITHOUT ENCRYPTION was answered with [", [0x08] + block),
             .command(commands3, "READ WITHOUT ENCRYPTION was answered with [", [0x06] + block),
-            .answer(commands3, "A block that is not there was answered with [7, ", [1, 0x09, 0, 1, 0x80, 0x60]) {
+            .answer(commands3, "A missing block was answered with [7, ", [1, 0x09, 0, 1, 0x80, 0x60]) {
                 $0[10] = 0
             },
             .command(commands5, "WRITE SINGLE BLOCK was answered with [1].", [0x22, 0x21] + uid + [0x05]),
             .command(commands5, "READ SINGLE BLOCK was answered with [0, 1, 2, 3, 5].", [0x22, 0x20] + uid + [0x05]),
-            .answer(commands5, "READ MULTIPLE BLOCKS gave 12 bytes.", [0x22, 0x23]) { $0.removeLast() },
+            .answer(commands5, "READ MULTIPLE BLOCKS was answered with [", [0x22, 0x23]) { $0.removeLast() },
             .command(commands5, ", 1, 2, 3, 5, ", [0x22, 0x23] + uid, wrongFrom: 5),
             .answer(commands5, "GET SYSTEM INFORMATION was answered with [0, 11, ", [0x22, 0x2B]) { $0[1] = 0x0B },
-            .answer(commands5, "A block that is not there was answered with [0, 1", [0x22, 0x20] + uid + [0xF0]) {
+            .answer(commands5, "A missing block was answered with [0, 1", [0x22, 0x20] + uid + [0xF0]) {
                 $0 = [0x00, 1, 2, 3, 4]
             },
         ]

@@ -46,6 +46,7 @@ import Testing
         func made(_ object: AnyObject, as kind: MadeObject) {}
         func willConnect() {}
         func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }
+        static func environmentOfCaller() -> NFCEnvironment? { nil }
     }
 
     @Test(.ownThreads) func `notice to the author: one line on standard error, or kept by a test`() async {

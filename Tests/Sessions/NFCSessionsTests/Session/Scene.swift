@@ -134,6 +134,7 @@ private final class QuietTest: TestContext {
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
     func prints(_ notice: String) -> Bool { false }
+    static func environmentOfCaller() -> NFCEnvironment? { nil }
 }
 
 /// Waits until something that another thread does is so, or the test's time is over.

@@ -41,8 +41,7 @@ package func carryThreadOfFoundation(
             UnsafeMutablePointer<pthread_t>, UnsafePointer<pthread_attr_t>?, Body, UnsafeMutableRawPointer?
         ) -> Int32
 
-    typealias CreateOfFoundation =
-        @convention(c) (pthread_attr_t, Body, UnsafeMutableRawPointer?) -> pthread_t
+    typealias CreateOfFoundation = @convention(c) (pthread_attr_t, Body, UnsafeMutableRawPointer?) -> pthread_t
 
     static let create: Create = unsafe DispatchLibrary.next("pthread_create")
     static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")
@@ -104,4 +103,55 @@ package func carryThreadOfFoundation(
     static func release(_ carried: UnsafeMutableRawPointer) {
         unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().failedToStart()
     }
+}
+
+// MARK: Sources
+
+/// Handlers of timers, files and sockets that belong to a test, also if work sets them that it has left behind. These
+/// take real time, which can't be counted.
+@_cdecl("dispatch_source_set_event_handler")
+package func carryHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer?) {
+    guard let block = unsafe block, let (environment, place) = CurrentTest.owner else {
+        return unsafe DispatchLibrary.setEventHandler(source, block)
+    }
+    place.noteSource()
+    guard !Callers.areOfLibrary(calling: "dispatch_source_set_event_handler"), let copy = unsafe BlockCopy(block) else {
+        return unsafe DispatchLibrary.setEventHandler(source, block)
+    }
+    let carrying: @convention(block) () -> Void = {
+        place.begins(wasQueued: false)
+        copy.run(as: TestScope(environment, in: CurrentTest.scope, lasts: true))
+        place.ends()
+    }
+    withExtendedLifetime(carrying) {
+        unsafe DispatchLibrary.setEventHandler(source, unsafeBitCast(carrying, to: DispatchLibrary.Pointer.self))
+    }
+}
+
+@_cdecl("dispatch_source_set_timer")
+package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64) {
+    CurrentTest.current?.place.noteSource()
+    unsafe DispatchLibrary.setTimer(source, start, interval, leeway)
+}
+
+/// Foundation's `Timer` calls it.
+@_cdecl("CFRunLoopAddTimer")
+package func noteRunLoopTimer(_ loop: UnsafeRawPointer?, _ timer: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
+    CurrentTest.current?.place.noteSource()
+    unsafe RunLoopSources.addTimer(loop, timer, mode)
+}
+
+/// Foundation's `Process`, ports and streams call it.
+@_cdecl("CFRunLoopAddSource")
+package func noteRunLoopSource(_ loop: UnsafeRawPointer?, _ source: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
+    CurrentTest.current?.place.noteSource()
+    unsafe RunLoopSources.addSource(loop, source, mode)
+}
+
+/// Foundation's own functions that the two above replace.
+@safe private enum RunLoopSources {
+    typealias Add = @convention(c) (UnsafeRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
+
+    static let addTimer: Add = unsafe DispatchLibrary.next("CFRunLoopAddTimer")
+    static let addSource: Add = unsafe DispatchLibrary.next("CFRunLoopAddSource")
 }
