@@ -179,7 +179,8 @@ struct LinksAddCommand: AsyncParsableCommand {
         let name = try asciiDomain(domain)
         var options = AssociationFileOptions()
         options.file = file
-        let (_, loaded) = try options.parse()
+        let loaded = try options.load()
+        _ = try loaded.file.get()
         let user = UserEnvironment()
         try LocalAssociations(making: user.folders).add(loaded.bytes, for: name)
         let apps = user.apps().apps.filter { $0.linkedDomains.contains(name) }.map(\.id)

@@ -42,12 +42,8 @@ struct ReaderOptions: ParsableArguments {
     ) throws -> NFCEnvironment {
         let choice = configuration(over: .ofProcess, savesTags: savesTags, recording: recording, seconds: seconds)
         let environment = NFCEnvironment(choice)
-        if let error = environment.recordingError {
-            throw CommandFailure(error.code.description, error.reason)
-        }
-        if let error = environment.tagFileError {
-            throw CommandFailure(error.code.description, error.reason)
-        }
+        if let error = environment.recordingError { throw error }
+        if let error = environment.tagFileError { throw error }
         if case .none(let reason) = environment.reader {
             throw CommandFailure(.noReader, "no-reader", reason)
         }
