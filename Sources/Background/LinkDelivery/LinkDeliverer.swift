@@ -141,7 +141,7 @@ package struct LinkDeliverer: Sendable {
     }
 
     func entry(_ name: String) throws(DeliveryError) -> DesktopEntries.Found {
-        do throws(DesktopEntries.Problem) {
+        do throws(AppError) {
             return try desktopEntries.entry(name)
         } catch {
             throw DeliveryError(.notStarted, error.reason)

@@ -45,8 +45,7 @@ final class Service {
         loop = StateMachineDriver { [clock = environment.clock] in clock.now }
         let store = try PrivateFolder(store: folders.state + "/nfc/background")
         inbox = try InboxKeeper(folders, marks: store, log, loop)
-        let opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)
-        links = LinkOpening(opener, log, loop, inbox)
+        links = LinkOpening(variables, allowsCustomSchemes: options.allowsCustomSchemes, log, loop, inbox)
         reading = ReadingControl(environment, log, loop, links, inbox, UnlockHistory(store, boot: SystemFiles.boot))
         announcer = try Announcer(bus, try? PrivateFolder(store: ReaderGate.ofUser.folder), log, loop)
     }
