@@ -208,13 +208,11 @@ final class LinkRefresh {
         return known.isDue(at: now) || (retriesFailures && known.failure != nil)
     }
 
-    /// Returns the number of seconds until the next check.
     static func pause(until times: [Int64], at now: Int64) -> Int64 {
         guard let next = times.min() else { return longestInterval }
         return min(max(next - now, shortestInterval), longestInterval)
     }
 
-    /// The log's text about the answer of a site.
     static func text(_ result: CachedAssociation, at now: Int64) -> String {
         guard let failure = result.failure else { return "The links of \(result.domain): fetched." }
         // A site that was asked and failed has a next try.

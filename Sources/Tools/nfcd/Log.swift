@@ -50,7 +50,6 @@ struct Log {
         output(Self.failure(error, DisplayText.plain(text, limit: 1000)))
     }
 
-    /// Returns the line of a failure, for programs.
     static func failure(_ error: String, _ message: String) -> String {
         object { writer in
             writer.member("ok", false)

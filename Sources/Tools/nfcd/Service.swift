@@ -14,7 +14,6 @@ import UserBus
 /// The service: puts its parts together, and has each action of the state machine performed by the part that can.
 /// Everything runs on the main queue.
 final class Service {
-    /// Why the service can't start, as a sentence for people.
     struct Failure: Error {
         var name: String
         var reason: String
@@ -114,7 +113,6 @@ final class Service {
         receive()
     }
 
-    /// Ends the service because of a failure.
     private func fail(_ name: String, _ reason: String) -> Never {
         log.fail(name, reason)
         exit(1)
@@ -130,7 +128,6 @@ final class Service {
         }
     }
 
-    /// Handles the messages that the bus has for the service.
     private func receive() {
         let wasSilent = bus.isSilent
         do throws(BusError) {

@@ -11,13 +11,11 @@ final class SiteDownload {
     private var headSize = 0
     private var isHeadComplete = false
     private var body: [UInt8] = []
-    /// The address of the last connection.
     private var address: NetworkAddress?
     private var failure: FetchError?
 
     private static let maximumHeadSize = 16 << 10
 
-    /// - Parameter mayBePrivate: whether the site may have a private address.
     init(_ host: String, mayBePrivate: Bool) {
         self.host = host
         self.mayBePrivate = mayBePrivate
