@@ -17,6 +17,11 @@ package struct InstalledApps: Sendable, Hashable {
     /// Each identifier occurs once.
     package private(set) var apps: [InstalledApp] = []
     package private(set) var problems: [Problem] = []
+    /// The domains whose association files the apps need, each once, in the order of the apps.
+    package var domains: [String] {
+        var seen: Set<String> = []
+        return apps.flatMap(\.linkedDomains).filter { seen.insert($0).inserted }
+    }
 
     package init(_ folders: UserFolders) {
         var seen: Set<String> = []

@@ -74,10 +74,8 @@ package struct LinkDeliverer: Sendable {
         }
         if let receipt = try give() { return receipt }
         guard !starts else {
-            throw DeliveryError(
-                .refused,
-                "\(app.name) runs and takes no links over the bus, although its entry says so."
-            )
+            let reason = "\(app.name) runs and takes no links over the bus, although its entry says so."
+            throw DeliveryError(.refused, reason)
         }
         guard found.entry.takesMessages, let bus else {
             try open(payload.webpageURL, with: found, token)

@@ -180,10 +180,7 @@ final class LinkRefresh {
     private func refresh(retriesFailures: Bool) async throws -> Int64 {
         let now = Int64(Date().timeIntervalSince1970)
         let cache = try LinkCache(of: folders)
-        var domains: [String] = []
-        for domain in InstalledApps(folders).apps.flatMap(\.linkedDomains) where !domains.contains(domain) {
-            domains.append(domain)
-        }
+        let domains = InstalledApps(folders).domains
         let due = domains.filter { Self.isDue(cache.association(of: $0), at: now, retriesFailures: retriesFailures) }
         if !due.isEmpty {
             let fetcher = AssociationFetcher()

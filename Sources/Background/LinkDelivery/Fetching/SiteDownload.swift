@@ -40,10 +40,8 @@ final class SiteDownload {
         timeout: Duration
     ) throws(FetchError) -> [UInt8] {
         guard Self.isLoaded else {
-            throw FetchError(
-                .libraryMissing,
-                "libcurl.so.4 is not installed. Install it with: apt-get install libcurl4"
-            )
+            let reason = "libcurl.so.4 is not installed. Install it with: apt-get install libcurl4"
+            throw FetchError(.libraryMissing, reason)
         }
         var receiver = unsafe ocn_curl_receiver(
             context: Unmanaged.passUnretained(self).toOpaque(),
@@ -75,10 +73,8 @@ final class SiteDownload {
         switch status {
         case ...200: break
         case 300..<400:
-            throw FetchError(
-                .redirect,
-                "The site redirects (status \(status)); an association file has to be at its place."
-            )
+            let reason = "The site redirects (status \(status)); an association file has to be at its place."
+            throw FetchError(.redirect, reason)
         case 404, 410: throw FetchError(.missing, "The site has no association file (status \(status)).")
         default: throw FetchError(.status, "The site answers with status \(status).")
         }
@@ -100,10 +96,8 @@ final class SiteDownload {
         self.address = address
         return take { () throws(FetchError) in
             guard mayBePrivate || address.isPublic else {
-                throw FetchError(
-                    .privateAddress,
-                    "\(host) has the address \(address), which is not of the public internet."
-                )
+                let reason = "\(host) has the address \(address), which is not of the public internet."
+                throw FetchError(.privateAddress, reason)
             }
         }
     }

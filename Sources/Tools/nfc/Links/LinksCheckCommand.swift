@@ -88,9 +88,8 @@ struct LinksCheckCommand: AsyncParsableCommand {
                 return LinkFinding.ofName(file.file) + (try servedAt.map(LinkFinding.ofPlace) ?? [])
             } catch {
                 let place = "https://example.org/.well-known/apple-app-site-association"
-                throw ValidationError(
-                    "--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place)."
-                )
+                let message = "--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place)."
+                throw ValidationError(message)
             }
         }
     }

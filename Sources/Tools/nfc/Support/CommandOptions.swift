@@ -103,9 +103,8 @@ struct SessionOptions: ParsableArguments {
     func validate() throws {
         try timeout?.checkSession()
         guard OutputTarget.isStandardOutput(record) else { return }
-        throw ValidationError(
-            "Standard output has the report, so it can't take the recording. Name a file with --record FILE."
-        )
+        let message = "Standard output has the report, so it can't take the recording. Name a file with --record FILE."
+        throw ValidationError(message)
     }
 
     func begin(_ prompt: String, savesTags: Bool = false) throws -> TagSession {
