@@ -23,20 +23,17 @@ final class LinkReceiver: ApplicationDelegate {
     private let isVisible: Bool
     private let show: (Int) -> Void
     private(set) var state = State.nobody(reason: "The app has just started.")
+    private var lastLook = ContinuousClock.now
 
-    /// - Parameters:
-    ///   - reader: saves the messages.
-    ///   - isVisible: whether a person sees this instance; if not, its messages are marked as new.
-    ///   - show: shows the message with a number.
+    /// `show` shows the message with a number. If no person sees this instance, messages are marked as new.
     init(_ reader: MessageReader, isVisible: Bool = true, show: @escaping (Int) -> Void) {
         self.reader = reader
         self.isVisible = isVisible
         self.show = show
     }
 
-    /// Starts to receive links, unless another visible instance does.
-    ///
-    /// - Parameter onEnd: called on another thread when no more links can come.
+    /// Starts to receive links, unless another visible instance does. `onEnd` is called on another thread when no more
+    /// links can come.
     func begin(onEnd: @escaping @Sendable () -> Void = {}) {
         Application.shared.delegate = self
         do {
@@ -51,11 +48,11 @@ final class LinkReceiver: ApplicationDelegate {
         }
     }
 
-    /// Takes over when the other instance has ended. Call it from time to time.
-    ///
-    /// - Returns: whether this instance receives the links from now on.
+    /// Takes over when the other instance has ended, which it looks for every two seconds. Returns whether this
+    /// instance receives the links from now on.
     func takeOver() async -> Bool {
-        guard state == .elsewhere else { return false }
+        guard state == .elsewhere, lastLook.duration(to: .now) > .seconds(2) else { return false }
+        lastLook = .now
         // The bus may be slow, so it is not asked on the main thread.
         let isTaken = await Task.detached { Application.isRunning(as: Self.desktopID) }.value
         guard !isTaken, state == .elsewhere else { return false }
@@ -75,8 +72,7 @@ final class LinkReceiver: ApplicationDelegate {
         let message = userActivity.ndefMessagePayload
         guard let first = message.records.first, first.typeNameFormat != .empty else { return false }
         do {
-            guard let number = try reader.receive(message, isNew: !isVisible) else { return false }
-            show(number)
+            for number in try reader.store.append([message], isNew: !isVisible) { show(number) }
             return true
         } catch {
             // It stays in the inbox.

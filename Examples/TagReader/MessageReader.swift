@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
 
-/// The app's functions, for all of its interfaces: it scans messages into a list, and writes them to cards.
+/// The app's list of messages: scans cards into it, and writes messages of it to other cards.
+///
+/// It is the delegate of each scan. ``MessageWriter`` is that of a write.
 @MainActor
-final class MessageReader {
-    private(set) var store = MessageStore()
+final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
+    var store = MessageStore()
     private var hasScanned = false
-    /// The session that runs.
+    /// The session that runs, and the task that waits for its end.
     private var session: NFCNDEFReaderSession?
-
-    /// How a scan ended.
-    struct ScanResult {
-        /// The numbers of the messages that were added to the list.
-        var added: [Int] = []
-        /// The text of an alert; nil when the scan ended as a person expects.
-        var alert: String?
-        /// Whether there is no reader.
-        var isWithoutReader = false
-    }
+    private var waiter: CheckedContinuation<NFCReaderError, Never>?
+    /// The running scan: whether it continues after the first card, and how many messages it reads.
+    private var scan = (readsMany: false, limit: Int?.none, result: SessionResult())
 
     /// Whether this machine has a reader.
     var canScan: Bool { NFCNDEFReaderSession.readingAvailable }
@@ -25,78 +20,95 @@ final class MessageReader {
     /// The title of the alert after a session that ended by itself.
     var endTitle: String { canScan ? Wording.endedTitle : Wording.unavailableTitle }
 
-    /// Opens the saved messages.
-    ///
-    /// - Returns: a sentence to show when they could not be read.
-    func load() -> String? {
-        do {
-            try store.load()
-            return nil
-        } catch {
-            return error.text
-        }
-    }
+    // MARK: Sessions
 
-    /// Loads the changes of other instances of the app.
-    ///
-    /// - Returns: the numbers of the messages that they added; nil when nothing has changed.
-    func reload() -> [Int]? {
-        let before = Set(store.messages.map(\.number))
-        guard store.reload() else { return nil }
-        return store.messages.map(\.number).filter { !before.contains($0) }
-    }
-
-    /// Scans, and adds the messages to the list.
-    ///
-    /// - Parameters:
-    ///   - readsMany: whether to continue after the first card.
-    ///   - limit: how many messages to read; nil for no limit.
-    func scan(readsMany: Bool, limit: Int? = nil) async -> ScanResult {
+    /// Scans, and adds the messages to the list. `limit` is the number of messages to read; nil for no limit.
+    func scan(readsMany: Bool, limit: Int? = nil) async -> SessionResult {
         let prompt = readsMany ? Wording.scanMany : hasScanned ? Wording.scanAgain : Wording.scan
         hasScanned = true
-        var result = ScanResult()
-        let end = await Scanner.scan(prompt: prompt, readsMany: readsMany) {
-            session = $0
-        } handle: { [self] messages in
-            do throws(MessageStore.Failure) {
-                result.added += try store.append(messages)
-            } catch {
-                result.alert = error.text
-                return .failed(Wording.notSaved)
-            }
-            guard readsMany else { return .continues(Wording.found) }
-            return limit.map { result.added.count >= $0 } ?? false
-                ? .done(Wording.found) : .continues(Wording.scanNext)
-        }
-        session = nil
+        scan = (readsMany, limit, SessionResult())
+        let end = await run(self, prompt, readsOne: !readsMany)
+        var result = scan.result
         // A scan of many cards ends only when its time is over.
         let isDone = readsMany && limit == nil && !result.added.isEmpty
-        if !(isDone && end.code == .readerSessionInvalidationErrorSessionTimeout) {
-            result.alert = result.alert ?? Wording.alert(for: end)
+        if result.alert == nil, !(isDone && end.code == .readerSessionInvalidationErrorSessionTimeout) {
+            result.alert = Wording.alert(for: end)
+        }
+        if !result.added.isEmpty {
+            result.note =
+                result.added.count == 1 ? "1 message was added." : "\(result.added.count) messages were added."
         }
         result.isWithoutReader = Wording.isWithoutReader(end.code)
         return result
     }
 
     /// Writes a message of the list to a card.
-    func write(_ message: StoredMessage) async -> MessageWriter.Result {
-        defer { session = nil }
-        return await MessageWriter.write(message.message, prompt: Wording.write) { session = $0 }
+    func write(_ message: StoredMessage) async -> SessionResult {
+        let writer = MessageWriter(message.message) { [self] error in sessionEnded(error) }
+        let end = await run(writer, Wording.write, readsOne: false)
+        var result = writer.result
+        result.alert = result.note.isEmpty ? Wording.alert(for: end) : nil
+        result.isWithoutReader = Wording.isWithoutReader(end.code)
+        return result
     }
 
     /// Ends the running scan or write, as Cancel on the sheet does.
     func cancel() { session?.invalidate(errorMessage: Wording.cancelled) }
 
-    /// Saves a message that came from a card in the background.
-    ///
-    /// - Parameter isNew: whether nobody sees it now.
-    /// - Returns: its number.
-    func receive(_ message: NFCNDEFMessage, isNew: Bool) throws(MessageStore.Failure) -> Int? {
-        try store.append([message], isNew: isNew).first
+    /// Begins a session, and waits for its end.
+    private func run(
+        _ delegate: any NFCNDEFReaderSessionDelegate,
+        _ prompt: String,
+        readsOne: Bool
+    ) async -> NFCReaderError {
+        // The interface offers this only if the machine has a reader. nfclint:disable SRC001
+        let session = NFCNDEFReaderSession(delegate: delegate, queue: .main, invalidateAfterFirstRead: readsOne)
+        session.alertMessage = prompt
+        self.session = session
+        defer { self.session = nil }
+        return await withCheckedContinuation { continuation in
+            waiter = continuation
+            session.begin()
+        }
     }
 
-    func remove(_ number: Int) throws(MessageStore.Failure) { try store.remove(number) }
+    private func sessionEnded(_ error: any Error) {
+        // The framework reports no other errors.
+        waiter?.resume(
+            returning: error as? NFCReaderError ?? NFCReaderError(.readerSessionInvalidationErrorUserCanceled)
+        )
+        waiter = nil
+    }
 
-    /// Marks a message as shown. If that can't be saved, the message stays marked as new.
-    func markSeen(_ number: Int) { try? store.markSeen(number) }
+    // MARK: NFCNDEFReaderSessionDelegate
+
+    func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage]) {
+        do throws(Failure) {
+            scan.result.added += try store.append(messages)
+        } catch {
+            scan.result.alert = error.text
+            // The text is clear without the symbol. nfclint:disable SRC015
+            return session.invalidate(errorMessage: Wording.notSaved)
+        }
+        let isLast = !scan.readsMany || scan.limit.map { scan.result.added.count >= $0 } ?? false
+        session.alertMessage = isLast ? Wording.found : Wording.scanNext
+        // A scan of one card ends by itself.
+        if isLast, scan.readsMany { session.invalidate() }
+    }
+
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { sessionEnded(error) }
+}
+
+/// How a scan or a write ended.
+struct SessionResult {
+    /// The numbers of the messages that were added to the list.
+    var added: [Int] = []
+    /// Whether the message was written to a card.
+    var isWritten = false
+    /// What was added or written, or why the card was refused, as a sentence; empty for nothing.
+    var note = ""
+    /// The text of an alert; nil when the session ended as a person expects.
+    var alert: String?
+    /// Whether there is no reader.
+    var isWithoutReader = false
 }

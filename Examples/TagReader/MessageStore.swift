@@ -8,12 +8,6 @@ import Glibc
 /// The file is `TAGREADER_STORE`, or `tagreader/messages.json` in `XDG_DATA_HOME` (default `~/.local/share`). Each change
 /// reads the file again under a lock, so that messages of other instances stay.
 struct MessageStore {
-    /// Why the file could not be read or saved.
-    struct Failure: Error {
-        /// What is wrong and what to do, as sentences.
-        var text: String
-    }
-
     /// The content of the file.
     private struct Contents: Codable {
         var version = 1
@@ -28,43 +22,42 @@ struct MessageStore {
     private var stamp: String?
 
     init() {
-        let environment = ProcessInfo.processInfo.environment
-        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        let home = folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
-        let data = folder("XDG_DATA_HOME") ?? home + "/.local/share"
-        let chosen = environment["TAGREADER_STORE"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0).path }
-        path = chosen ?? data + "/tagreader/messages.json"
+        let chosen = ProcessInfo.processInfo.environment["TAGREADER_STORE"] ?? ""
+        let data = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
+        path = (chosen.isEmpty ? data.appending(path: "tagreader/messages.json") : URL(filePath: chosen)).path
     }
 
     /// The message with a number; nil when there is none.
     func message(_ number: Int) -> StoredMessage? { messages.first { $0.number == number } }
 
-    mutating func load() throws(Failure) {
+    /// Loads the messages. Returns a sentence to show when they can't be read.
+    mutating func load() -> String? {
         stamp = currentStamp
-        messages = try read().messages
+        do throws(Failure) {
+            messages = try read().messages
+            return nil
+        } catch {
+            return error.text
+        }
     }
 
-    /// Loads the changes of other instances.
-    ///
-    /// - Returns: whether there is a change.
-    mutating func reload() -> Bool {
-        guard currentStamp != stamp else { return false }
+    /// Loads the changes of other instances. Returns the numbers of the messages that they added; nil when nothing has
+    /// changed.
+    @discardableResult
+    mutating func reload() -> [Int]? {
+        guard currentStamp != stamp else { return nil }
         let before = messages
         // A problem with the file is reported on the next save.
-        return (try? load()) != nil && messages != before
+        guard load() == nil, messages != before else { return nil }
+        return messages.map(\.number).filter { number in !before.contains { $0.number == number } }
     }
 
-    /// Adds messages at the end, and returns their numbers.
-    ///
-    /// - Parameter isNew: whether nobody sees them now.
+    /// Adds messages at the end, and returns their numbers. `isNew`: nobody sees them now.
     mutating func append(_ added: [NFCNDEFMessage], isNew: Bool = false) throws(Failure) -> [Int] {
-        let records = added.map(StoredMessage.records)
-        return try change { contents in
-            records.map { records in
+        try change { contents in
+            added.map { message in
                 contents.last += 1
-                contents.messages.append(
-                    StoredMessage(number: contents.last, new: isNew ? true : nil, records: records)
-                )
+                contents.messages.append(StoredMessage(contents.last, message, isNew: isNew))
                 return contents.last
             }
         }
@@ -75,10 +68,10 @@ struct MessageStore {
         try change { $0.messages.removeAll { $0.number == number } }
     }
 
-    /// Marks a message as shown.
-    mutating func markSeen(_ number: Int) throws(Failure) {
+    /// Marks a message as shown. If that can't be saved, the message stays marked as new.
+    mutating func markSeen(_ number: Int) {
         guard message(number)?.isNew == true else { return }
-        try change { contents in
+        try? change { contents in
             for index in contents.messages.indices where contents.messages[index].number == number {
                 contents.messages[index].new = nil
             }
@@ -106,10 +99,9 @@ struct MessageStore {
     /// Makes one change to the present content of the file.
     private mutating func change<Value>(_ body: (inout Contents) -> Value) throws(Failure) -> Value {
         let failure = Failure(text: "The messages can't be saved in \(path). Check the folder and its free space.")
-        let folder = (path as NSString).deletingLastPathComponent
         let files = FileManager.default
         try? files.createDirectory(
-            atPath: folder,
+            atPath: (path as NSString).deletingLastPathComponent,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
@@ -136,7 +128,7 @@ struct MessageStore {
 
 /// A saved message.
 struct StoredMessage: Codable, Equatable {
-    struct Record: Codable, Equatable {
+    private struct Record: Codable, Equatable {
         var format: UInt8
         var type: Data
         var identifier: Data
@@ -144,35 +136,31 @@ struct StoredMessage: Codable, Equatable {
     }
 
     /// The message's number. It never changes, and no other message ever gets it.
-    var number: Int
+    let number: Int
     /// True for a message that came while nobody could see it.
-    var new: Bool?
-    var records: [Record]
+    fileprivate var new: Bool?
+    private let records: [Record]
+
+    init(_ number: Int, _ message: NFCNDEFMessage, isNew: Bool) {
+        self.number = number
+        new = isNew ? true : nil
+        records = message.records.map {
+            Record(format: $0.typeNameFormat.rawValue, type: $0.type, identifier: $0.identifier, payload: $0.payload)
+        }
+    }
 
     var isNew: Bool { new == true }
 
-    static func records(of message: NFCNDEFMessage) -> [Record] {
-        message.records.map { record in
-            Record(
-                format: record.typeNameFormat.rawValue,
+    /// The message, to show or to write.
+    var message: NFCNDEFMessage {
+        let payloads = records.map { record in
+            NFCNDEFPayload(
+                format: NFCTypeNameFormat(rawValue: record.format) ?? .unknown,
                 type: record.type,
                 identifier: record.identifier,
                 payload: record.payload
             )
         }
-    }
-
-    /// The message, to show or to write.
-    var message: NFCNDEFMessage {
-        NFCNDEFMessage(
-            records: records.map { record in
-                NFCNDEFPayload(
-                    format: NFCTypeNameFormat(rawValue: record.format) ?? .unknown,
-                    type: record.type,
-                    identifier: record.identifier,
-                    payload: record.payload
-                )
-            }
-        )
+        return NFCNDEFMessage(records: payloads)
     }
 }

@@ -6,8 +6,8 @@ import TextSafety
 
 /// Scans cards for messages, shows their records, and writes them to other cards.
 ///
-/// ``MessageReader`` is what the app does with Core NFC. Three interfaces show it: the phone of a simulator, the whole
-/// screen of a terminal, and commands line by line.
+/// ``MessageReader`` is what the app does with Core NFC. ``Screens`` shows it on the phone of a simulator and on the whole
+/// of a terminal, and ``CommandInterface`` line by line.
 @main
 struct TagReader {
     @MainActor
@@ -25,12 +25,17 @@ struct TagReader {
             exit(2)
         }
         if takesNoCommands, let phone = SimulatedPhone.ofProcess {
-            exit(await PhoneInterface(reader, phone).run())
+            say("The app is on the phone of the simulator. To end it, press Ctrl-C.")
+            let app = Screens(reader)
+            app.onChange = { phone.show(app.screen) }
+            app.begin()
+            for await id in phone.presses { Task { await app.press(id) } }
+            exit(0)
         }
         if isOnTerminal, canDraw {
             // The sheet is drawn on the terminal.
             _ = unsafe setenv("NFC_SHEET", "terminal", 1)
-            if let status = await ScreenInterface(reader).run() { exit(status) }
+            if let status = await TerminalInterface(Screens(reader)).run() { exit(status) }
         }
         exit(await plain(reader))
     }
@@ -82,6 +87,12 @@ struct TagReader {
           NFC_READER       the reader: virtual, pcsc[:NAME], pn532:PATH or simulator
           NFC_TAGS         image files for the virtual reader, separated by commas
         """
+}
+
+/// Why something could not be done and what to do, as sentences, with the exit status of a script.
+struct Failure: Error {
+    var text: String
+    var status: Int32 = 1
 }
 
 /// Prints lines at once. Invisible characters are escaped, so that the text of a card can't control the terminal.

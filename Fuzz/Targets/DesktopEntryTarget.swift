@@ -13,7 +13,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard entry.name.utf8.count <= 1024 else { fatalError("A name over its limit.") }
     guard entry.schemes.allSatisfy(LinkScheme.isCustom) else { fatalError("A scheme that is no app's own.") }
     guard let text = entry.command else { return 0 }
-    do throws(StartCommand.Problem) {
+    do throws(AppError) {
         let command = try StartCommand(parsing: text)
         let words = command.arguments(uri: link, entry: entry, path: "/a")
         guard words.first == command.program else { fatalError("Another program.") }

@@ -45,35 +45,6 @@ extension BackgroundService {
             #expect(try await clicked.end() == -SIGKILL)
             try await place.untilEmpty()
         }
-
-        @Test func `What a killed one could not take away, the next one does, and leaves one that runs alone`()
-            async throws
-        {
-            let other = try place.demo("--terminal")
-            try await other.line(with: "Press Return")
-            let kept = try place.folders()
-            let killed = try place.demo("--terminal")
-            try await killed.line(with: "Press Return")
-            // The process that would end its programs is killed first.
-            let watchers = try Place.processes {
-                $0.ppid == killed.identifier && $0.words.contains { $0.contains("--take-away") }
-            }
-            #expect(watchers.count == 1)
-            for watcher in watchers { kill(watcher, SIGKILL) }
-            killed.send(signal: SIGKILL)
-            #expect(try await killed.end() == -SIGKILL)
-            let left = try #require(Set(try place.folders()).subtracting(kept).first)
-            #expect(try place.programs(of: left).count == 2)
-            let next = try place.demo("--terminal", "--yes", "--json")
-            #expect(try await next.end() == 0)
-            #expect(try steps(next).prefix(2) == ["leftovers", "place"])
-            #expect(next.output.contains(left))
-            #expect(try place.folders() == kept)
-            #expect(try place.programs(of: left).isEmpty)
-            other.say("")
-            #expect(try await other.end() == 0)
-            try await place.untilEmpty()
-        }
     }
 }
 
@@ -104,12 +75,12 @@ private final class Place: Sendable {
             .map { "\(folder.path)/\($0)" }
     }
 
-    /// The command lines of the programs of a demonstration, or of all demonstrations if none is named.
-    func programs(of demonstration: String? = nil) throws -> [String] {
-        let mark = "NFC_DEMO=\(demonstration ?? folder.path)"
-        return try Self.processes { process in
-            process.variables.contains { $0 == mark || demonstration == nil && $0.hasPrefix(mark + "/") }
-        }.compactMap { Process($0)?.words.joined(separator: " ") }
+    /// The command lines of the programs of the demonstrations.
+    func programs() throws -> [String] {
+        let mark = "NFC_DEMO=\(folder.path)/"
+        return try Self.processes { process in process.variables.contains { $0.hasPrefix(mark) } }.compactMap {
+            Process($0)?.words.joined(separator: " ")
+        }
     }
 
     /// Waits until no demonstration has left anything.
@@ -129,7 +100,6 @@ private final class Place: Sendable {
 
     /// A process as proc(5) shows it.
     struct Process {
-        let ppid: Int32
         let words: [String]
         let variables: [String]
 
@@ -139,11 +109,7 @@ private final class Place: Sendable {
                     String(decoding: $0, as: UTF8.self)
                 }
             }
-            let fields = read("stat")?.split(separator: ")").last?.split(separator: " ")
-            guard let fields, fields.count > 1, let ppid = Int32(fields[1]), let words = read("cmdline") else {
-                return nil
-            }
-            self.ppid = ppid
+            guard let words = read("cmdline") else { return nil }
             self.words = words.split(separator: "\0").map(String.init)
             variables = (read("environ") ?? "").split(separator: "\0").map(String.init)
         }

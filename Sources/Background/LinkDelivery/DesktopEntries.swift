@@ -11,10 +11,6 @@ package struct DesktopEntries: Sendable, Hashable {
         package var entry: DesktopEntry
     }
 
-    package struct Problem: Error, Sendable, Hashable {
-        package var reason: String
-    }
-
     private let folders: UserFolders
     private let desktops: [String]
 
@@ -26,8 +22,8 @@ package struct DesktopEntries: Sendable, Hashable {
     }
 
     /// Finds an entry by its name. The user's entries hide those of the system with the same name.
-    package func entry(_ name: String) throws(Problem) -> Found {
-        guard DesktopEntry.isName(name) else { throw Problem(reason: "The name can't be that of a desktop entry.") }
+    package func entry(_ name: String) throws(AppError) -> Found {
+        guard DesktopEntry.isName(name) else { throw AppError("The name can't be that of a desktop entry.") }
         // A hyphen may also stand for a folder separator (Desktop Entry Specification 1.5, 2).
         var files = [name]
         if let hyphen = name.firstIndex(of: "-") {
@@ -42,15 +38,15 @@ package struct DesktopEntries: Sendable, Hashable {
                 } catch  where error.code == .missing || error.code == .unsafe && file.contains("/") {
                     continue
                 } catch {
-                    throw Problem(reason: error.reason)
+                    throw AppError(error.reason)
                 }
                 guard let entry = DesktopEntry(parsing: bytes) else {
-                    throw Problem(reason: "\(path) is not a desktop entry of an app that is shown.")
+                    throw AppError("\(path) is not a desktop entry of an app that is shown.")
                 }
                 return Found(name: name, path: path, entry: entry)
             }
         }
-        throw Problem(reason: "There is no desktop entry \(name).desktop.")
+        throw AppError("There is no desktop entry \(name).desktop.")
     }
 
     /// Returns the apps that open URIs of a scheme in lower case, starting with the default app (MIME Applications

@@ -88,7 +88,6 @@ package struct Inbox<Store: FileStore>: Sendable {
         try store.synchronize()
     }
 
-    /// Removes an entry without synchronizing the disk.
     func unlink(_ id: InboxEntry.ID) throws(StorageError) {
         // If one of the names belongs to something else, such as a folder, the other one is still removed.
         let result = Result { () throws(StorageError) in try store.remove(Self.name(id, isAnnounced: false)) }
@@ -175,7 +174,6 @@ extension Inbox {
         package init() {}
     }
 
-    /// A file that could not be removed.
     package struct Kept: Sendable, Hashable {
         package var name: String
         package var reason: String

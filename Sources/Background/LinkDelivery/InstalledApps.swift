@@ -17,6 +17,11 @@ package struct InstalledApps: Sendable, Hashable {
     /// Each identifier occurs once.
     package private(set) var apps: [InstalledApp] = []
     package private(set) var problems: [Problem] = []
+    /// The domains whose association files the apps need, each once, in the order of the apps.
+    package var domains: [String] {
+        var seen: Set<String> = []
+        return apps.flatMap(\.linkedDomains).filter { seen.insert($0).inserted }
+    }
 
     package init(_ folders: UserFolders) {
         var seen: Set<String> = []
@@ -26,10 +31,10 @@ package struct InstalledApps: Sendable, Hashable {
             for file in Self.descriptions(in: own) {
                 let path = "\(own)/\(file)"
                 guard seen.insert(file).inserted else { continue }
-                do throws(DesktopEntries.Problem) {
+                do throws(AppError) {
                     let app = try read(path, String(file.dropLast(5)), folders)
                     guard identifiers.insert(app.id).inserted else {
-                        throw DesktopEntries.Problem(reason: "Another app has the identifier \(app.id) already.")
+                        throw AppError("Another app has the identifier \(app.id) already.")
                     }
                     apps.append(app)
                 } catch {
@@ -47,17 +52,15 @@ package struct InstalledApps: Sendable, Hashable {
         _ path: String,
         _ name: String,
         _ folders: UserFolders
-    ) throws(DesktopEntries.Problem) -> InstalledApp {
+    ) throws(AppError) -> InstalledApp {
         guard DesktopEntry.isName(name) else {
-            throw DesktopEntries.Problem(reason: "The file's name can't be that of a desktop entry.")
+            throw AppError("The file's name can't be that of a desktop entry.")
         }
         let description: AppDescription
         do {
             description = try AppDescription(parsing: TrustedFile.read(path, limit: AppDescription.maximumSize))
-        } catch let error as AppDescription.Problem {
-            throw DesktopEntries.Problem(reason: error.reason)
         } catch {
-            throw DesktopEntries.Problem(reason: "\(error)")
+            throw error as? AppError ?? AppError("\(error)")
         }
         let entry = try DesktopEntries(folders).entry(name).entry
         problems += description.remarks.map { Problem(path: path, reason: $0) }

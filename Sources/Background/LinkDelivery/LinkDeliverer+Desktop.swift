@@ -6,7 +6,7 @@ import UserBus
 extension LinkDeliverer {
     func openWithDesktop(_ uri: String, for scheme: LinkScheme, _ token: String?) throws(DeliveryError) -> Receipt {
         // Map apps accept a place, but not the web page that shows it.
-        let place = scheme == .map ? MapPlace(uri)?.uri : nil
+        let place = scheme == .map ? MapLocation(uri)?.uri : nil
         return try openWithDesktop(place ?? uri, scheme: scheme.rawValue, token)
     }
 

@@ -100,7 +100,7 @@ extension LinkDeliverer {
         guard !entry.needsTerminal else { throw no("it needs a terminal, and there is none to start it in.") }
         if let needed = entry.neededProgram, program(needed) == nil { throw no("there is no \(needed).") }
         let command: StartCommand
-        do throws(StartCommand.Problem) {
+        do throws(AppError) {
             command = try StartCommand(parsing: text)
         } catch {
             throw no(error.reason, error.isAmbiguous ? .takesNoLink : .notStarted)

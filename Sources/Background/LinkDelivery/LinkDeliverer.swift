@@ -74,10 +74,8 @@ package struct LinkDeliverer: Sendable {
         }
         if let receipt = try give() { return receipt }
         guard !starts else {
-            throw DeliveryError(
-                .refused,
-                "\(app.name) runs and takes no links over the bus, although its entry says so."
-            )
+            let reason = "\(app.name) runs and takes no links over the bus, although its entry says so."
+            throw DeliveryError(.refused, reason)
         }
         guard found.entry.takesMessages, let bus else {
             try open(payload.webpageURL, with: found, token)
@@ -141,7 +139,7 @@ package struct LinkDeliverer: Sendable {
     }
 
     func entry(_ name: String) throws(DeliveryError) -> DesktopEntries.Found {
-        do throws(DesktopEntries.Problem) {
+        do throws(AppError) {
             return try desktopEntries.entry(name)
         } catch {
             throw DeliveryError(.notStarted, error.reason)

@@ -67,8 +67,7 @@ package struct LinkDiagnostics: Sendable {
     }
 
     private func associationFindings(_ apps: InstalledApps) -> [Finding] {
-        var domains: [String] = []
-        for domain in apps.apps.flatMap(\.linkedDomains) where !domains.contains(domain) { domains.append(domain) }
+        let domains = apps.domains
         guard !domains.isEmpty else { return [] }
         do throws(StorageError) {
             let cache = try LinkCache(of: deliverer.folders)
@@ -127,23 +126,17 @@ package struct LinkDiagnostics: Sendable {
             let answer = try bus.ask(BusCall(.notifications, "GetCapabilities"), within: .seconds(10))
             capabilities = Set((answer.first?.values ?? []).compactMap(\.text))
         } catch {
-            return Finding(
-                "notifications",
-                .fails,
-                "Nothing shows notifications: \(error.reason)",
-                fix: "Install a program that shows them, such as dunst, and see what waits with: nfc inbox list"
-            )
+            let text = "Nothing shows notifications: \(error.reason)"
+            let fix = "Install a program that shows them, such as dunst, and see what waits with: nfc inbox list"
+            return Finding("notifications", .fails, text, fix: fix)
         }
         let server = (try? bus.ask(BusCall(.notifications, "GetServerInformation")))?.compactMap(\.text) ?? []
         let name = DisplayText.plain(server.first ?? "A program without a name", limit: 60)
         let list = DisplayText.plain(capabilities.sorted().joined(separator: ", "), limit: 200)
         guard capabilities.contains("actions") else {
-            return Finding(
-                "notifications",
-                .limited,
-                "\(name) shows notifications, which can't be clicked (\(list)).",
-                fix: "Open links with: nfc inbox open. Or use a program whose notifications have actions."
-            )
+            let text = "\(name) shows notifications, which can't be clicked (\(list))."
+            let fix = "Open links with: nfc inbox open. Or use a program whose notifications have actions."
+            return Finding("notifications", .limited, text, fix: fix)
         }
         let stay =
             capabilities.contains("persistence")
@@ -167,12 +160,9 @@ package struct LinkDiagnostics: Sendable {
         }
         let login = LoginReport.ask(of: geteuid(), own: environment["XDG_SESSION_ID"])
         guard !login.isSilent else {
-            return Finding(
-                "lock",
-                .limited,
-                "logind does not answer whether the screen is locked, so it counts as locked.",
-                fix: "See what keeps it: systemctl status systemd-logind"
-            )
+            let text = "logind does not answer whether the screen is locked, so it counts as locked."
+            let fix = "See what keeps it: systemctl status systemd-logind"
+            return Finding("lock", .limited, text, fix: fix)
         }
         let prompt =
             savers.isEmpty
@@ -183,12 +173,9 @@ package struct LinkDiagnostics: Sendable {
         guard savers.isEmpty else {
             return Finding("lock", .works, "\(savers.joined(separator: ", ")) reports the lock, and prompts.")
         }
-        return Finding(
-            "lock",
-            .limited,
-            "Nothing reports whether the screen is locked: links open on a locked screen too.",
-            fix: "Log in by a session that logind knows, or run a screen saver that is on the bus."
-        )
+        let text = "Nothing reports whether the screen is locked: links open on a locked screen too."
+        let fix = "Log in by a session that logind knows, or run a screen saver that is on the bus."
+        return Finding("lock", .limited, text, fix: fix)
     }
 }
 

@@ -94,13 +94,8 @@ extension AssociatedDomain {
         for entry in read where entry.isWildcard && entry.service == "applinks" {
             guard !read.contains(where: { $0.service == "applinks" && !$0.isWildcard && $0.domain == entry.domain })
             else { continue }
-            result.append(
-                LinkFinding(
-                    "DOM006",
-                    .information,
-                    "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if it is meant."
-                )
-            )
+            let text = "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if it is meant."
+            result.append(LinkFinding("DOM006", .information, text))
         }
         if entries.count > maximumCount {
             result.append(

@@ -51,11 +51,8 @@ struct AssociationFileReader {
                     unique.append(member)
                 } else {
                     let object = place.isEmpty ? "The file" : place
-                    note(
-                        "AASA014",
-                        .warning,
-                        "\(object) has the key \"\(member.key)\" more than once; the first counts here."
-                    )
+                    let text = "\(object) has the key \"\(member.key)\" more than once; the first counts here."
+                    note("AASA014", .warning, text)
                 }
             }
             node.content = .object(unique)
@@ -81,11 +78,8 @@ struct AssociationFileReader {
         }
         noteKeys(of: links, "applinks", known: ["apps", "defaults", "substitutionVariables", "details"])
         if !texts(links["apps"], "applinks.apps").isEmpty {
-            note(
-                "AASA007",
-                .warning,
-                "applinks.apps is not empty; before iOS 13 it had to be, and later it has no effect."
-            )
+            let text = "applinks.apps is not empty; before iOS 13 it had to be, and later it has no effect."
+            note("AASA007", .warning, text)
         }
         let variables = variables(links["substitutionVariables"])
         let details = details(links["details"], defaults: defaults(links["defaults"], "applinks.defaults"))
@@ -152,11 +146,8 @@ struct AssociationFileReader {
                 note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can name it.")
             }
             if values.contains(where: { $0.contains("$(") }) {
-                note(
-                    "AASA009",
-                    .error,
-                    "A value of the variable \"\(name)\" names another variable, which is not resolved."
-                )
+                let text = "A value of the variable \"\(name)\" names another variable, which is not resolved."
+                note("AASA009", .error, text)
             }
         }
         return variables
@@ -183,11 +174,8 @@ struct AssociationFileReader {
                 details.append(self.details(entry, apps, defaults, "details[\(index)]"))
             }
         } else if let entries = value.members {
-            note(
-                "AASA003",
-                .warning,
-                "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
-            )
+            let text = "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
+            note("AASA003", .warning, text)
             for entry in entries.sortedByKey {
                 let place = "details.\(entry.key)"
                 noteIdentifier(entry.key)
@@ -216,11 +204,8 @@ struct AssociationFileReader {
 
     private mutating func noteIdentifier(_ app: String) {
         guard !AssociationFile.isIdentifier(app) else { return }
-        note(
-            "AASA005",
-            .error,
-            "\"\(app)\" is not an application identifier: it is the team's prefix, a full stop, the bundle ID."
-        )
+        let text = "\"\(app)\" is not an application identifier: it is the team's prefix, a full stop, the bundle ID."
+        note("AASA005", .error, text)
     }
 
     private mutating func details(

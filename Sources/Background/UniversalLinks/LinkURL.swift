@@ -63,14 +63,13 @@ public struct LinkURL: Sendable, Hashable {
             guard byte > 0x20, byte != 0x7F else { throw .forbiddenCharacter }
             if byte >= 0x80 { isASCII = false }
         }
-        if isASCII { return bytes }
-        return bytes.flatMap { byte in
-            byte < 0x80 ? [byte] : [0x25, hexDigit(byte >> 4), hexDigit(byte & 0x0F)]
-        }
+        return isASCII ? bytes : escaped(bytes) { $0 >= 0x80 }
     }
 
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 + value : 0x37 + value
+    /// Returns a text with some bytes percent-encoded.
+    package static func escaped(_ text: some Sequence<UInt8>, where isEscaped: (UInt8) -> Bool) -> [UInt8] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return text.flatMap { isEscaped($0) ? [0x25, digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] : [$0] }
     }
 
     /// Returns the offset after `http://` or `https://`, ignoring case.

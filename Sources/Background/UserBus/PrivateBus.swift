@@ -17,10 +17,8 @@ package final class PrivateBus: Sendable {
     /// environment has no dbus-daemon.
     package init(in folder: PrivateFolder, environment: [String: String]) throws(BusError) {
         guard let program = ProgramPath.find("dbus-daemon", in: environment["PATH"] ?? "") else {
-            throw BusError(
-                .daemonMissing,
-                "dbus-daemon is not installed. Install it: apt-get install dbus, or dnf install dbus-daemon."
-            )
+            let reason = "dbus-daemon is not installed. Install it: apt-get install dbus, or dnf install dbus-daemon."
+            throw BusError(.daemonMissing, reason)
         }
         let configuration = """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -60,10 +58,8 @@ package final class PrivateBus: Sendable {
         guard !address.isEmpty else {
             kill(process, SIGKILL)
             waitpid(process, nil, 0)
-            throw BusError(
-                .noBus,
-                "\(launch.path) does not begin to listen. Use a folder with a shorter path: TMPDIR=/tmp"
-            )
+            let reason = "\(launch.path) does not begin to listen. Use a folder with a shorter path: TMPDIR=/tmp"
+            throw BusError(.noBus, reason)
         }
         return (process, String(address))
     }

@@ -43,17 +43,24 @@ public struct PhoneScreen: Sendable, Hashable {
 
     /// A part of a screen.
     public struct Item: Sendable, Hashable {
-        enum Kind: String {
+        /// What a part is.
+        public enum Kind: String, Sendable, Hashable {
             case text, heading, row, button, alert
         }
 
-        var kind: Kind
-        var text: String
-        var detail: String?
-        var id: String?
-        var badge: String?
+        /// What it is.
+        public private(set) var kind: Kind
+        /// The text; of an alert the title.
+        public private(set) var text: String
+        /// A smaller text below it.
+        public private(set) var detail: String?
+        /// What the app gets when it is pressed; nil if it can't be pressed.
+        public private(set) var id: String?
+        /// A word at its end.
+        public private(set) var badge: String?
         var style: Button.Style?
-        var buttons: [Button] = []
+        /// The buttons of an alert.
+        public private(set) var buttons: [Button] = []
 
         /// A paragraph.
         ///

@@ -16,7 +16,6 @@ final class Announcer {
 
     private let log: Log
     private let loop: StateMachineDriver
-    /// Called when the user clicked the notification of an entry.
     var onActivation: (InboxEntry.ID) -> Void = { _ in }
     private let notifier: Notifier
     private var summary: PendingSummary?
@@ -36,7 +35,6 @@ final class Announcer {
 
     var shownEntries: Set<InboxEntry.ID> { notifier.shownEntries }
 
-    /// The entries that the visible summary counts.
     var summarizedEntries: Set<InboxEntry.ID> { notifier.summarizedEntries }
 
     /// Handles a message of the bus, if it is about notifications.
@@ -99,7 +97,6 @@ final class Announcer {
         }
     }
 
-    /// Tries again after a while to show what is due.
     private func tryAgain() {
         guard let delay = retries.failed() else { return }
         runOnMain(after: delay) { [weak self] in

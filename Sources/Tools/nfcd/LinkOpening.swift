@@ -8,7 +8,9 @@ import NFCSessions
 
 /// Opens the links of entries with the installed apps, and gives the machine the current routing of links.
 final class LinkOpening {
-    private nonisolated let opener: Opener
+    private nonisolated let deliverer: LinkDeliverer
+    private nonisolated let allowsCustomSchemes: Bool
+    private let folders: UserFolders
     private let log: Log
     private let loop: StateMachineDriver
     private let inbox: InboxKeeper
@@ -16,8 +18,16 @@ final class LinkOpening {
     private nonisolated let queue = DispatchQueue(label: "org.opencorenfc.links")
     private var refresh: LinkRefresh?
 
-    init(_ opener: Opener, _ log: Log, _ loop: StateMachineDriver, _ inbox: InboxKeeper) {
-        self.opener = opener
+    init(
+        _ environment: [String: String],
+        allowsCustomSchemes: Bool,
+        _ log: Log,
+        _ loop: StateMachineDriver,
+        _ inbox: InboxKeeper
+    ) {
+        folders = UserFolders(environment: environment)
+        deliverer = LinkDeliverer(environment: environment)
+        self.allowsCustomSchemes = allowsCustomSchemes
         self.log = log
         self.loop = loop
         self.inbox = inbox
@@ -28,8 +38,8 @@ final class LinkOpening {
     /// Runs work on the main queue, after all that was given here before.
     /// New association files are compiled before, unless that is not needed.
     nonisolated func inOrder(compilesFirst: Bool = true, _ work: @escaping @MainActor @Sendable () -> Void) {
-        queue.async { [opener] in
-            if compilesFirst { opener.warmUp() }
+        queue.async { [deliverer] in
+            if compilesFirst { _ = try? deliverer.router() }
             DispatchQueue.main.async { MainActor.assumeIsolated(work) }
         }
     }
@@ -37,7 +47,7 @@ final class LinkOpening {
     /// The routing of links, for the machine; nil if the installed apps can't be read, which the log reports.
     func router() -> BackgroundReader.Input? {
         do {
-            return .router(try opener.router())
+            return .router(try deliverer.router(allowsCustomSchemes: allowsCustomSchemes))
         } catch {
             log.fail("apps", "The apps can't be read: \(error)")
             return nil
@@ -48,14 +58,13 @@ final class LinkOpening {
         if let input = router() { loop.handle(input) }
     }
 
-    func beginToRefresh() { refresh = LinkRefresh(opener.folders, log) { [weak self] in self?.inOrder {} } }
+    func beginToRefresh() { refresh = LinkRefresh(folders, log) { [weak self] in self?.inOrder {} } }
 
     // MARK: Delivery
 
     /// Opens an entry. `token` is the desktop's permission to come to the front.
     func deliver(_ id: InboxEntry.ID, _ delivery: Delivery, token: String?) {
         Step.reached("delivering")
-        let opener = opener
         let claim: FileClaim?
         do throws(StorageError) {
             claim = try inbox.claim(id)
@@ -63,8 +72,11 @@ final class LinkOpening {
             return notClaimed(id, error)
         }
         // An app may take long to start, so this uses a separate thread and a separate bus connection.
-        Thread.detachNewThread {
-            let failure = opener.open(delivery, token: token)
+        Thread.detachNewThread { [deliverer] in
+            let result = Result { () throws(DeliveryError) in
+                try deliverer.deliver(delivery, activationToken: token)
+            }
+            let failure: String? = if case .failure(let error) = result { error.reason } else { nil }
             DispatchQueue.main.async {
                 MainActor.assumeIsolated { withExtendedLifetime(claim) { self.delivered(id, failure) } }
             }
@@ -92,36 +104,6 @@ final class LinkOpening {
         } else {
             log.write("delivered", "The link is open.", ["id": "\(id)"])
             loop.handle(.delivered(id))
-        }
-    }
-}
-
-/// Decides where links go, and opens them.
-nonisolated struct Opener: Sendable {
-    let folders: UserFolders
-    private let deliverer: LinkDeliverer
-    private let allowsCustomSchemes: Bool
-
-    init(_ environment: [String: String], allowsCustomSchemes: Bool) {
-        folders = UserFolders(environment: environment)
-        deliverer = LinkDeliverer(environment: environment)
-        self.allowsCustomSchemes = allowsCustomSchemes
-    }
-
-    func router() throws(StorageError) -> LinkRouter {
-        try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
-    }
-
-    /// Compiles new association files, so that ``router()`` is fast. This may take some time.
-    func warmUp() { _ = try? router() }
-
-    /// Opens a tag's link. It waits until that is done. Returns why it could not be opened; nil when it was opened.
-    func open(_ delivery: Delivery, token: String?) -> String? {
-        do throws(DeliveryError) {
-            _ = try deliverer.deliver(delivery, activationToken: token)
-            return nil
-        } catch {
-            return error.reason
         }
     }
 }
@@ -198,10 +180,7 @@ final class LinkRefresh {
     private func refresh(retriesFailures: Bool) async throws -> Int64 {
         let now = Int64(Date().timeIntervalSince1970)
         let cache = try LinkCache(of: folders)
-        var domains: [String] = []
-        for domain in InstalledApps(folders).apps.flatMap(\.linkedDomains) where !domains.contains(domain) {
-            domains.append(domain)
-        }
+        let domains = InstalledApps(folders).domains
         let due = domains.filter { Self.isDue(cache.association(of: $0), at: now, retriesFailures: retriesFailures) }
         if !due.isEmpty {
             let fetcher = AssociationFetcher()
@@ -226,13 +205,11 @@ final class LinkRefresh {
         return known.isDue(at: now) || (retriesFailures && known.failure != nil)
     }
 
-    /// Returns the number of seconds until the next check.
     static func pause(until times: [Int64], at now: Int64) -> Int64 {
         guard let next = times.min() else { return longestInterval }
         return min(max(next - now, shortestInterval), longestInterval)
     }
 
-    /// The log's text about the answer of a site.
     static func text(_ result: CachedAssociation, at now: Int64) -> String {
         guard let failure = result.failure else { return "The links of \(result.domain): fetched." }
         // A site that was asked and failed has a next try.

@@ -50,7 +50,6 @@ struct Log {
         output(Self.failure(error, DisplayText.plain(text, limit: 1000)))
     }
 
-    /// Returns the line of a failure, for programs.
     static func failure(_ error: String, _ message: String) -> String {
         object { writer in
             writer.member("ok", false)
@@ -76,11 +75,7 @@ struct Log {
     }
 
     private static func timeText() -> String {
-        var now = time(nil)
-        var parts = unsafe tm()
-        unsafe localtime_r(&now, &parts)
-        var buffer = [CChar](repeating: 0, count: 32)
-        let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S", &parts)
-        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
+        return Date.now.formatted(style.year().month().day().time(includingFractionalSeconds: false))
     }
 }

@@ -8,7 +8,6 @@ import UserBus
 /// Each subject has at most one notification at a time. While one is being shown, only the newest following one is
 /// kept.
 final class Notifier {
-    /// An action of the user or the desktop.
     enum Event {
         case shown(NotificationTopic)
         case notShown(NotificationSubject, reason: String)
@@ -37,7 +36,6 @@ final class Notifier {
     private var question: UInt64?
     /// The request to start the program that shows notifications. The bus answers it when the program has its name.
     private var start: UInt64?
-    /// The maximum time for such a start.
     private let startingTime: Duration
     private var waiting: [Request] = []
     private var sent: [UInt64: NotificationTopic] = [:]
@@ -279,7 +277,6 @@ struct NotificationMemory {
         self.bus = bus
     }
 
-    /// The notifications that were stored for this bus.
     var notifications: [ShownNotification: NotificationTopic] {
         let bytes = (try? store.read(Self.name, limit: 64 << 10)) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")

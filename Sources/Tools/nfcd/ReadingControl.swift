@@ -131,7 +131,6 @@ final class ReadingControl {
         logState()
     }
 
-    /// Logs whether tags are read, if that has changed.
     private func logState() {
         let conditions = surroundings.conditions
         if conditions.allowReading {

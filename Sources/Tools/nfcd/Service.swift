@@ -14,7 +14,6 @@ import UserBus
 /// The service: puts its parts together, and has each action of the state machine performed by the part that can.
 /// Everything runs on the main queue.
 final class Service {
-    /// Why the service can't start, as a sentence for people.
     struct Failure: Error {
         var name: String
         var reason: String
@@ -45,8 +44,7 @@ final class Service {
         loop = StateMachineDriver { [clock = environment.clock] in clock.now }
         let store = try PrivateFolder(store: folders.state + "/nfc/background")
         inbox = try InboxKeeper(folders, marks: store, log, loop)
-        let opener = Opener(variables, allowsCustomSchemes: options.allowsCustomSchemes)
-        links = LinkOpening(opener, log, loop, inbox)
+        links = LinkOpening(variables, allowsCustomSchemes: options.allowsCustomSchemes, log, loop, inbox)
         reading = ReadingControl(environment, log, loop, links, inbox, UnlockHistory(store, boot: SystemFiles.boot))
         announcer = try Announcer(bus, try? PrivateFolder(store: ReaderGate.ofUser.folder), log, loop)
     }
@@ -115,7 +113,6 @@ final class Service {
         receive()
     }
 
-    /// Ends the service because of a failure.
     private func fail(_ name: String, _ reason: String) -> Never {
         log.fail(name, reason)
         exit(1)
@@ -131,7 +128,6 @@ final class Service {
         }
     }
 
-    /// Handles the messages that the bus has for the service.
     private func receive() {
         let wasSilent = bus.isSilent
         do throws(BusError) {

@@ -85,7 +85,6 @@ final class DeviceWatch {
     }
 }
 
-/// Reports events of files and in folders.
 final class FileWatch {
     private let descriptor: CInt
     private let source: (any DispatchSourceRead)?
@@ -183,7 +182,6 @@ enum SystemFiles {
         return Set(names.filter { isCamera($0) }.map { path("/dev/" + $0) })
     }
 
-    /// Whether a device file in `/dev` is that of a camera, by its name.
     static func isCamera(_ name: String) -> Bool {
         name.hasPrefix("video") && name.dropFirst(5).allSatisfy(\.isNumber)
     }

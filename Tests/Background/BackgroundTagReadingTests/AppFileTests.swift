@@ -5,7 +5,7 @@ import UniversalLinks
 
 /// The files of an app: its description, its desktop entry, and the command in it (Desktop Entry Specification 1.5).
 struct AppFileTests {
-    private func description(_ text: String) throws(AppDescription.Problem) -> AppDescription {
+    private func description(_ text: String) throws(AppError) -> AppDescription {
         try AppDescription(parsing: Array(text.utf8))
     }
 
@@ -33,12 +33,12 @@ struct AppFileTests {
             String(repeating: "[", count: 60_000),
         ]
         for text in texts {
-            #expect(throws: AppDescription.Problem.self, "\(text.prefix(40))") { try description(text) }
+            #expect(throws: AppError.self, "\(text.prefix(40))") { try description(text) }
         }
         let text = #"{"app_id":"T.x","associated_domains":[]}"#
         let full = text + String(repeating: " ", count: AppDescription.maximumSize - text.utf8.count)
         #expect(try description(full).id == "T.x")
-        #expect(throws: AppDescription.Problem.self) { try description(full + " ") }
+        #expect(throws: AppError.self) { try description(full + " ") }
         let identifier = "T." + String(repeating: "x", count: 253)
         #expect(AppDescription.isIdentifier(identifier) && !AppDescription.isIdentifier(identifier + "x"))
     }
@@ -187,8 +187,8 @@ struct AppFileTests {
     @Test func `Start command: 16384 bytes are allowed`() throws {
         let full = "app " + String(repeating: "x", count: (1 << 14) - 4)
         #expect(try StartCommand(parsing: full).program == "app")
-        #expect(throws: StartCommand.Problem.self) { try StartCommand(parsing: full + "x") }
-        let several = #expect(throws: StartCommand.Problem.self) { try StartCommand(parsing: "app %f %u") }
+        #expect(throws: AppError.self) { try StartCommand(parsing: full + "x") }
+        let several = #expect(throws: AppError.self) { try StartCommand(parsing: "app %f %u") }
         #expect(several?.isAmbiguous == true)
     }
 

@@ -149,7 +149,7 @@ struct TagLinkTests {
         ] as [(String, String?)]
     )
     func `Map link: its place is a geo URI`(_ query: String, _ expected: String?) {
-        #expect(MapPlace("http://maps.apple.com/" + query)?.uri == expected)
+        #expect(MapLocation("http://maps.apple.com/" + query)?.uri == expected)
     }
 
     @Test(arguments: [(31, true), (32, false)])
@@ -157,7 +157,7 @@ struct TagLinkTests {
         let others = String(repeating: "x=1&", count: count)
         let mail = SystemLink(try Fixture.uri("mailto:a@b.example?\(others)subject=Hi"))
         #expect(mail?.uri == (isSeen ? "mailto:a@b.example?subject=Hi" : "mailto:a@b.example"))
-        #expect(MapPlace("https://maps.apple.com/?\(others)ll=1,2")?.uri == (isSeen ? "geo:1,2" : nil))
+        #expect(MapLocation("https://maps.apple.com/?\(others)ll=1,2")?.uri == (isSeen ? "geo:1,2" : nil))
     }
 
     // MARK: Routes
@@ -371,7 +371,7 @@ struct TagLinkTests {
     // MARK: What an app gets
 
     private func payload(_ message: [UInt8], type: String = UserActivityPayload.browsingWeb, url: String = Fixture.link)
-        throws(UserActivityPayload.Problem) -> UserActivityPayload
+        throws(AppError) -> UserActivityPayload
     {
         try UserActivityPayload(activityType: type, webpageURL: url, message: message)
     }
@@ -379,13 +379,13 @@ struct TagLinkTests {
     @Test func `Payload: another type, link or message is refused`() throws {
         let message = try Fixture.message(Fixture.link)
         let limit = UserActivityPayload.maximumMessageSize
-        #expect(throws: UserActivityPayload.Problem.self) { try payload(message, type: "other") }
-        #expect(throws: UserActivityPayload.Problem.self) { try payload(message, url: "https://evil.example/") }
-        #expect(throws: UserActivityPayload.Problem.self) { try payload(Array(message.dropLast())) }
-        #expect(throws: UserActivityPayload.Problem.self) {
+        #expect(throws: AppError.self) { try payload(message, type: "other") }
+        #expect(throws: AppError.self) { try payload(message, url: "https://evil.example/") }
+        #expect(throws: AppError.self) { try payload(Array(message.dropLast())) }
+        #expect(throws: AppError.self) {
             try payload(try Fixture.message(Fixture.link, count: limit + 1))
         }
-        #expect(throws: UserActivityPayload.Problem.self) { try payload(try Fixture.message("tel:1"), url: "tel:1") }
+        #expect(throws: AppError.self) { try payload(try Fixture.message("tel:1"), url: "tel:1") }
     }
 
     @Test func `Notification click: a notification closed right after it was clicked is not dismissed`() {

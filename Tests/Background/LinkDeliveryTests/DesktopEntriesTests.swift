@@ -61,7 +61,7 @@ struct DesktopEntriesTests {
     @Test func `entry: found under both of its names, with a reason if it can't be used`() throws {
         let entries = DesktopEntries(folders)
         func reason(_ name: String) -> String? {
-            #expect(throws: DesktopEntries.Problem.self) { try entries.entry(name) }?.reason
+            #expect(throws: AppError.self) { try entries.entry(name) }?.reason
         }
         #expect(try entries.entry("kde-four").path.hasSuffix("/system/applications/kde/four.desktop"))
         #expect(reason("kde/four") == "The name can't be that of a desktop entry.")

@@ -84,9 +84,6 @@ struct CommandFailureTests {
             let failure = CommandFailure(error)
             #expect(failure.status == .refused && failure.name == "truncated-header" && failure.offset == 2)
         }
-        let input = CommandFailure(InputError(name: "bad-hex", offset: 3, message: "It is no digit."))
-        #expect(input.status == .refused && input.name == "bad-hex" && input.message == "It is no digit.")
-        #expect(input.offset == nil)
     }
 
     // MARK: Sessions

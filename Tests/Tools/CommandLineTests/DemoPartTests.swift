@@ -105,25 +105,12 @@ import Testing
         #expect(variables([:])["PATH"] == "/apps:/usr/local/bin:/usr/bin:/bin")
     }
 
-    @Test func `leftovers: folders of others or of a running demonstration, left alone`() throws {
+    @Test func `removal: other folders, left alone`() throws {
         let scratch = try TestFolder()
-        func place(_ name: String, isLocked: Bool = true) throws -> String {
-            let path = scratch.path(name)
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-            if isLocked { try Data().write(to: URL(fileURLWithPath: path + "/lock")) }
-            return path
+        for name in ["other", "nfc-demo", "nfc-demonstration"] {
+            try scratch.makeFolder(name)
+            #expect(!DemoSandbox.takeAway(scratch.path(name)) && scratch.has(name), "\(name)")
         }
-        for path in [
-            try place("other"), try place("nfc-demo"), try place("nfc-demonstration"),
-            try place("nfc-demo.1", isLocked: false), scratch.path("nfc-demo.none"),
-        ] {
-            #expect(!DemoLeftovers.remove(path, within: 0), "\(path)")
-        }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 4)
-        let running = try PrivateFolder(scratch.path("nfc-demo.2"))
-        let lock = try DemoLeftovers.lock(running)
-        #expect(!DemoLeftovers.remove(running.path, within: 1))
-        close(lock)
-        #expect(FileManager.default.fileExists(atPath: running.path))
+        #expect(!DemoSandbox.takeAway(scratch.path("nfc-demo.none")))
     }
 }

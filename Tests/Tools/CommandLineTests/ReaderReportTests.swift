@@ -13,11 +13,11 @@ struct ReaderReportTests {
     private func summary(_ change: (inout ReaderReport) -> Void) -> String {
         var report = bare
         change(&report)
-        return ReaderReportPrinter(report, verbose: false).summary
+        return ReaderReportPrinter(report: report, verbose: false).summary
     }
 
     private func object(_ report: ReaderReport, verbose: Bool) -> String {
-        String(decoding: ReaderReportPrinter(report, verbose: verbose).object.line.dropLast(), as: UTF8.self)
+        String(decoding: ReaderReportPrinter(report: report, verbose: verbose).object.line.dropLast(), as: UTF8.self)
     }
 
     @Test func `reader: named by an option or the environment, the only one`() throws {
@@ -71,12 +71,12 @@ struct ReaderReportTests {
             "Transparent sessions for nfc-a, nfc-v", "Escape commands are allowed", "It can much.",
             "partly  a(): Some.",
         ]
-        #expect(ReaderReportPrinter(full, verbose: true).lines == lines)
-        #expect(ReaderReportPrinter(full, verbose: false).lines == [])
-        #expect(ReaderReportPrinter(bare, verbose: true).lines == [])
+        #expect(ReaderReportPrinter(report: full, verbose: true).lines == lines)
+        #expect(ReaderReportPrinter(report: full, verbose: false).lines == [])
+        #expect(ReaderReportPrinter(report: bare, verbose: true).lines == [])
         var report = bare
         (report.answerToReset, report.transparentTechnologies, report.hasEscapeCommands) = ([], [], false)
-        #expect(ReaderReportPrinter(report, verbose: true).lines == ["Escape commands are not offered"])
+        #expect(ReaderReportPrinter(report: report, verbose: true).lines == ["Escape commands are not offered"])
     }
 
     @Test func `--json: what is not known is null`() {

@@ -116,7 +116,7 @@ import Testing
     @Test func `input: a message of 8 MiB is taken, a byte more is input-too-large`() throws {
         let limit = 8 << 20
         #expect(try StandardInput.limited([UInt8](repeating: 0xD0, count: limit)).get().count == limit)
-        let error = #expect(throws: InputError.self) {
+        let error = #expect(throws: CommandFailure.self) {
             try StandardInput.limited([UInt8](repeating: 0xD0, count: limit + 1)).get()
         }
         #expect(error?.name == "input-too-large" && error?.offset == limit)

@@ -225,8 +225,8 @@ import Testing
             "HOME": scene.folder.path("home"), "PATH": "/nowhere", "XDG_DATA_DIRS": "/nowhere",
             "XDG_CONFIG_DIRS": "/nowhere", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere",
         ]
-        let opener = Opener(environment, allowsCustomSchemes: false)
-        let links = LinkOpening(opener, try scene.recorded.log("--json"), scene.loop, scene.keeper)
+        let log = try scene.recorded.log("--json")
+        let links = LinkOpening(environment, allowsCustomSchemes: false, log, scene.loop, scene.keeper)
         scene.deliver = { [weak links] id, delivery in links?.deliver(id, delivery, token: nil) }
         return (scene, links)
     }

@@ -77,7 +77,7 @@ struct AppLinkTests {
     @Test func `links: a window with a question, the message is shown and the answer deletes nothing`() throws {
         #expect(try app.run("scan").status == 0)
         let terminal = try app.terminal()
-        try terminal.play("> 1  2 records\n[d]\nDelete message 1? Press y to delete it.")
+        try terminal.play("> Message 1\n[d]\nDelete This Message?")
         try open(1)
         try terminal.play(
             """
@@ -86,8 +86,8 @@ struct AppLinkTests {
             [y]
             Record 1
             [q]
-            > 2
-              1
+            > Message 2
+              Message 1
             [q]
             """
         )

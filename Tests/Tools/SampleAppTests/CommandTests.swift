@@ -16,15 +16,15 @@ import Testing
                 1  2 records  Link: https://example.com/poster/12
                 Message 1: 2 records, 54 bytes
                 Record 1
+                  Payload     Link: https://example.com/poster/12
                   Format      1, well-known
                   Type        U
                   Identifier  none
-                  Payload     Link: https://example.com/poster/12
                 Record 2
+                  Payload     Text (en): Opening hours 9 to 17
                   Format      1, well-known
                   Type        T
                   Identifier  none
-                  Payload     Text (en): Opening hours 9 to 17
 
                 """
         )

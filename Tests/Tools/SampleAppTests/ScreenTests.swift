@@ -8,7 +8,7 @@ import Testing
 /// The sample app on the full screen.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct ScreenTests {
     private func selected(_ terminal: TestTerminal) -> Int? {
-        terminal.screen.first { $0.hasPrefix("> ") }.flatMap { Int($0.split(separator: " ")[1]) }
+        terminal.screen.first { $0.hasPrefix("> ") }.flatMap { Int($0.split { !$0.isNumber }[0]) }
     }
 
     @Test func `screen: scan a card, show its message, write it, delete it`() throws {
@@ -17,36 +17,37 @@ import Testing
         try terminal.play(
             """
             Messages
-              No messages yet. Press s to scan.
-            s scan  m scan many  Enter open  w write  d delete  ? help  q quit
+            No messages yet.
+            s Scan  m Scan Many  Enter Open  ? Help  q Quit
             [s]
-            > 1  2 records  Link: https://example.com/welcome
+            Message 1
             1 message was added.
-            [Enter]
-            Message 1: 2 records
             Record 1
-              Format      1, well-known
               Payload     Link: https://example.com/welcome
-            w write  d delete  up/down scroll  ? help  q back
+              Format      1, well-known
+            w Write to a Card  d Delete  up/down Scroll  ? Help  q Back
             [w]
             The message is saved on the card.
             [Esc]
             Messages
-            > 1
+            > Message 1, 2 records, 54 bytes  Link: https://example.com/welcome
             [?]
             Help
               s           scans one card
               The messages are in
+            Press any key.
             [q]
             Messages
             [d]
-            Delete message 1? Press y to delete it.
+            Delete This Message?
+            y Delete  any other key Cancel
             [Esc]
+            Message 1
             [d]
-            Delete message 1? Press y to delete it.
+            Delete This Message?
             [y]
             Message 1 is deleted.
-              No messages yet.
+            No messages yet.
             [q]
             """
         )
@@ -58,12 +59,12 @@ import Testing
         let app = try SampleApp()
         try app.keep(300)
         let terminal = try app.terminal()
-        try terminal.play("> 300")
-        for (key, number) in [("[A", 299), ("OB", 300), ("[5~", 279), ("[5~", 258), ("[6~", 279), ("[1;2B", 280)] {
+        try terminal.play("> Message 300")
+        for (key, number) in [("[B", 299), ("OA", 300), ("[6~", 278), ("[6~", 256), ("[5~", 278), ("[1;2A", 279)] {
             try terminal.type("\u{1B}" + key)
             try terminal.wait("\(key): message \(number)") { selected(terminal) == number }
         }
-        try terminal.play("[d]\nDelete message 280?\n[y]\nMessage 280 is deleted.\n[Ctrl-C]")
+        try terminal.play("[d]\nDelete This Message?\n[y]\nMessage 279 is deleted.\n> Message 278\n[Ctrl-C]")
         #expect(try terminal.end() == 130)
     }
 
@@ -73,29 +74,31 @@ import Testing
         let terminal = try app.terminal(lines: 20)
         try terminal.wait("The list") { terminal.screen.count == 20 }
         terminal.resize(columns: 40, lines: 5)
-        try terminal.wait("The short list") { terminal.screen.count == 5 && terminal.screen[2].hasPrefix("> 30") }
+        try terminal.wait("The short list") {
+            terminal.screen.count == 5 && terminal.screen[1].hasPrefix("> Message 30")
+        }
     }
 
     @Test func `screen: details longer than the screen, they scroll and lines break at words`() throws {
         let app = try SampleApp()
         try app.keep(1)
         let terminal = try app.terminal(columns: 60, lines: 14)
-        try terminal.play("> 1\n[Enter]\nRecord 2\n  Type        T")
+        try terminal.play("> Message 1\n[Enter]\nRecord 2")
         let line = try #require(terminal.screen.firstIndex { $0.hasPrefix("  Payload     Text (en): The quick") })
         #expect(terminal.screen[line].count <= 60 && terminal.screen[line + 1].hasPrefix("              "))
-        try terminal.play("[PgDn]\n[PgDn]\n[PgDn]\n[PgDn]\n              … and 344 more bytes\n[q]\n> 1\n[q]")
+        try terminal.play("[PgDn]\n[PgDn]\n[PgDn]\n[PgDn]\n              … and 344 more bytes\n[q]\n> Message 1\n[q]")
         #expect(try terminal.end() == 0)
     }
 
     @Test func `screen: another window adds and deletes messages, this one follows`() throws {
         let app = try SampleApp()
         let terminal = try app.terminal()
-        try terminal.play("  No messages yet.")
+        try terminal.play("No messages yet.")
         #expect(try app.run("scan").status == 0)
-        try terminal.play("> 1  2 records\nAnother window added message 1.\n[Enter]\nRecord 2\n[?]\nHelp")
+        try terminal.play("> Message 1\nAnother window added message 1.\n[Enter]\nRecord 2\n[?]\nHelp")
         #expect(try app.run("delete 1", "scan").status == 0)
         // The help stays, and leads back to the list.
-        try terminal.play("Help\n[q]\nMessages\n> 2  2 records\n[Enter]\nRecord 1")
+        try terminal.play("Help\n[q]\nMessages\n> Message 2\n[Enter]\nRecord 1")
         #expect(try app.run("delete 2").status == 0)
         try terminal.play("That message was deleted in another window.\n[q]")
         #expect(try terminal.end() == 0)
@@ -104,7 +107,7 @@ import Testing
     @Test func `screen: signals, the terminal is as before`() throws {
         for signal in [SIGTERM, SIGHUP, SIGSEGV] {
             let terminal = try SampleApp().terminal()
-            try terminal.play("  No messages yet.")
+            try terminal.play("No messages yet.")
             #expect(!terminal.isAtRest)
             terminal.send(signal)
             #expect(try terminal.end() == -signal)
@@ -114,7 +117,7 @@ import Testing
 
     @Test func `screen: Ctrl-Z, the terminal is free until the app continues`() throws {
         let terminal = try SampleApp().terminal()
-        try terminal.play("  No messages yet.\n[Ctrl-Z]")
+        try terminal.play("No messages yet.\n[Ctrl-Z]")
         try terminal.wait(for: TestTerminal.restored)
         waitWhile(!terminal.isAtRest)
         #expect(terminal.isAtRest)
@@ -123,5 +126,4 @@ import Testing
         try terminal.type("q")
         #expect(try terminal.end() == 0)
     }
-
 }

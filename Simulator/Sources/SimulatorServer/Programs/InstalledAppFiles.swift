@@ -35,7 +35,7 @@ public struct InstalledAppFiles: Sendable {
             for name in Self.names(in: place, ending: ".json") {
                 guard let bytes = Self.read(place + "/" + name, limit: AppDescription.maximumSize) else { continue }
                 let stem = String(name.dropLast(5))
-                do throws(AppDescription.Problem) {
+                do throws(AppError) {
                     let description = try AppDescription(parsing: bytes)
                     guard !apps.contains(where: { $0.id == description.id }) else { continue }
                     apps.append(app(description, stem, isOwn: index == 0, bytes))

@@ -46,25 +46,19 @@ public struct UserActivityPayload: Sendable, Hashable {
     /// The bytes of the tag's whole message, as read.
     public let message: [UInt8]
 
-    /// Why a payload is not valid.
-    public struct Problem: Error, Sendable, Hashable {
-        /// A sentence that explains the problem.
-        public var reason: String
-
-        init(_ reason: String) { self.reason = reason }
-    }
-
-    /// Creates a payload and checks its values: the link must be the one in the message. Throws ``Problem``.
-    public init(activityType: String, webpageURL: String, message: [UInt8]) throws(Problem) {
-        guard activityType == Self.browsingWeb else { throw Problem("The activity's type is not \(Self.browsingWeb).") }
+    /// Creates a payload and checks its values: the link must be the one in the message. Throws ``AppError``.
+    public init(activityType: String, webpageURL: String, message: [UInt8]) throws(AppError) {
+        guard activityType == Self.browsingWeb else {
+            throw AppError("The activity's type is not \(Self.browsingWeb).")
+        }
         guard message.count <= Self.maximumMessageSize else {
-            throw Problem("The message is larger than \(Self.maximumMessageSize) bytes.")
+            throw AppError("The message is larger than \(Self.maximumMessageSize) bytes.")
         }
         guard let content = try? NDEFMessage(decoding: message) else {
-            throw Problem("The data is not an NDEF message.")
+            throw AppError("The data is not an NDEF message.")
         }
         guard case .uri(let uri) = LinkChoice(content), uri.host != nil, uri.text == webpageURL else {
-            throw Problem("The link is not that of the message.")
+            throw AppError("The link is not that of the message.")
         }
         self.activityType = activityType
         self.webpageURL = webpageURL

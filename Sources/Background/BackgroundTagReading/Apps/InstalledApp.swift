@@ -75,34 +75,25 @@ public struct AppDescription: Sendable, Hashable {
     /// What is ignored, as sentences.
     public var remarks: [String]
 
-    /// Why a file is not valid.
-    public struct Problem: Error, Sendable, Hashable {
-        /// A sentence that explains the problem.
-        public var reason: String
-
-        /// Creates a problem.
-        public init(reason: String) { self.reason = reason }
-    }
-
     private struct Content: Decodable {
         var app_id: String
         var associated_domains: [String]
     }
 
-    /// Reads a file. Throws ``Problem``.
-    public init(parsing bytes: [UInt8]) throws(Problem) {
+    /// Reads a file. Throws ``AppError``.
+    public init(parsing bytes: [UInt8]) throws(AppError) {
         guard bytes.count <= Self.maximumSize else {
-            throw Problem(reason: "The file is larger than \(Self.maximumSize) bytes.")
+            throw AppError("The file is larger than \(Self.maximumSize) bytes.")
         }
         let content: Content
         do {
             content = try JSONDecoder().decode(Content.self, from: Data(bytes))
         } catch {
-            throw Problem(reason: "The file is not a JSON object with app_id and associated_domains.")
+            throw AppError("The file is not a JSON object with app_id and associated_domains.")
         }
         guard Self.isIdentifier(content.app_id) else {
-            throw Problem(
-                reason: "app_id has to be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
+            throw AppError(
+                "app_id has to be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
             )
         }
         id = content.app_id
@@ -133,5 +124,19 @@ public struct AppDescription: Sendable, Hashable {
     /// `ABCDE12345.org.example.reader`, and has at most 255 bytes.
     public static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count <= 255 && AssociationFile.isIdentifier(text)
+    }
+}
+
+/// Why the description, the desktop entry or the command of an app is not valid, or the data for an app.
+public struct AppError: Error, Sendable, Hashable {
+    /// A sentence that explains the error.
+    public let reason: String
+    /// Whether the error is that a command has more than one placeholder for a link.
+    public let isAmbiguous: Bool
+
+    /// Creates an error.
+    public init(_ reason: String, isAmbiguous: Bool = false) {
+        self.reason = reason
+        self.isAmbiguous = isAmbiguous
     }
 }

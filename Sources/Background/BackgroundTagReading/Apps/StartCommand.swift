@@ -3,19 +3,6 @@
 /// The parsed command of a desktop entry's `Exec` (Desktop Entry Specification 1.5, 7): the arguments to start a
 /// program with. No shell is used, and a command that needs a shell is refused.
 public struct StartCommand: Sendable, Hashable {
-    /// Why a command is refused.
-    public struct Problem: Error, Sendable, Hashable {
-        /// A sentence that explains the problem.
-        public var reason: String
-        /// Whether the problem is that the command has more than one placeholder for a link.
-        public var isAmbiguous: Bool
-
-        init(_ reason: String, isAmbiguous: Bool = false) {
-            self.reason = reason
-            self.isAmbiguous = isAmbiguous
-        }
-    }
-
     private enum Part: Sendable, Hashable {
         case text(String)
         case code(Character)
@@ -31,9 +18,9 @@ public struct StartCommand: Sendable, Hashable {
         words.contains { word in word.contains(.code("u")) || word.contains(.code("U")) }
     }
 
-    /// Parses the value of `Exec`, with its escapes already replaced. Throws ``Problem``.
-    public init(parsing text: String) throws(Problem) {
-        guard text.utf8.count <= 1 << 14 else { throw Problem("Exec is too long.") }
+    /// Parses the value of `Exec`, with its escapes already replaced. Throws ``AppError``.
+    public init(parsing text: String) throws(AppError) {
+        guard text.utf8.count <= 1 << 14 else { throw AppError("Exec is too long.") }
         var words: [[Part]] = []
         var rest = text.unicodeScalars[...]
         while let first = rest.first {
@@ -48,55 +35,57 @@ public struct StartCommand: Sendable, Hashable {
         guard case .text(let program)? = words.first?.first, words.first?.count == 1, !program.contains("="),
             program.hasPrefix("/") || !program.contains("/")
         else {
-            throw Problem("Exec does not begin with the path or the name of a program.")
+            throw AppError("Exec does not begin with the path or the name of a program.")
         }
         guard words.joined().count(where: { ["f", "F", "u", "U"].map(Part.code).contains($0) }) <= 1 else {
-            throw Problem("Exec has more than one of %f, %F, %u and %U.", isAmbiguous: true)
+            throw AppError("Exec has more than one of %f, %F, %u and %U.", isAmbiguous: true)
         }
         self.words = words
         self.program = program
     }
 
     /// Parses a quoted argument. In it only the percent sign and the backslash are special.
-    private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(Problem) -> [Part] {
+    private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(AppError) -> [Part] {
         var text = ""
         rest.removeFirst()
         while let scalar = rest.popFirst() {
             switch scalar {
             case "\"":
                 guard rest.first == nil || rest.first == " " else {
-                    throw Problem("Exec has an argument that is quoted in part; quote the whole argument.")
+                    throw AppError("Exec has an argument that is quoted in part; quote the whole argument.")
                 }
                 return [.text(text)]
             case "\\":
                 guard let next = rest.popFirst(), "\"`$\\".unicodeScalars.contains(next) else {
-                    throw Problem("Exec has a backslash that escapes nothing.")
+                    throw AppError("Exec has a backslash that escapes nothing.")
                 }
                 text.unicodeScalars.append(next)
             case "%":
-                guard rest.popFirst() == "%" else { throw Problem("Exec has a field code in quotation marks.") }
+                guard rest.popFirst() == "%" else { throw AppError("Exec has a field code in quotation marks.") }
                 text += "%"
-            case "\0": throw Problem("Exec has a character that no argument can have.")
+            case "\0": throw AppError("Exec has a character that no argument can have.")
             default: text.unicodeScalars.append(scalar)
             }
         }
-        throw Problem("Exec has a quotation mark that is not closed.")
+        throw AppError("Exec has a quotation mark that is not closed.")
     }
 
-    private static func plain(_ rest: inout Substring.UnicodeScalarView) throws(Problem) -> [Part] {
+    private static func plain(_ rest: inout Substring.UnicodeScalarView) throws(AppError) -> [Part] {
         var parts: [Part] = []
         var text = ""
         while let scalar = rest.first, scalar != " " {
             rest.removeFirst()
             guard scalar == "%" else {
                 guard scalar.value >= 0x20, !"\"'\\><~|&;$*?#()`\u{7F}".unicodeScalars.contains(scalar) else {
-                    throw Problem("Exec has the character \(scalar.escaped(asASCII: true)) outside of quotation marks.")
+                    throw AppError(
+                        "Exec has the character \(scalar.escaped(asASCII: true)) outside of quotation marks."
+                    )
                 }
                 text.unicodeScalars.append(scalar)
                 continue
             }
             guard let code = rest.popFirst(), "%fFuUickdDnNvm".unicodeScalars.contains(code) else {
-                throw Problem("Exec has a field code that the Desktop Entry Specification does not know.")
+                throw AppError("Exec has a field code that the Desktop Entry Specification does not know.")
             }
             if code == "%" {
                 text += "%"
@@ -109,7 +98,7 @@ public struct StartCommand: Sendable, Hashable {
         if !text.isEmpty { parts.append(.text(text)) }
         let isAlone = parts.count == 1
         guard isAlone || !parts.contains(where: { ["F", "U", "i"].map(Part.code).contains($0) }) else {
-            throw Problem("Exec has %F, %U or %i as a part of an argument.")
+            throw AppError("Exec has %F, %U or %i as a part of an argument.")
         }
         return parts
     }

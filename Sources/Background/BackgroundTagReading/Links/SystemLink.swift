@@ -31,7 +31,7 @@ public struct SystemLink: Sendable, Hashable {
             guard isUsable else { return nil }
             self.uri = uri.text
         case .map where uri.host == nil:
-            guard let place = MapPlace(uri.text) else { return nil }
+            guard let place = MapLocation(uri.text) else { return nil }
             self.uri = place.uri
             target = place.point
         case .map, .homeKit:
@@ -137,7 +137,7 @@ struct MailLink: Hashable {
 }
 
 /// A place on a map, read from a `geo:` URI or a link to maps.apple.com, as a `geo:` URI for maps apps (RFC 5870).
-public struct MapPlace: Sendable, Hashable {
+public struct MapLocation: Sendable, Hashable {
     /// The `geo:` URI. For a place without coordinates it is `geo:0,0` with the search text, which maps apps
     /// understand.
     public let uri: String

@@ -87,14 +87,10 @@ public struct TagURI: Sendable, Hashable {
 
     /// Percent-encodes what is not allowed in a URI (RFC 3986, 2). Percent signs stay unchanged.
     private static func encoded(_ text: Substring) -> String {
-        var result: [UInt8] = []
-        result.reserveCapacity(text.utf8.count)
-        let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text.utf8 {
+        let result = LinkURL.escaped(text.utf8) { byte in
             switch byte {
-            case 0x00...0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x7F...0xFF:
-                result.append(contentsOf: [0x25, digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]])
-            default: result.append(byte)
+            case 0x00...0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x7F...0xFF: true
+            default: false
             }
         }
         return String(decoding: result, as: UTF8.self)

@@ -21,9 +21,9 @@ extension BackgroundReader {
             let route = router.route(uri)
             if case .refused(let refusal) = route { return [.note(.refused(refusal))] }
             let id = id.following(entries.map(\.id))
-            return admitted(now, canWait: true) { reader, place in
+            return admitted(now, canWait: true) { reader, presentation in
                 let entry = InboxEntry(id: id, message: reading.message ?? [])
-                let new = Entry(id: id, message: entry.message, stage: .storing, place: place)
+                let new = Entry(id: id, message: entry.message, stage: .storing, presentation: presentation)
                 return [.store(entry)] + reader.add(new)
             }
         }
@@ -38,7 +38,7 @@ extension BackgroundReader {
     private mutating func admitted(
         _ now: Duration,
         canWait: Bool,
-        _ body: (inout BackgroundReader, Place) -> [Action]
+        _ body: (inout BackgroundReader, Presentation) -> [Action]
     ) -> [Action] {
         let refused = limiter.refused
         let outcome = limiter.admit(at: now, canWait: canWait)
@@ -61,17 +61,10 @@ extension BackgroundReader {
         entries[index].isKept = isKept
         // An entry that can't be saved is shown anyway.
         let note: [Action] = isKept ? [] : [.note(.notKept(id))]
-        return note + (entries[index].place == .summary ? summarize() : announce(index))
+        return note + (entries[index].presentation == .summary ? summarize() : announce(index))
     }
 
-    mutating func inboxLost() -> [Action] {
-        for index in entries.indices { entries[index].isKept = false }
-        return []
-    }
-
-    /// Saves entries again that could not be saved before, except those that are being opened and will then be removed.
-    func storeAgain() -> [Action] { entries.flatMap { storeAgain($0) } }
-
+    /// Saves an entry again that could not be saved before.
     func storeAgain(_ entry: Entry) -> [Action] {
         guard !entry.isKept, entry.stage != .storing, entry.stage != .delivering else { return [] }
         return [.store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))]
@@ -89,7 +82,7 @@ extension BackgroundReader {
         for kept in run.entries.sorted(by: { $0.id < $1.id }) where index(kept.id) == nil {
             restored.insert(kept.message)
             let mark = run.marks[kept.id]
-            let place: Place =
+            let presentation: Presentation =
                 run.shown.contains(kept.id)
                 ? .own : run.summarized.contains(kept.id) ? .summary : mark == .dismissed ? .inbox : .due
             actions += add(
@@ -97,7 +90,7 @@ extension BackgroundReader {
                     id: kept.id,
                     message: kept.message,
                     stage: mark == .wanted ? .waitingForUnlock : .waiting,
-                    place: place,
+                    presentation: presentation,
                     isAnnounced: kept.isAnnounced,
                     mark: mark
                 )

@@ -16,19 +16,19 @@ extension BackgroundReader {
         let entry = entries[index]
         guard let content = content(of: entry) else {
             // A visible notification stays until its entry goes.
-            if entry.place != .own || !entry.isAnnounced { entries[index].place = .inbox }
+            if entry.presentation != .own || !entry.isAnnounced { entries[index].presentation = .inbox }
             return entry.isAnnounced ? [] : [.note(.nothingToOpen(entry.id))]
         }
-        entries[index].place = .own
+        entries[index].presentation = .own
         entries[index].offer = content
         return [.announce(entry.id, content)]
     }
 
     mutating func showAlone(_ index: Int, _ content: NotificationContent? = nil) -> [Action] {
-        let wasSummarized = entries[index].place == .summary
+        let wasSummarized = entries[index].presentation == .summary
         var actions: [Action]
         if let content {
-            entries[index].place = .own
+            entries[index].presentation = .own
             entries[index].offer = nil
             actions = [.announce(entries[index].id, content)]
         } else {
@@ -39,7 +39,7 @@ extension BackgroundReader {
     }
 
     mutating func summarize() -> [Action] {
-        let members = entries.filter { $0.place == .summary && $0.stage != .storing }
+        let members = entries.filter { $0.presentation == .summary && $0.stage != .storing }
         guard !members.isEmpty else {
             guard hasSummary else { return [] }
             hasSummary = false
@@ -56,7 +56,7 @@ extension BackgroundReader {
     mutating func showDue() -> [Action] {
         var actions: [Action] = []
         var due: [Int] = []
-        for index in entries.indices where entries[index].place == .due {
+        for index in entries.indices where entries[index].presentation == .due {
             switch entries[index].stage {
             case .waiting where content(of: entries[index]) != nil: due.append(index)
             // An entry that waits for unlocking has its own notification.
@@ -66,35 +66,24 @@ extension BackgroundReader {
         }
         if due.count == 1, !hasSummary { return actions + announce(due[0]) }
         guard !due.isEmpty else { return actions }
-        for index in due { entries[index].place = .summary }
+        for index in due { entries[index].presentation = .summary }
         return actions + summarize()
     }
 
     mutating func announced(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
         // A click closes the notification that this one replaces. Only a dismissed entry is no longer shown.
-        if entries[index].mark != .dismissed { entries[index].place = .own }
+        if entries[index].mark != .dismissed { entries[index].presentation = .own }
         // Entries that could not be shown before may be possible to show now.
         return markAnnounced([id]) + showDue()
     }
 
-    mutating func summarized(_ ids: [InboxEntry.ID]) -> [Action] {
-        markAnnounced(ids) + showDue()
-    }
-
-    private mutating func markAnnounced(_ ids: [InboxEntry.ID]) -> [Action] {
+    mutating func markAnnounced(_ ids: [InboxEntry.ID]) -> [Action] {
         ids.compactMap { id in
             guard let index = index(id), !entries[index].isAnnounced else { return nil }
             entries[index].isAnnounced = true
             return .markAnnounced(id)
         }
-    }
-
-    /// Marks a notification as due. It is tried again after another one was shown, or when notifications are available
-    /// again.
-    mutating func notShown(_ subject: NotificationSubject) -> [Action] {
-        move(subject, to: .due)
-        return []
     }
 
     /// What remains of an entry whose notification could not be shown.
@@ -109,7 +98,7 @@ extension BackgroundReader {
     public func remainder(of subject: NotificationSubject) -> Remainder {
         let kept = entries.filter { entry in
             guard entry.stage != .storing else { return false }
-            return subject == .summary ? entry.place == .summary : subject == .entry(entry.id)
+            return subject == .summary ? entry.presentation == .summary : subject == .entry(entry.id)
         }
         guard !kept.isEmpty else { return .nothing }
         return kept.allSatisfy(\.isKept) ? .inbox : .memory
@@ -128,24 +117,23 @@ extension BackgroundReader {
         }
     }
 
-    mutating func desktopGone() -> [Action] {
+    mutating func desktopGone() {
         // Expired notifications are shown again too; dismissed ones are not.
         for index in entries.indices where entries[index].stage != .storing && entries[index].mark != .dismissed {
-            entries[index].place = .due
+            entries[index].presentation = .due
         }
         hasSummary = false
-        return []
     }
 
     /// Shows the newest entries of the summary in their own notifications. The others stay in the summary.
     mutating func openSummary() -> [Action] {
-        let members = entries.indices.filter { entries[$0].place == .summary && entries[$0].stage == .waiting }
+        let members = entries.indices.filter { entries[$0].presentation == .summary && entries[$0].stage == .waiting }
         return members.suffix(ArrivalLimiter.burst).flatMap { announce($0) } + summarize()
     }
 
     /// Removes the notification of an entry that is gone.
     mutating func withdraw(_ entry: Entry) -> [Action] {
-        switch entry.place {
+        switch entry.presentation {
         case .own: [.withdraw(.entry(entry.id))]
         case .summary where entry.stage != .storing: summarize()
         case .summary, .due, .inbox: []
@@ -153,15 +141,15 @@ extension BackgroundReader {
     }
 
     @discardableResult
-    private mutating func move(_ subject: NotificationSubject, to place: Place) -> [Int] {
+    mutating func move(_ subject: NotificationSubject, to presentation: Presentation) -> [Int] {
         let moved: [Int]
         switch subject {
         case .entry(let id): moved = index(id).map { [$0] } ?? []
         case .summary:
-            moved = entries.indices.filter { entries[$0].place == .summary && entries[$0].stage != .storing }
+            moved = entries.indices.filter { entries[$0].presentation == .summary && entries[$0].stage != .storing }
             hasSummary = false
         }
-        for index in moved { entries[index].place = place }
+        for index in moved { entries[index].presentation = presentation }
         return moved
     }
 }

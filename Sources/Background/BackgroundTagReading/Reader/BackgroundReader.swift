@@ -110,7 +110,7 @@ public struct BackgroundReader: Sendable {
     }
 
     /// Where the user sees an entry.
-    enum Place: Sendable, Hashable {
+    enum Presentation: Sendable, Hashable {
         case inbox
         /// Nowhere yet. It is shown as soon as possible.
         case due
@@ -122,7 +122,7 @@ public struct BackgroundReader: Sendable {
         var id: InboxEntry.ID
         var message: [UInt8]
         var stage: Stage
-        var place: Place
+        var presentation: Presentation
         var isAnnounced = false
         /// Whether the entry is saved on the disk.
         var isKept = true
@@ -164,38 +164,33 @@ public struct BackgroundReader: Sendable {
     /// - Returns: the actions to perform.
     public mutating func handle(_ input: Input, now: Duration) -> [Action] {
         switch input {
-        case .restored(let run): restore(run)
-        case .conditions(let conditions): change(conditions, now)
-        case .lock(let isLocked): changeLock(isLocked)
-        case .router(let router): replaceRouter(router)
-        case .read(let reading, let id): read(reading, id, now)
-        case .near(let identifiers): notice { $0.near(identifiers, now: now) }
-        case .readByApp(let identifiers): notice { $0.readByApp(identifiers) }
-        case .stored(let id, let isKept): stored(id, isKept)
-        case .announced(let id): announced(id)
-        case .summarized(let ids): summarized(ids)
-        case .notShown(let subject): notShown(subject)
-        case .closed(let subject, let isDismissed): closed(subject, isDismissed)
+        case .restored(let run): return restore(run)
+        case .conditions(let conditions): return change(conditions, now)
+        case .lock(let isLocked):
+            self.isLocked = isLocked
+            return isLocked ? [] : entries.filter { $0.stage == .waitingForUnlock }.flatMap { deliver($0.id) }
+        case .router(let router): self.router = router
+        case .read(let reading, let id): return read(reading, id, now)
+        case .near(let identifiers): presence.near(identifiers, now: now)
+        case .readByApp(let identifiers): presence.readByApp(identifiers)
+        case .stored(let id, let isKept): return stored(id, isKept)
+        case .announced(let id): return announced(id)
+        case .summarized(let ids): return markAnnounced(ids) + showDue()
+        // It is tried again after another one was shown, or when notifications are available again.
+        case .notShown(let subject): move(subject, to: .due)
+        case .closed(let subject, let isDismissed): return closed(subject, isDismissed)
         case .desktopGone: desktopGone()
-        case .desktopReady: showDue()
-        case .activated(let id): activate(id)
-        case .summaryActivated: openSummary()
-        case .delivered(let id): delivered(id)
-        case .deliveryFailed(let id, let reason): deliveryFailed(id, reason)
-        case .beingOpened(let id): beingOpened(id)
-        case .cleared(let id): cleared(id)
-        case .inboxLost: inboxLost()
-        case .storeAgain: storeAgain()
+        case .desktopReady: return showDue()
+        case .activated(let id): return activate(id)
+        case .summaryActivated: return openSummary()
+        case .delivered(let id): return delivered(id)
+        case .deliveryFailed(let id, let reason): return deliveryFailed(id, reason)
+        case .beingOpened(let id): return beingOpened(id)
+        case .cleared(let id): return cleared(id)
+        case .inboxLost: for index in entries.indices { entries[index].isKept = false }
+        // Entries that are being opened will then be removed.
+        case .storeAgain: return entries.flatMap { storeAgain($0) }
         }
-    }
-
-    private mutating func replaceRouter(_ router: LinkRouter) -> [Action] {
-        self.router = router
-        return []
-    }
-
-    private mutating func notice(_ change: (inout TagPresence) -> Void) -> [Action] {
-        change(&presence)
         return []
     }
 
@@ -210,12 +205,6 @@ public struct BackgroundReader: Sendable {
             presence.pause()
         }
         return isLooking == wasLooking ? [] : [isLooking ? .startLooking : .stopLooking]
-    }
-
-    private mutating func changeLock(_ isLocked: Bool) -> [Action] {
-        self.isLocked = isLocked
-        guard !isLocked else { return [] }
-        return entries.filter { $0.stage == .waitingForUnlock }.flatMap { deliver($0.id) }
     }
 
     /// The known entries, without those that are being saved.

@@ -12,10 +12,10 @@ public struct SystemConditions: Sendable, Hashable {
         /// The source of the result, as text.
         public var source: String
 
-        fileprivate init(_ obstacle: ReadingConditions.Obstacle, _ isMet: Bool, _ source: String) {
+        fileprivate init(_ obstacle: ReadingConditions.Obstacle, _ isMet: Bool, _ source: String, not: String? = nil) {
             self.obstacle = obstacle
             self.isMet = isMet
-            self.source = source
+            self.source = isMet ? source : not ?? source
         }
 
         /// The name of the condition.
@@ -91,13 +91,10 @@ public struct SystemConditions: Sendable, Hashable {
             Finding(
                 .readerSession,
                 !isReaderSessionActive,
-                isReaderSessionActive ? "An app has a reader session." : "No app has a reader session."
+                "No app has a reader session.",
+                not: "An app has a reader session."
             ),
-            Finding(
-                .wallet,
-                !isCardActive,
-                isCardActive ? "An app is a card." : "Linux has no Wallet, and no app is a card."
-            ),
+            Finding(.wallet, !isCardActive, "Linux has no Wallet, and no app is a card.", not: "An app is a card."),
             camera,
             airplane,
         ]
@@ -114,19 +111,14 @@ public struct SystemConditions: Sendable, Hashable {
 
     private var unlocked: Finding {
         guard session != nil || isLoginSilent else {
-            return Finding(
-                .neverUnlocked,
-                true,
-                "logind reports no session: because the user is here, it counts as unlocked."
-            )
+            let source = "logind reports no session: because the user is here, it counts as unlocked."
+            return Finding(.neverUnlocked, true, source)
         }
-        return Finding(
-            .neverUnlocked,
-            wasUnlocked,
+        let source =
             isLoginSilent
-                ? "logind does not answer; what it reported since the system started is remembered"
-                : "logind, LockedHint of the session, remembered for this start of the system"
-        )
+            ? "logind does not answer; what it reported since the system started is remembered"
+            : "logind, LockedHint of the session, remembered for this start of the system"
+        return Finding(.neverUnlocked, wasUnlocked, source)
     }
 
     private var display: Finding {
@@ -143,13 +135,8 @@ public struct SystemConditions: Sendable, Hashable {
     }
 
     private var camera: Finding {
-        let source =
-            switch isCameraOpen {
-            case nil: "There is no /dev/video*."
-            case true?: "A program has /dev/video* open."
-            case false?: "Nobody has /dev/video* open."
-            }
-        return Finding(.camera, isCameraOpen != true, source)
+        let free = isCameraOpen == nil ? "There is no /dev/video*." : "Nobody has /dev/video* open."
+        return Finding(.camera, isCameraOpen != true, free, not: "A program has /dev/video* open.")
     }
 
     private var airplane: Finding {

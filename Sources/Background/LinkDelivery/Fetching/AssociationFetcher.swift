@@ -11,7 +11,6 @@ import UniversalLinks
 package struct AssociationFetcher: Sendable {
     package struct Options: Sendable, Hashable {
         package var timeout = Duration.seconds(20)
-        /// Whether a site may have a private address.
         package var allowsPrivateAddresses = false
         /// The place to connect to instead of the site, as `ADDRESS:PORT` with a numeric address. The certificate must
         /// still be the site's.
@@ -73,7 +72,6 @@ package struct AssociationFetcher: Sendable {
     }
 }
 
-/// Why an association file could not be fetched.
 package struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure. The raw value is its name on the command line.
     package enum Code: String, Sendable, Hashable {

@@ -144,6 +144,5 @@ package struct ChangeSettling: Sendable, Hashable {
         return max(min(Self.pause, first + Self.longest - now), .zero)
     }
 
-    /// Records that the sites are asked now.
     package mutating func settle() { first = nil }
 }

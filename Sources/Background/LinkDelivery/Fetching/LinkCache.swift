@@ -191,6 +191,5 @@ package final class CompiledAssociations: @unchecked Sendable {
         return entries.compactMapValues(\.matcher)
     }
 
-    /// How many files were compiled so far.
     package var compilations: Int { lock.withLock { count } }
 }

@@ -216,6 +216,9 @@ package struct OutputDescriptor: Sendable {
         return text.withUTF8 { unsafe write(UnsafeRawBufferPointer($0)) }
     }
 
+    /// Writes all bytes, as ``write(_:)`` writes a text.
+    package func write(_ bytes: [UInt8]) -> Int32? { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
+
     /// Writes all bytes. Writing to a pipe that nobody reads is an error, and does not end the process.
     func append(_ bytes: [UInt8], name: String) throws(StorageError) {
         let number = Self.withoutPipeSignal { unsafe bytes.withUnsafeBytes { unsafe write($0) } }

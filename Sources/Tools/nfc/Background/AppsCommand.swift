@@ -54,7 +54,10 @@ struct AppsListCommand: AsyncParsableCommand {
         let choices = LinkChoices(of: user.folders)
         for app in found.apps {
             let way = Result { () throws(DeliveryError) in try user.deliverer.way(to: app) }
-            printResult(json: json, object(app, way, choices, cache), lines(app, way, choices, cache))
+            let domains = app.associatedDomains.map { domain -> (AssociatedDomain, Links?) in
+                (domain, domain.service == "applinks" ? links(domain, app, choices, cache) : nil)
+            }
+            printResult(json: json, object(app, way, domains), lines(app, way, domains))
         }
         for problem in found.problems {
             printResult(
@@ -69,12 +72,7 @@ struct AppsListCommand: AsyncParsableCommand {
 
     private typealias Way = Result<LinkDeliverer.Way, DeliveryError>
 
-    private func lines(
-        _ app: InstalledApp,
-        _ way: Way,
-        _ choices: LinkChoices,
-        _ cache: LinkCache<PrivateFolder>
-    ) -> [String] {
+    private func lines(_ app: InstalledApp, _ way: Way, _ domains: [(AssociatedDomain, Links?)]) -> [String] {
         let start =
             switch way {
             case .success(.bus): "started by the bus"
@@ -83,31 +81,20 @@ struct AppsListCommand: AsyncParsableCommand {
             case .failure(let error): error.reason
             }
         var lines = ["\(app.name)  \(app.id)  (\(app.desktopID).desktop)", "  \(start)"]
-        for domain in app.associatedDomains {
+        for (domain, links) in domains {
             lines.append("  \(domain.entry)")
-            guard domain.service == "applinks" else { continue }
-            if choices.opensBrowser(for: Self.host(domain)) { lines.append("    the browser was chosen for it") }
-            lines += links(domain.domain, app, cache).lines.map { "    \($0)" }
+            lines += (links?.lines ?? []).map { "    \($0)" }
         }
         return lines + app.schemes.map { "  \($0): only where custom schemes are allowed" }
     }
 
-    private func object(
-        _ app: InstalledApp,
-        _ way: Way,
-        _ choices: LinkChoices,
-        _ cache: LinkCache<PrivateFolder>
-    ) -> JSONObject {
-        let domains = app.associatedDomains.map { domain -> JSONObject in
+    private func object(_ app: InstalledApp, _ way: Way, _ domains: [(AssociatedDomain, Links?)]) -> JSONObject {
+        let domains = domains.map { domain, links -> JSONObject in
             let object: JSONObject = ["entry": domain.entry, "domain": domain.domain]
-            guard domain.service == "applinks" else { return object }
-            let links = links(domain.domain, app, cache)
+            guard let links else { return object }
             return object + [
-                "opens": choices.opensBrowser(for: Self.host(domain)) ? "browser" : "app",
-                "source": links.source?.rawValue,
-                "age_s": links.age,
-                "failure": links.failure,
-                "rules": links.rules,
+                "opens": links.opensBrowser ? "browser" : "app", "source": links.source?.rawValue, "age_s": links.age,
+                "failure": links.failure, "rules": links.rules,
             ]
         }
         let (start, problem): (String?, String?) =
@@ -122,12 +109,9 @@ struct AppsListCommand: AsyncParsableCommand {
         ]
     }
 
-    /// A domain as `nfc apps choose` takes it.
-    private static func host(_ domain: AssociatedDomain) -> String {
-        (domain.isWildcard ? "*." : "") + domain.domain
-    }
-
+    /// The links of an associated domain.
     private struct Links {
+        var opensBrowser: Bool
         var age: Int?
         var failure: String?
         var source: AssociationFileOptions.Source?
@@ -135,11 +119,9 @@ struct AppsListCommand: AsyncParsableCommand {
         var hasFile = false
 
         var lines: [String] {
-            var lines: [String] = []
+            var lines = opensBrowser ? ["the browser was chosen for it"] : []
             if source == .local { lines.append("a local association file (developer mode); see nfc links list") }
-            if let age {
-                lines.append("the site answered \(ageText(seconds: Int64(age)))")
-            }
+            if let age { lines.append("the site answered \(ageText(seconds: Int64(age)))") }
             if let failure { lines.append("the last try failed: \(failure)") }
             if !hasFile { lines.append("no association file; nfc links fetch gets it") }
             if hasFile, rules.isEmpty { lines.append("the association file gives this app no links") }
@@ -147,8 +129,15 @@ struct AppsListCommand: AsyncParsableCommand {
         }
     }
 
-    private func links(_ domain: String, _ app: InstalledApp, _ cache: LinkCache<PrivateFolder>) -> Links {
-        var links = Links()
+    private func links(
+        _ entry: AssociatedDomain,
+        _ app: InstalledApp,
+        _ choices: LinkChoices,
+        _ cache: LinkCache<PrivateFolder>
+    ) -> Links {
+        let domain = entry.domain
+        // As `nfc apps choose` takes it.
+        var links = Links(opensBrowser: choices.opensBrowser(for: (entry.isWildcard ? "*." : "") + domain))
         let known = cache.association(of: domain)
         links.source = LinkStatus(domain: domain, known: known, now: UserEnvironment.now).source
         links.age = known?.answered.map { Int(UserEnvironment.now - $0) }

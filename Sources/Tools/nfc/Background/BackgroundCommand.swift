@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import BackgroundTagReading
 import Foundation
+import LinkDelivery
+import LinuxSupport
 import TextSafety
 import UserBus
 
@@ -176,5 +179,24 @@ struct ServiceStatus: Decodable {
         lines.append("In the inbox: \(waiting). See: nfc inbox list")
         if let inboxProblem { lines.append("nfcd can't save what it reads: \(inboxProblem) It tries again by itself.") }
         return lines
+    }
+}
+
+struct UserEnvironment {
+    let folders = UserFolders(environment: ProcessInfo.processInfo.environment)
+    let deliverer = LinkDeliverer(environment: ProcessInfo.processInfo.environment)
+
+    /// The seconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    func apps() -> InstalledApps { InstalledApps(folders) }
+
+    func cache() throws(StorageError) -> LinkCache<PrivateFolder> { try LinkCache(of: folders) }
+
+    func inbox() throws(StorageError) -> Inbox<PrivateFolder> { try Inbox(of: folders) }
+
+    /// The router that decides where links go now.
+    func router(allowsCustomSchemes: Bool = false) throws(StorageError) -> LinkRouter {
+        try deliverer.router(allowsCustomSchemes: allowsCustomSchemes)
     }
 }

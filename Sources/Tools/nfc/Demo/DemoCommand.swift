@@ -17,9 +17,9 @@ struct DemoCommand: AsyncParsableCommand {
             and a local association file, runs the service, and brings a virtual tag
             near. The notification appears on the desktop, or here if there is none.
             You click it, and the app shows the tag's message. At the end everything is
-            removed, also after Ctrl-C. If it is killed, it removes what it can, and the
-            next run removes the rest. It needs no reader, no root and no systemd. It
-            needs dbus-daemon, and nfcd and TagReader beside nfc (swift build).
+            removed, also after Ctrl-C or when it is killed. It needs no reader, no root
+            and no systemd. It needs dbus-daemon, and nfcd and TagReader beside nfc
+            (swift build).
 
             Examples:
               nfc demo
@@ -44,12 +44,9 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: .private)
     var takeAway: String?
 
-    /// How many tenths of a second that demonstration may take to end.
-    private static let patience = 100
-
     func run() async throws {
         if let takeAway {
-            DemoLeftovers.remove(takeAway, within: Self.patience)
+            DemoSandbox.takeAway(takeAway)
             return
         }
         let output = DemoOutput(json: json)
@@ -62,9 +59,6 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func show(_ signals: DemoSignals, _ output: DemoOutput) async throws {
-        for folder in DemoLeftovers.removeAll() {
-            output.show("leftovers", "An earlier demonstration was killed. Its folder is removed: \(folder)")
-        }
         let sandbox = try await DemoSandbox(programs: try DemoPrograms(), usesDesktop: !terminal)
         defer { sandbox.remove() }
         try sandbox.install()

@@ -10,6 +10,8 @@ import VirtualTags
 
 /// The demonstration's own copy of a user's folders: apps, inbox and tags. All of them are in one private folder.
 final class DemoSandbox {
+    /// The prefix of the folders' names.
+    private static let prefix = "nfc-demo"
     static let domain = "tagreader.example"
     static let link = "https://\(domain)/welcome"
 
@@ -22,17 +24,15 @@ final class DemoSandbox {
         set { environment["DBUS_SESSION_BUS_ADDRESS"] = newValue }
     }
     private let tag: TagImage
-    /// The lock that marks the folder as in use.
-    private let lock: Int32
     /// Removes everything when this process is killed.
     private let lifeline: Lifeline
 
     init(programs: DemoPrograms, usesDesktop: Bool) async throws {
         tag = try await Self.makeTag()
-        let folder = try PrivateFolder.random(DemoLeftovers.prefix)
-        lock = try DemoLeftovers.lock(folder)
-        guard let lifeline = DemoLeftovers.lifeline(of: folder) else {
-            close(lock)
+        let folder = try PrivateFolder.random(Self.prefix)
+        let words = [ProgramPath.own, folder.path].compactMap(\.self)
+        guard words.count == 2, let lifeline = Lifeline(script: #"exec "$0" demo --take-away "$1""#, words: words)
+        else {
             try? FileManager.default.removeItem(atPath: folder.path)
             let message = "/bin/sh can't be started. It is needed to clean up if the demonstration is killed."
             throw CommandFailure("not-started", message)
@@ -75,7 +75,7 @@ final class DemoSandbox {
         variables["NFC_READER"] = "virtual"
         variables["NFC_TAGS"] = "\(path)/tags"
         variables["TAGREADER_STORE"] = "\(path)/messages.json"
-        variables[DemoProcesses.mark] = path
+        variables[Self.mark] = path
         return variables
     }
 
@@ -115,10 +115,8 @@ final class DemoSandbox {
 
     /// Ends every program that was started here, and removes the folder. Call it once.
     func remove() {
-        DemoProcesses.endAll(of: folder.path)
-        try? FileManager.default.removeItem(atPath: folder.path)
+        Self.remove(folder.path)
         lifeline.cut()
-        close(lock)
     }
 }
 
@@ -156,25 +154,36 @@ struct DemoPrograms {
     private static func folder(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
 }
 
-/// The programs of the demonstration and their children, found by a variable in their environment.
-enum DemoProcesses {
+/// Removing a demonstration: its folder, its programs and their children, found by a variable in their environment.
+extension DemoSandbox {
     /// The variable. Its value is the demonstration's folder, whose name is unique.
-    static let mark = "NFC_DEMO"
-
+    private static let mark = "NFC_DEMO"
     /// How long a program may take to end by itself, in tenths of a second.
     private static let patience = 30
-    /// A tenth of a second, in microseconds.
-    static let pause: UInt32 = 100_000
+
+    /// Removes a demonstration that was killed. Returns false when the folder is not that of a demonstration.
+    @discardableResult
+    static func takeAway(_ path: String) -> Bool {
+        let isNamedSo = (path as NSString).lastPathComponent.hasPrefix(prefix + ".")
+        guard isNamedSo, (try? PrivateFolder(path, creates: false)) != nil else { return false }
+        return remove(path)
+    }
+
+    @discardableResult
+    private static func remove(_ path: String) -> Bool {
+        endAll(of: path)
+        return (try? FileManager.default.removeItem(atPath: path)) != nil
+    }
 
     /// Ends the programs: first with SIGTERM, then with SIGKILL.
-    static func endAll(of folder: String) {
+    private static func endAll(of folder: String) {
         for step in 0...patience {
             reap()
             let processes = all(of: folder)
             if processes.isEmpty { return }
             let number = step == patience ? SIGKILL : SIGTERM
             if step % 10 == 0 { for process in processes { kill(process, number) } }
-            usleep(pause)
+            usleep(100_000)
         }
         reap()
     }
@@ -194,60 +203,5 @@ enum DemoProcesses {
             }
             return process
         }
-    }
-}
-
-/// What a killed demonstration leaves: its programs and its folder.
-///
-/// Each demonstration has a locked file in its folder. The system releases the lock when the process ends, in any way.
-enum DemoLeftovers {
-    /// The prefix of the folders' names.
-    static let prefix = "nfc-demo"
-    private static let lockName = "lock"
-
-    /// Locks a folder for this process, which must end its demonstration.
-    /// Returns the lock's descriptor, which the caller closes.
-    static func lock(_ folder: PrivateFolder) throws(StorageError) -> Int32 {
-        let file = try folder.makeFile(lockName)
-        // No other process knows the folder yet.
-        _ = flock(file, LOCK_EX | LOCK_NB)
-        return file
-    }
-
-    /// Makes sure that ``remove(_:within:)`` runs when this process is killed.
-    static func lifeline(of folder: PrivateFolder) -> Lifeline? {
-        guard let program = ProgramPath.own else { return nil }
-        return Lifeline(script: #"exec "$0" demo --take-away "$1""#, words: [program, folder.path])
-    }
-
-    /// Removes what earlier demonstrations have left in the folder for temporary files.
-    /// Returns the folders that were removed.
-    static func removeAll() -> [String] {
-        let parent = PrivateFolder.parentOfRandom
-        return (FolderNames.read(parent) { $0.hasPrefix(prefix + ".") } ?? []).compactMap { name in
-            let path = "\(parent)/\(name)"
-            return remove(path, within: 0) ? path : nil
-        }
-    }
-
-    /// Ends the programs of a demonstration whose process is gone, and removes its folder.
-    /// Returns false when the folder is not a demonstration's, or its demonstration still runs.
-    @discardableResult
-    static func remove(_ path: String, within limit: Int) -> Bool {
-        guard (path as NSString).lastPathComponent.hasPrefix(prefix + "."),
-            let folder = try? PrivateFolder(path, creates: false),
-            let file = try? folder.open(lockName, O_RDWR)
-        else {
-            return false
-        }
-        defer { close(file) }
-        for step in 0...limit {
-            if flock(file, LOCK_EX | LOCK_NB) == 0 {
-                DemoProcesses.endAll(of: path)
-                return (try? FileManager.default.removeItem(atPath: path)) != nil
-            }
-            if step < limit { usleep(DemoProcesses.pause) }
-        }
-        return false
     }
 }

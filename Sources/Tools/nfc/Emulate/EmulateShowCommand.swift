@@ -96,9 +96,8 @@ struct EmulateShowCommand: AsyncParsableCommand {
             throw ValidationError("Give the tag: --image FILE. To make a blank one: nfc tag create")
         }
         if OutputTarget.isStandardOutput(out) {
-            throw ValidationError(
-                "Standard output shows the events, so it can't take the image. Name a file with --out."
-            )
+            let message = "Standard output shows the events, so it can't take the image. Name a file with --out."
+            throw ValidationError(message)
         }
         if image == "-", commands {
             throw ValidationError(

@@ -17,7 +17,7 @@ struct AssociationFileOptions: ParsableArguments {
     }
 
     /// Why there is no usable association file.
-    struct Problem {
+    struct Problem: Error {
         var name: String
         var message: String
         var findings: [LinkFinding] = []
@@ -31,19 +31,30 @@ struct AssociationFileOptions: ParsableArguments {
             self.init(name, "\(finding.id): \(finding.message)")
             findings = [finding]
         }
-
-        var failure: CommandFailure { CommandFailure(name, message) }
     }
 
     struct Loaded {
-        var bytes: [UInt8] = []
         var source: Source
+        var bytes: [UInt8] = []
         /// The domain of the file; nil when it is not known.
         var domain: String?
-        /// Why there is no file; nil when there is one.
-        var problem: Problem?
         /// Findings about the file's place, from the site's last answer.
         var findings: [LinkFinding] = []
+        var file: Result<AssociationFile, Problem>
+
+        init(_ source: Source, _ bytes: [UInt8], of domain: String? = nil) {
+            self.source = source
+            self.bytes = bytes
+            self.domain = domain
+            file = Result { () throws(AssociationFileError) in try AssociationFile(parsing: Data(bytes)) }
+                .mapError { Problem("bad-file", $0.finding) }
+        }
+
+        init(_ source: Source, _ problem: Problem, of domain: String? = nil) {
+            self.source = source
+            self.domain = domain
+            file = .failure(problem)
+        }
 
         /// A note for people about the file's source; nil for a file that they named.
         var note: String? {
@@ -53,15 +64,6 @@ struct AssociationFileOptions: ParsableArguments {
             case .local: "Developer mode: a local file replaces the file of \(domain ?? "the site")."
             }
         }
-
-        func parse() -> Result<AssociationFile, Problem> {
-            if let problem { return .failure(problem) }
-            do throws(AssociationFileError) {
-                return .success(try AssociationFile(parsing: Data(bytes)))
-            } catch {
-                return .failure(Problem("bad-file", error.finding))
-            }
-        }
     }
 
     func load() throws -> Loaded {
@@ -69,23 +71,15 @@ struct AssociationFileOptions: ParsableArguments {
         let limit = AssociationFile.maximumSize
         let source: Source = file == "-" ? .standardInput : .file
         do throws(StorageError) {
-            return Loaded(bytes: try InputFile.named(file, limit: limit).readToEnd(), source: source)
+            return Loaded(source, try InputFile.named(file, limit: limit).readToEnd())
         } catch  where error.code == .tooLarge {
             let error = AssociationFileError(.tooLarge, "The file has more than \(limit) bytes, the maximum.")
-            return Loaded(source: source, problem: Problem("bad-file", error.finding))
+            return Loaded(source, Problem("bad-file", error.finding))
         } catch {
             throw CommandFailure(
                 "unreadable-file",
                 "\(error.reason) Name an association file, a domain of nfc links list, or - for standard input."
             )
-        }
-    }
-
-    func parse() throws -> (file: AssociationFile, from: Loaded) {
-        let loaded = try load()
-        switch loaded.parse() {
-        case .success(let file): return (file, loaded)
-        case .failure(let problem): throw problem.failure
         }
     }
 
@@ -96,23 +90,21 @@ struct AssociationFileOptions: ParsableArguments {
         guard let known = try user.cache().association(of: domain) else {
             guard user.apps().apps.contains(where: { $0.linkedDomains.contains(domain) }) else { return nil }
             let text = "The file of \(domain) was not fetched yet. To get it: nfc links fetch \(domain)"
-            return Loaded(source: .site, domain: domain, problem: Problem("no-file", text))
+            return Loaded(.site, Problem("no-file", text), of: domain)
         }
-        var loaded = Loaded(source: known.isLocal ? .local : .site, domain: domain)
-        if let parts = known.failureParts, let finding = LinkFinding.ofAnswer(parts.code, reason: parts.reason) {
-            loaded.findings = [finding]
-        }
+        let source: Source = known.isLocal ? .local : .site
+        let finding = known.failureParts.flatMap { LinkFinding.ofAnswer($0.code, reason: $0.reason) }
+        var loaded: Loaded
         if let bytes = known.file {
-            loaded.bytes = bytes
-        } else if let finding = loaded.findings.first {
-            loaded.problem = Problem("no-file", finding)
+            loaded = Loaded(source, bytes, of: domain)
+        } else if let finding {
+            loaded = Loaded(source, Problem("no-file", finding), of: domain)
         } else {
             let step = "To try again now: nfc links fetch \(domain) --force"
             let why = known.failure ?? "The site has none."
-            loaded.problem = Problem("no-file", "There is no file of \(domain): \(why) \(step)")
+            loaded = Loaded(source, Problem("no-file", "There is no file of \(domain): \(why) \(step)"), of: domain)
         }
+        loaded.findings = finding.map { [$0] } ?? []
         return loaded
     }
 }
-
-extension AssociationFileOptions.Problem: Error {}

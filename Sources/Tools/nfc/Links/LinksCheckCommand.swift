@@ -57,7 +57,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
     func run() async throws {
         let (link, places) = (try link, try places)
         let loaded = try file.load()
-        switch loaded.parse() {
+        switch loaded.file {
         case .success(let file):
             let findings = places + loaded.findings + file.check() + check(file, link)
             let isFine = findings.allSatisfy { $0.severity == .information }
@@ -66,7 +66,7 @@ struct LinksCheckCommand: AsyncParsableCommand {
             printResult(json: json, object(file, loaded, findings, problem), lines(file, loaded, findings))
             guard isFine else { throw ExitCode(1) }
         case .failure(let problem):
-            guard json else { throw problem.failure }
+            guard json else { throw problem }
             object(nil, loaded, places + problem.findings, problem).print()
             throw ExitCode(1)
         }
@@ -88,9 +88,8 @@ struct LinksCheckCommand: AsyncParsableCommand {
                 return LinkFinding.ofName(file.file) + (try servedAt.map(LinkFinding.ofPlace) ?? [])
             } catch {
                 let place = "https://example.org/.well-known/apple-app-site-association"
-                throw ValidationError(
-                    "--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place)."
-                )
+                let message = "--served-at: '\(servedAt ?? "")' is not a site's URL. Give one such as \(place)."
+                throw ValidationError(message)
             }
         }
     }
@@ -186,9 +185,9 @@ struct LinksExplainCommand: AsyncParsableCommand {
     }
 
     private func answer() throws -> Answer {
-        let (file, loaded) = try self.file.parse()
+        let loaded = try file.load()
+        let matcher = LinkMatcher(try loaded.file.get())
         let link = try WebLink(url)
-        let matcher = LinkMatcher(file)
         var explanation = matcher.explain(link.url, installed: apps.isEmpty ? nil : Set(apps))
         var why = link.obstacle
         if why == nil, let domain = loaded.domain, link.url.host != domain, !link.url.host.hasSuffix(".\(domain)") {

@@ -133,8 +133,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
 
     /// All domains that apps list, and those of them that the command asks.
     private func choose(_ user: UserEnvironment) throws -> (all: [String], asked: [String]) {
-        var all: [String] = []
-        for domain in user.apps().apps.flatMap(\.linkedDomains) where !all.contains(domain) { all.append(domain) }
+        let all = user.apps().domains
         var asked: [String] = []
         for domain in domains {
             guard let name = HostName.ascii(domain), all.contains(name) else {
@@ -179,7 +178,8 @@ struct LinksAddCommand: AsyncParsableCommand {
         let name = try asciiDomain(domain)
         var options = AssociationFileOptions()
         options.file = file
-        let (_, loaded) = try options.parse()
+        let loaded = try options.load()
+        _ = try loaded.file.get()
         let user = UserEnvironment()
         try LocalAssociations(making: user.folders).add(loaded.bytes, for: name)
         let apps = user.apps().apps.filter { $0.linkedDomains.contains(name) }.map(\.id)

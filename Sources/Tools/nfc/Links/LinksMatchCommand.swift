@@ -32,12 +32,12 @@ struct LinksMatchCommand: ParsableCommand {
         var sawError = false
         // Lines with the same file usually follow each other, so the last matcher is kept.
         var last: (text: String, matcher: Result<LinkMatcher, AssociationFileError>)?
-        do throws(InputError) {
+        do throws(CommandFailure) {
             while !StandardOutput.isBroken, let block = try lines.nextBlock() {
                 for line in block {
                     number += 1
                     guard !line.isEmpty else { continue }
-                    do throws(InputError) {
+                    do throws(CommandFailure) {
                         let question = try LinkQuestion(line)
                         let matcher = last?.text == question.aasa ? last?.matcher : nil
                         let found = matcher ?? Self.matcher(question.aasa)
@@ -89,16 +89,16 @@ private struct LinkQuestion: Decodable {
     var url: String
     var installed: Set<String>
 
-    init(_ line: ArraySlice<UInt8>) throws(InputError) {
+    init(_ line: ArraySlice<UInt8>) throws(CommandFailure) {
         do {
             self = try JSONDecoder().decode(LinkQuestion.self, from: Data(line))
         } catch DecodingError.keyNotFound(let key, _) {
-            throw InputError(name: "bad-line", offset: 0, message: "'\(key.stringValue)' is missing.")
+            throw CommandFailure("bad-line", "'\(key.stringValue)' is missing.", offset: 0)
         } catch DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context) {
             let key = context.codingPath.first?.stringValue ?? "the line"
-            throw InputError(name: "bad-line", offset: 0, message: "'\(key)' has the wrong type.")
+            throw CommandFailure("bad-line", "'\(key)' has the wrong type.", offset: 0)
         } catch {
-            throw InputError(name: "bad-json", offset: 0, message: "The line is not a JSON object.")
+            throw CommandFailure("bad-json", "The line is not a JSON object.", offset: 0)
         }
     }
 

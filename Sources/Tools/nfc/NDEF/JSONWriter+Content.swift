@@ -15,16 +15,6 @@ extension JSONWriter {
         endObject()
     }
 
-    /// `{"ok":false,"error":"…","offset":…,"message":"…"}`.
-    mutating func failure(_ name: String, offset: Int, message: String) {
-        beginObject()
-        member("ok", false)
-        member("error", name)
-        member("offset", offset)
-        member("message", message)
-        endObject()
-    }
-
     /// A record: its framing and its decoded content.
     mutating func record(_ record: NDEFRecord) {
         beginObject()

@@ -39,7 +39,7 @@ struct NDEFDecodeCommand: ParsableCommand {
         let options = Leniency.options(lenient)
         var sink: any DecodeSink =
             if quiet { DecodeCounter(options: options) } else { DecodePrinter(json: json, options: options) }
-        do throws(InputError) {
+        do throws(CommandFailure) {
             if binary {
                 sink.take(.success(try StandardInput.all()))
                 sink.endBlock()
@@ -63,7 +63,7 @@ private protocol DecodeSink {
     var sawError: Bool { get }
 
     /// Receives the next message, or the error in its hex.
-    mutating func take(_ message: Result<[UInt8], InputError>)
+    mutating func take(_ message: Result<[UInt8], CommandFailure>)
 
     /// Prints the results so far, because no more input has arrived yet.
     mutating func endBlock()
@@ -92,26 +92,21 @@ enum Leniency: String, ExpressibleByArgument, CaseIterable {
 
 /// Prints each message: a JSON object, or a line for the message and a paragraph for each record.
 private struct DecodePrinter: DecodeSink {
-    private let json: Bool
-    private let options: NDEFDecodingOptions
-    private var output = StandardOutput()
-    private var writer = JSONWriter()
-    private var count = 0
-    private(set) var sawError = false
+    let json: Bool
+    let options: NDEFDecodingOptions
+    var output = StandardOutput()
+    var writer = JSONWriter()
+    var count = 0
+    var sawError = false
 
-    init(json: Bool, options: NDEFDecodingOptions) {
-        self.json = json
-        self.options = options
-    }
-
-    mutating func take(_ message: Result<[UInt8], InputError>) {
+    mutating func take(_ message: Result<[UInt8], CommandFailure>) {
         count += 1
         switch message {
         case .success(let bytes):
             do {
                 print(try NDEFMessage(decoding: bytes, options: options), byteCount: bytes.count)
             } catch {
-                refuse(InputError(name: error.code.description, offset: error.offset, message: error.reason))
+                refuse(CommandFailure(error))
             }
         case .failure(let error): refuse(error)
         }
@@ -128,10 +123,10 @@ private struct DecodePrinter: DecodeSink {
         }
     }
 
-    private mutating func refuse(_ error: InputError) {
+    private mutating func refuse(_ error: CommandFailure) {
         sawError = true
         if json {
-            writer.failure(error.name, offset: error.offset, message: error.message)
+            error.object.write(to: &writer)
         } else {
             output.appendLine("Message \(count): not readable (\(error.name)). \(error.message)")
         }
@@ -147,19 +142,17 @@ private struct DecodePrinter: DecodeSink {
 
 /// Decodes messages and their payloads, and counts them. The time covers decoding alone, not input and hex.
 private struct DecodeCounter: DecodeSink {
-    private let options: NDEFDecodingOptions
-    private var waiting: [[UInt8]] = []
-    private var messages = 0
-    private var records = 0
-    private var errors = 0
-    private var byteCount = 0
-    private var time = Duration.zero
-
-    init(options: NDEFDecodingOptions) { self.options = options }
+    let options: NDEFDecodingOptions
+    var waiting: [[UInt8]] = []
+    var messages = 0
+    var records = 0
+    var errors = 0
+    var byteCount = 0
+    var time = Duration.zero
 
     var sawError: Bool { errors > 0 }
 
-    mutating func take(_ message: Result<[UInt8], InputError>) {
+    mutating func take(_ message: Result<[UInt8], CommandFailure>) {
         switch message {
         case .success(let bytes): waiting.append(bytes)
         case .failure:

@@ -46,7 +46,7 @@ struct NDEFEncodeCommand: ParsableCommand {
         var printer = JSONWriter()
         var number = 0
         var sawError = false
-        func print(_ line: Result<[UInt8], InputError>) {
+        func print(_ line: Result<[UInt8], CommandFailure>) {
             number += 1
             switch line {
             case .success(let bytes) where json:
@@ -55,9 +55,9 @@ struct NDEFEncodeCommand: ParsableCommand {
             case .failure(let error):
                 sawError = true
                 if json {
-                    printer.failure(error.name, offset: error.offset, message: error.message)
+                    error.object.write(to: &printer)
                 } else {
-                    StandardError.writeLine("Line \(number): \(error.message) (\(error.name))")
+                    error.print(json: false, line: number)
                 }
             }
             printer.newLine()
@@ -66,9 +66,9 @@ struct NDEFEncodeCommand: ParsableCommand {
             swap(&output.buffer, &printer.text)
             output.flush()
         }
-        do throws(InputError) {
+        do throws(CommandFailure) {
             while !StandardOutput.isBroken, let block = try lines.nextBlock() {
-                for line in block { print(Result { () throws(InputError) in try encode(line) }) }
+                for line in block { print(Result { () throws(CommandFailure) in try encode(line) }) }
                 flush()
             }
         } catch {
@@ -78,95 +78,19 @@ struct NDEFEncodeCommand: ParsableCommand {
         guard !sawError else { throw ExitCode(1) }
     }
 
-    private func encode(_ line: ArraySlice<UInt8>) throws(InputError) -> [UInt8] {
-        let value: JSONNode.Content
+    private func encode(_ line: ArraySlice<UInt8>) throws(CommandFailure) -> [UInt8] {
+        let value: JSONNode
         do {
-            value = try JSONReader.read(Array(line), maximumDepth: 64).content
+            value = try JSONReader.read(Array(line), maximumDepth: 64)
         } catch {
             let message = "The line is not valid JSON at character \(error.offset + 1)."
-            throw InputError(name: "bad-json", offset: error.offset, message: message)
+            throw CommandFailure("bad-json", message, offset: error.offset)
         }
-        let message = try MessageBuilder.message(value)
+        let message = try RecordBuilder.message(value)
         do {
             return try message.encoded(chunkSize: chunkSize)
         } catch {
-            throw InputError(name: error.code.description, offset: error.record, message: error.reason)
-        }
-    }
-}
-
-/// Makes messages from JSON that people and programs write.
-enum MessageBuilder {
-    /// A message from an object with `records`, or from one record alone.
-    static func message(_ value: JSONNode.Content) throws(InputError) -> NDEFMessage {
-        let top = try JSONMembers(value, record: 0)
-        guard case .array(let values) = top.members["records"] else {
-            if top.has("records") { throw top.error("records", "must be an array") }
-            return NDEFMessage([try record(top)])
-        }
-        var records: [NDEFRecord] = []
-        for (index, value) in values.enumerated() {
-            records.append(try record(try JSONMembers(value.content, record: index)))
-        }
-        return NDEFMessage(records)
-    }
-
-    /// A record from its bytes if present, otherwise from its decoded content.
-    private static func record(_ members: JSONMembers) throws(InputError) -> NDEFRecord {
-        if members.has("tnf") {
-            try members.check(["tnf", "type_hex", "id_hex", "payload_hex", "decoded"])
-            guard let format = TypeNameFormat(rawValue: try members.number("tnf", UInt8.self)) else {
-                throw members.error("tnf", "must be 0 to 7")
-            }
-            return NDEFRecord(
-                format,
-                type: try members.hex("type_hex"),
-                identifier: try members.hex("id_hex"),
-                payload: try members.hex("payload_hex")
-            )
-        }
-        let identifier = try members.hex("id_hex")
-        guard members.has("decoded") else {
-            guard members.has("kind") else { throw members.error("kind", "is missing, and so is 'tnf'") }
-            return try record(members, identifier: identifier, beside: ["id_hex"])
-        }
-        guard case .object(let decoded) = members.members["decoded"] else {
-            throw members.error("decoded", "must be an object")
-        }
-        try members.check(["decoded", "id_hex", "payload_hex"])
-        let inner = try JSONMembers(.object(decoded), record: members.record)
-        return try record(inner, identifier: identifier, payload: try members.hex("payload_hex"))
-    }
-
-    private static func record(
-        _ members: JSONMembers,
-        identifier: [UInt8],
-        payload: [UInt8] = [],
-        beside others: [String] = []
-    ) throws(InputError) -> NDEFRecord {
-        if members.has("error") { throw members.error("error", "means that the payload is damaged; give its bytes") }
-        let name = try members.string("kind")
-        guard let kind = RecordKind(rawValue: name) else {
-            let kinds = RecordKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw members.error("kind", "must be one of \(kinds)")
-        }
-        try members.check(["kind"] + others + kind.members)
-        guard payload.isEmpty || kind.members.contains("payload_hex") else {
-            throw members.error("payload_hex", "can't be beside the kind \(name), whose content is encoded")
-        }
-        let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
-        do {
-            return try RecordBuilder(members: members, payload: payload, identifier: identifier).record(kind)
-        } catch let error as NDEFError {
-            throw InputError(
-                name: error.code.description,
-                offset: members.record,
-                message: "Record \(members.record): \(error.reason)"
-            )
-        } catch let error as InputError {
-            throw error
-        } catch {
-            throw members.error("kind", "can't be made")
+            throw CommandFailure(error.code.description, error.reason, offset: error.record)
         }
     }
 }

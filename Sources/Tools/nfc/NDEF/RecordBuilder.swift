@@ -2,70 +2,117 @@
 import NDEF
 import TextSafety
 
+/// Makes records from JSON that people and programs write.
 struct RecordBuilder {
-    let members: JSONMembers
+    private let members: JSONMembers
     /// The payload of kinds whose `decoded` object does not contain it, such as media.
-    let payload: [UInt8]
-    let identifier: [UInt8]
+    private let payload: [UInt8]
+    private let identifier: [UInt8]
 
-    func record(_ kind: RecordKind) throws -> NDEFRecord {
+    /// A message from an object with `records`, or from one record alone.
+    static func message(_ value: JSONNode) throws(CommandFailure) -> NDEFMessage {
+        let top = try JSONMembers(record: value, 0)
+        guard let list = top["records"] else { return NDEFMessage([try record(top)]) }
+        guard let values = list.array else { throw top.error("records", "must be an array") }
+        var records: [NDEFRecord] = []
+        for (index, value) in values.enumerated() { records.append(try record(try JSONMembers(record: value, index))) }
+        return NDEFMessage(records)
+    }
+
+    /// A record from its bytes if present, otherwise from its decoded content.
+    private static func record(_ members: JSONMembers) throws(CommandFailure) -> NDEFRecord {
+        let identifier = try members.hex("id_hex")
+        if members.has("tnf") {
+            try members.check(["tnf", "type_hex", "id_hex", "payload_hex", "decoded"])
+            guard let format = TypeNameFormat(rawValue: try members.number("tnf", UInt8.self)) else {
+                throw members.error("tnf", "must be 0 to 7")
+            }
+            let (type, payload) = (try members.hex("type_hex"), try members.hex("payload_hex"))
+            return NDEFRecord(format, type: type, identifier: identifier, payload: payload)
+        }
+        guard let decoded = members["decoded"] else {
+            guard members.has("kind") else { throw members.error("kind", "is missing, and so is 'tnf'") }
+            return try record(members, identifier: identifier, beside: ["id_hex"])
+        }
+        guard let inner = JSONMembers(decoded, record: members.record) else {
+            throw members.error("decoded", "must be an object")
+        }
+        try members.check(["decoded", "id_hex", "payload_hex"])
+        return try record(inner, identifier: identifier, payload: try members.hex("payload_hex"))
+    }
+
+    private static func record(
+        _ members: JSONMembers,
+        identifier: [UInt8],
+        payload: [UInt8] = [],
+        beside others: [String] = []
+    ) throws(CommandFailure) -> NDEFRecord {
+        if members.has("error") { throw members.error("error", "means that the payload is damaged; give its bytes") }
+        let name = try members.string("kind")
+        guard let kind = RecordKind(rawValue: name) else {
+            let kinds = RecordKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw members.error("kind", "must be one of \(kinds)")
+        }
+        try members.check(["kind"] + others + kind.members)
+        guard payload.isEmpty || kind.members.contains("payload_hex") else {
+            throw members.error("payload_hex", "can't be beside the kind \(name), whose content is encoded")
+        }
+        let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
+        do {
+            return try RecordBuilder(members: members, payload: payload, identifier: identifier).record(kind)
+        } catch let error as NDEFError {
+            let message = "Record \(members.record): \(error.reason)"
+            throw CommandFailure(error.code.description, message, offset: members.record)
+        } catch {
+            throw error as? CommandFailure ?? members.error("kind", "can't be made")
+        }
+    }
+
+    private func record(_ kind: RecordKind) throws -> NDEFRecord {
+        let content: any TypedRecord
         switch kind {
-        case .empty:
-            return NDEFRecord(.empty)
-        case .uri:
-            return try uri().makeRecord(identifier: identifier)
-        case .text:
-            return try text().makeRecord(identifier: identifier)
-        case .smartPoster:
-            return try smartPoster().makeRecord(identifier: identifier)
-        case .media:
-            return .media(type: try members.string("type"), payload: payload, identifier: identifier)
-        case .external:
-            return .external(type: try members.string("type"), payload: payload, identifier: identifier)
-        case .absoluteURI:
-            return .absoluteURI(try members.string("uri"), payload: payload, identifier: identifier)
+        case .empty: return NDEFRecord(.empty)
+        // `prefix` is ignored: the longest one that fits is written.
+        case .uri: content = URIRecord(try members.string("uri"))
+        case .text: content = try text()
+        case .smartPoster: content = try smartPoster()
+        case .media: return .media(type: try members.string("type"), payload: payload, identifier: identifier)
+        case .external: return .external(type: try members.string("type"), payload: payload, identifier: identifier)
+        case .absoluteURI: return .absoluteURI(try members.string("uri"), payload: payload, identifier: identifier)
         case .androidApplication:
             return .androidApplication(package: try members.string("package"), identifier: identifier)
-        case .handoverSelect: return try handover(.select).makeRecord(identifier: identifier)
-        case .handoverRequest: return try handover(.request).makeRecord(identifier: identifier)
-        case .handoverMediation: return try handover(.mediation).makeRecord(identifier: identifier)
-        case .handoverInitiate: return try handover(.initiate).makeRecord(identifier: identifier)
+        case .handoverSelect: content = try handover(.select)
+        case .handoverRequest: content = try handover(.request)
+        case .handoverMediation: content = try handover(.mediation)
+        case .handoverInitiate: content = try handover(.initiate)
         case .handoverCarrier:
-            let carrier = HandoverCarrierRecord(
+            content = HandoverCarrierRecord(
                 carrierTypeFormat: try members.optionalNumber("ctf", UInt8.self) ?? 2,
                 carrierType: try members.string("carrier_type"),
                 data: try members.hex("data_hex")
             )
-            return try carrier.makeRecord(identifier: identifier)
         case .bluetoothEasyPairing:
-            let record = BluetoothEasyPairingRecord(
-                address: try members.bytes(try members.string("address"), "address"),
-                structures: try structures("eir")
+            let address = try members.bytes(Array(members.string("address").utf8), "address")
+            content = BluetoothEasyPairingRecord(
+                address: address,
+                structures: try typedValues("eir", AdvertisingData.init(type:value:))
             )
-            return try record.makeRecord(identifier: identifier)
         case .bluetoothLowEnergy:
-            return try BluetoothLowEnergyRecord(structures: try structures("ad")).makeRecord(identifier: identifier)
-        case .wifi:
-            return try wifi().makeRecord(identifier: identifier)
-        case .signature:
-            return try signature().makeRecord(identifier: identifier)
+            content = BluetoothLowEnergyRecord(structures: try typedValues("ad", AdvertisingData.init(type:value:)))
+        case .wifi: content = try wifi()
+        case .signature: content = try signature()
         case .deviceInformation:
-            let elements = try members.objects("elements", of: ["type", "value_hex"]).map {
-                DeviceInformationRecord.Element(type: try $0.number("type", UInt8.self), value: try $0.hex("value_hex"))
-            }
-            return try DeviceInformationRecord(elements: elements).makeRecord(identifier: identifier)
+            let elements = try typedValues("elements", DeviceInformationRecord.Element.init(type:value:))
+            content = DeviceInformationRecord(elements: elements)
         case .wellKnown:
-            let type = try members.bytes(try members.string("type_hex"), "type_hex")
+            let type = try members.bytes(Array(members.string("type_hex").utf8), "type_hex")
             return NDEFRecord(.wellKnown, type: type, identifier: identifier, payload: payload)
-        case .unknown:
-            return NDEFRecord(.unknown, identifier: identifier, payload: payload)
+        case .unknown: return NDEFRecord(.unknown, identifier: identifier, payload: payload)
         }
+        return try content.makeRecord(identifier: identifier)
     }
 
-    /// A URI. `prefix` is ignored: the longest one that fits is written.
-    private func uri() throws(InputError) -> URIRecord { URIRecord(try members.string("uri")) }
-
-    private func text() throws(InputError) -> TextRecord {
+    private func text() throws(CommandFailure) -> TextRecord {
         let encoding: TextRecord.Encoding
         switch try members.optionalString("encoding") ?? "UTF-8" {
         case "UTF-8": encoding = .utf8
@@ -79,59 +126,62 @@ struct RecordBuilder {
         return TextRecord(try members.string("text"), language: language, encoding: encoding)
     }
 
-    private func structures(_ key: String) throws -> [AdvertisingData] {
-        try members.objects(key, of: ["type", "value_hex"]).map {
-            AdvertisingData(type: try $0.number("type", UInt8.self), value: try $0.hex("value_hex"))
+    /// Values that each have a type.
+    private func typedValues<Value>(
+        _ key: String,
+        _ make: (UInt8, [UInt8]) -> Value
+    ) throws(CommandFailure) -> [Value] {
+        var values: [Value] = []
+        for object in try members.objects(key, of: ["type", "value_hex"]) {
+            values.append(make(try object.number("type", UInt8.self), try object.hex("value_hex")))
         }
+        return values
     }
-}
 
-extension RecordBuilder {
-    func smartPoster() throws(InputError) -> SmartPosterRecord {
+    private func version(_ text: String, example: String) throws(CommandFailure) -> (major: UInt8, minor: UInt8) {
+        let numbers = text.split(separator: ".").map { UInt8($0) }
+        guard numbers.count == 2, let major = numbers[0], let minor = numbers[1], major < 16, minor < 16 else {
+            throw members.error("version", "must be two numbers of 0 to 15, as in \(example)")
+        }
+        return (major, minor)
+    }
+
+    private func smartPoster() throws(CommandFailure) -> SmartPosterRecord {
         var poster = SmartPosterRecord(uri: URIRecord(try members.string("uri")))
-        switch members.members["titles"] {
-        case nil, .null: break
-        case .object(let titles):
-            let last = Dictionary(titles.map { ($0.key, $0.value) }) { _, last in last }
-            for (language, title) in last.sorted(by: { $0.key < $1.key }) {
-                guard let text = title.string else { throw members.error("titles", "must have strings") }
-                guard LanguageCode.isValid(language) else {
-                    throw members.error("titles", "must have keys that are each \(LanguageCode.requirement)")
-                }
-                poster.titles.append(TextRecord(text, language: language))
+        let titles = try members.optional("titles", "must be an object of texts by language", JSONMembers.object) ?? [:]
+        for (language, title) in titles.sorted(by: { $0.key < $1.key }) {
+            guard let text = title.string else { throw members.error("titles", "must have strings") }
+            guard LanguageCode.isValid(language) else {
+                throw members.error("titles", "must have keys that are each \(LanguageCode.requirement)")
             }
-        default: throw members.error("titles", "must be an object of texts by language")
+            poster.titles.append(TextRecord(text, language: language))
         }
         poster.action = try action()
         poster.size = try members.optionalNumber("size", UInt32.self)
         poster.type = try members.optionalString("type")
         for icon in try members.array("icons") {
-            guard case .object = icon else {
+            guard let icon = JSONMembers(icon, record: members.record) else {
                 throw members.error("icons", "must be objects with 'type' and 'data_hex' to be encoded")
             }
-            let icon = try JSONMembers(icon, record: members.record)
             try icon.check(["type", "data_hex"])
             poster.icons.append(.init(type: try icon.string("type"), data: try icon.hex("data_hex")))
         }
         return poster
     }
 
-    private func action() throws(InputError) -> SmartPosterRecord.Action? {
-        switch members.members["action"] {
-        case nil, .null: return nil
-        case .string(Array("do".utf8)): return .perform
-        case .string(Array("save".utf8)): return .save
-        case .string(Array("edit".utf8)): return .edit
-        case .number: return .reserved(try members.number("action", UInt8.self))
+    private func action() throws(CommandFailure) -> SmartPosterRecord.Action? {
+        guard let action = members["action"] else { return nil }
+        if case .number = action.content { return .reserved(try members.number("action", UInt8.self)) }
+        switch action.string {
+        case "do": return .perform
+        case "save": return .save
+        case "edit": return .edit
         default: throw members.error("action", "must be do, save, edit or a number")
         }
     }
 
-    func handover(_ role: HandoverRecord.Role) throws(InputError) -> HandoverRecord {
-        let numbers = try members.string("version").split(separator: ".").map { UInt8($0) }
-        guard numbers.count == 2, let major = numbers[0], let minor = numbers[1], major < 16, minor < 16 else {
-            throw members.error("version", "must be two numbers of 0 to 15, as in 1.5")
-        }
+    private func handover(_ role: HandoverRecord.Role) throws(CommandFailure) -> HandoverRecord {
+        let (major, minor) = try version(members.string("version"), example: "1.5")
         var record = HandoverRecord(role, version: .init(major, minor), carriers: [])
         for carrier in try members.objects("carriers", of: ["power", "ref", "aux"]) {
             let name = try carrier.optionalString("power") ?? "active"
@@ -153,7 +203,7 @@ extension RecordBuilder {
         return record
     }
 
-    func wifi() throws -> WiFiRecord {
+    private func wifi() throws -> WiFiRecord {
         if members.has("attributes") {
             let attributes = try members.objects("attributes", of: ["id", "value_hex"]).map { attribute in
                 guard let id = UInt16(try attribute.string("id"), radix: 16) else {
@@ -184,14 +234,11 @@ extension RecordBuilder {
         )
     }
 
-    func signature() throws(InputError) -> SignatureRecord {
-        let numbers = (try members.optionalString("version") ?? "2.0").split(separator: ".").map { UInt8($0) }
-        guard numbers.count == 2, let major = numbers[0], let minor = numbers[1], major < 16, minor < 16 else {
-            throw members.error("version", "must be two numbers of 0 to 15, as in 2.0")
-        }
+    private func signature() throws(CommandFailure) -> SignatureRecord {
+        let (major, minor) = try version(members.optionalString("version") ?? "2.0", example: "2.0")
         var certificates: [[UInt8]] = []
         for certificate in try members.strings("certs_hex") {
-            certificates.append(try members.bytes(certificate, "certs_hex"))
+            certificates.append(try members.bytes(Array(certificate.utf8), "certs_hex"))
         }
         return SignatureRecord(
             version: major << 4 | minor,
@@ -237,112 +284,118 @@ extension RecordKind {
 }
 
 /// The members of a JSON object, read by key and type. If a key occurs twice, the last value counts. Errors name the record
-/// and the key.
+/// and the key. A member that is null counts as missing.
 struct JSONMembers {
-    let members: [String: JSONNode.Content]
+    private let members: [String: JSONNode]
     /// The index of the record that contains the object.
     let record: Int
 
-    init(_ value: JSONNode.Content, record: Int) throws(InputError) {
-        guard case .object(let members) = value else {
-            throw InputError(name: "bad-record", offset: record, message: "Record \(record) is not an object.")
-        }
-        self.members = Dictionary(members.map { ($0.key, $0.value.content) }) { _, last in last }
+    /// Nil when the value is not an object.
+    init?(_ value: JSONNode, record: Int) {
+        guard let members = Self.object(value) else { return nil }
+        self.members = members
         self.record = record
     }
 
-    /// Whether the object has the member, and it isn't null.
-    func has(_ key: String) -> Bool {
-        switch members[key] {
-        case nil, .null: false
-        default: true
+    init(record value: JSONNode, _ index: Int) throws(CommandFailure) {
+        guard let members = JSONMembers(value, record: index) else {
+            throw CommandFailure("bad-record", "Record \(index) is not an object.", offset: index)
         }
+        self = members
     }
 
-    func error(_ key: String, _ what: String) -> InputError {
-        InputError(name: "bad-record", offset: record, message: "In record \(record), '\(key)' \(what).")
+    static func object(_ value: JSONNode) -> [String: JSONNode]? {
+        guard case .object(let members) = value.content else { return nil }
+        return Dictionary(members.map { ($0.key, $0.value) }) { _, last in last }
     }
 
-    func string(_ key: String) throws(InputError) -> String {
+    subscript(key: String) -> JSONNode? {
+        members[key].flatMap { if case .null = $0.content { nil } else { $0 } }
+    }
+
+    func has(_ key: String) -> Bool { self[key] != nil }
+
+    func error(_ key: String, _ what: String) -> CommandFailure {
+        CommandFailure("bad-record", "In record \(record), '\(key)' \(what).", offset: record)
+    }
+
+    /// A value that `read` takes; nil when the member is missing.
+    func optional<Value>(
+        _ key: String,
+        _ what: String,
+        _ read: (JSONNode) -> Value?
+    ) throws(CommandFailure) -> Value? {
+        guard let node = self[key] else { return nil }
+        guard let value = read(node) else { throw error(key, what) }
+        return value
+    }
+
+    func string(_ key: String) throws(CommandFailure) -> String {
         guard let text = try optionalString(key) else { throw error(key, "is missing") }
         return text
     }
 
-    func optionalString(_ key: String) throws(InputError) -> String? {
-        switch members[key] {
-        case nil, .null: return nil
-        case .string(let utf8): return String(decoding: utf8, as: UTF8.self)
-        default: throw error(key, "must be a string")
-        }
+    func optionalString(_ key: String) throws(CommandFailure) -> String? {
+        try optional(key, "must be a string", \.string)
     }
 
-    func number<Number: FixedWidthInteger>(_ key: String, _ type: Number.Type) throws(InputError) -> Number {
+    func number<Number: FixedWidthInteger>(_ key: String, _ type: Number.Type) throws(CommandFailure) -> Number {
         guard let number = try optionalNumber(key, type) else { throw error(key, "is missing") }
         return number
     }
 
-    func optionalNumber<Number: FixedWidthInteger>(_ key: String, _ type: Number.Type) throws(InputError) -> Number? {
-        switch members[key] {
-        case nil, .null: return nil
-        case .number(let text):
-            // 2.0 and 1e2 are whole numbers too.
-            guard let number = Double(text).flatMap(Number.init(exactly:)) else {
-                throw error(key, "must be a whole number of \(Number.min) to \(Number.max)")
-            }
-            return number
-        default: throw error(key, "must be a number")
+    func optionalNumber<Number: FixedWidthInteger>(
+        _ key: String,
+        _ type: Number.Type
+    ) throws(CommandFailure) -> Number? {
+        let text = try optional(key, "must be a number") { node in
+            if case .number(let text) = node.content { text } else { nil }
         }
+        // 2.0 and 1e2 are whole numbers too.
+        guard let text, let number = Double(text).flatMap(Number.init(exactly:)) else {
+            if text == nil { return nil }
+            throw error(key, "must be a whole number of \(Number.min) to \(Number.max)")
+        }
+        return number
     }
 
-    func bool(_ key: String) throws(InputError) -> Bool {
-        switch members[key] {
-        case nil, .null: return false
-        case .bool(let value): return value
-        default: throw error(key, "must be true or false")
-        }
+    func bool(_ key: String) throws(CommandFailure) -> Bool {
+        try optional(key, "must be true or false", \.bool) ?? false
     }
 
     /// Bytes in hex; empty when the member is missing.
-    func hex(_ key: String) throws(InputError) -> [UInt8] {
-        switch members[key] {
-        case nil, .null: return []
-        case .string(let utf8): return try bytes(utf8, key)
-        default: throw error(key, "must be a string")
+    func hex(_ key: String) throws(CommandFailure) -> [UInt8] {
+        let text = try optional(key, "must be a string") { node in
+            if case .string(let utf8) = node.content { utf8 } else { nil }
         }
+        return try bytes(text ?? [], key)
     }
 
-    func bytes(_ text: String, _ key: String) throws(InputError) -> [UInt8] { try bytes(Array(text.utf8), key) }
-
-    private func bytes(_ utf8: [UInt8], _ key: String) throws(InputError) -> [UInt8] {
-        switch HexText.bytes(utf8[...]) {
-        case .success(let bytes): return bytes
-        case .failure: throw error(key, "must be hex, two digits per byte")
+    func bytes(_ text: [UInt8], _ key: String) throws(CommandFailure) -> [UInt8] {
+        guard case .success(let bytes) = HexText.bytes(text[...]) else {
+            throw error(key, "must be hex, two digits per byte")
         }
+        return bytes
     }
 
-    func array(_ key: String) throws(InputError) -> [JSONNode.Content] {
-        switch members[key] {
-        case nil, .null: return []
-        case .array(let elements): return elements.map(\.content)
-        default: throw error(key, "must be an array")
-        }
+    func array(_ key: String) throws(CommandFailure) -> [JSONNode] {
+        try optional(key, "must be an array", \.array) ?? []
     }
 
-    func strings(_ key: String) throws(InputError) -> [String] {
-        var strings: [String] = []
-        for value in try array(key) {
-            guard case .string(let utf8) = value else { throw error(key, "must be an array of strings") }
-            strings.append(String(decoding: utf8, as: UTF8.self))
-        }
+    func strings(_ key: String) throws(CommandFailure) -> [String] {
+        let nodes = try array(key)
+        let strings = nodes.compactMap(\.string)
+        guard strings.count == nodes.count else { throw error(key, "must be an array of strings") }
         return strings
     }
 
     /// The objects of an array. They can have the `known` keys.
-    func objects(_ key: String, of known: [String]) throws(InputError) -> [JSONMembers] {
+    func objects(_ key: String, of known: [String]) throws(CommandFailure) -> [JSONMembers] {
         var objects: [JSONMembers] = []
         for value in try array(key) {
-            guard case .object = value else { throw error(key, "must be an array of objects") }
-            let object = try JSONMembers(value, record: record)
+            guard let object = JSONMembers(value, record: record) else {
+                throw error(key, "must be an array of objects")
+            }
             try object.check(known)
             objects.append(object)
         }
@@ -350,7 +403,7 @@ struct JSONMembers {
     }
 
     /// Refuses a member that nothing reads, because its content would be lost.
-    func check(_ known: [String]) throws(InputError) {
+    func check(_ known: [String]) throws(CommandFailure) {
         guard let key = members.keys.filter({ has($0) && !known.contains($0) }).min() else { return }
         throw error(key, "is unknown here; known are \(known.joined(separator: ", "))")
     }

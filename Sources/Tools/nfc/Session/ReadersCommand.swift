@@ -47,7 +47,7 @@ struct ReadersCommand: AsyncParsableCommand {
     }
 
     private func print(_ report: ReaderReport, isUsed: Bool) {
-        let printer = ReaderReportPrinter(report, verbose: verbose)
+        let printer = ReaderReportPrinter(report: report, verbose: verbose)
         printResult(
             json: json,
             [
@@ -71,13 +71,8 @@ struct ReadersCommand: AsyncParsableCommand {
 
 /// Prints the report on a reader.
 struct ReaderReportPrinter {
-    private let report: ReaderReport
-    private let verbose: Bool
-
-    init(_ report: ReaderReport, verbose: Bool) {
-        self.report = report
-        self.verbose = verbose
-    }
+    let report: ReaderReport
+    let verbose: Bool
 
     /// What is on the reader, in a few words. For a reader that does not report it: its technologies.
     var summary: String {

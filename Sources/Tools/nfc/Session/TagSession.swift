@@ -71,15 +71,11 @@ struct TagSession {
     /// Fails when the session differs from the recording that it replays, could not be recorded to its end, or could not
     /// save its images. Prints a note when the recording has more exchanges than the session made.
     func checkFiles() throws {
-        if let failure = environment.tagSaver?.failure {
-            throw CommandFailure(failure.code.description, failure.reason)
-        }
+        if let failure = environment.tagSaver?.failure { throw failure }
         if let departure = environment.replay?.departure {
             throw CommandFailure("recording-left", departure.reason)
         }
-        if let failure = environment.recorder?.failure {
-            throw CommandFailure(failure.code.description, failure.reason)
-        }
+        if let failure = environment.recorder?.failure { throw failure }
         if let count = environment.replay?.remainingExchangeCount, count > 0 {
             StandardError.writeLine("The session ended before the recording: \(count) of its exchanges were not made.")
         }

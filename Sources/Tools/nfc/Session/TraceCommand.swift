@@ -82,13 +82,9 @@ struct TraceCommand: AsyncParsableCommand {
     }
 
     private func trace() throws -> Trace {
-        do throws(RecordingError) {
-            return try Recording(name: file == "-" ? "Standard input" : file) { () throws(StorageError) in
-                try .named(file, limit: Recording.maximumLength)
-            }.trace
-        } catch {
-            throw CommandFailure(error.code.description, error.reason)
-        }
+        try Recording(name: file == "-" ? "Standard input" : file) { () throws(StorageError) in
+            try .named(file, limit: Recording.maximumLength)
+        }.trace
     }
 
     /// Writes the capture. It can hold the data of a card, so only its owner can read the file. Any other existing file,

@@ -6,6 +6,7 @@ import ReaderEmulation
 import TagImages
 import TagLink
 import TagProtocols
+import TagTrace
 import TextSafety
 import UserBus
 
@@ -22,7 +23,7 @@ struct CommandFailure: Error {
     let name: String
     /// What happened and what to do next, as sentences.
     let message: String
-    /// The index of the wrong byte of a message; nil for other failures.
+    /// The index of the wrong byte of a message, character of a line, or record; nil for other failures.
     let offset: Int?
     /// The report on the tag that refused the command; nil when there is none.
     private(set) var tag: TagReport?
@@ -34,7 +35,9 @@ struct CommandFailure: Error {
         self.offset = offset
     }
 
-    init(_ name: String, _ message: String) { self.init(.refused, name, message) }
+    init(_ name: String, _ message: String, offset: Int? = nil) {
+        self.init(.refused, name, message, offset: offset)
+    }
 
     /// The same failure, with the report on a tag.
     func of(_ tag: TagReport) -> CommandFailure {
@@ -56,6 +59,12 @@ struct CommandFailure: Error {
         for line in tag?.lines ?? [] { printLine(line, beside: tag?.out) }
         StandardError.writeLine("Error: \(message)")
     }
+
+    /// Prints the failure in the place of the result for a line: an object with `--json`, otherwise a sentence on standard
+    /// error.
+    func print(json: Bool, line: Int) {
+        if json { object.print() } else { StandardError.writeLine("Line \(line): \(message) (\(name))") }
+    }
 }
 
 extension CommandFailure {
@@ -66,9 +75,9 @@ extension CommandFailure {
         case let error as TagError: self.init(error)
         case let error as CommandError: self.init(error)
         case let error as NDEFError: self.init(error)
-        case let error as InputError: self.init(error)
-        case let error as NDEFError: self.init(error.code.description, error.reason)
         case let error as TagImageError: self.init(error.code.description, error.reason)
+        case let error as RecordingError: self.init(error.code.description, error.reason)
+        case let error as AssociationFileOptions.Problem: self.init(error.name, error.message)
         case let error as StorageError: self.init("storage", error.reason)
         case let error as BusError: self.init("no-bus", error.reason)
         case let error as EmulationError: self.init(.noReader, "no-reader", error.reason)
@@ -126,9 +135,7 @@ extension CommandFailure {
         }
     }
 
-    init(_ error: NDEFError) { self.init(.refused, error.code.description, error.reason, offset: error.offset) }
-
-    init(_ error: InputError) { self.init(error.name, error.message) }
+    init(_ error: NDEFError) { self.init(error.code.description, error.reason, offset: error.offset) }
 
     /// A failed write. If the tag or the reader left during the write, or the tag refused a part of it, the message explains
     /// what may be on the tag.

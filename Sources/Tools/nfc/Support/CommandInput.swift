@@ -4,27 +4,10 @@ import TagLink
 import TextSafety
 
 /// Why input is invalid.
-struct InputError: Error {
-    var name: String
-    /// The index of the wrong character of the line, or of the wrong record.
-    var offset: Int
-    var message: String
-
-    /// Prints the error in the place of a result: an object with `--json`, otherwise a sentence on standard error.
-    func print(json: Bool, line: Int) {
-        guard json else { return StandardError.writeLine("Line \(line): \(message) (\(name))") }
-        var writer = JSONWriter()
-        writer.failure(name, offset: offset, message: message)
-        writer.newLine()
-        StandardOutput.write(writer.text)
-    }
-}
-
-extension InputError {
+extension CommandFailure {
     /// Standard input that can't be read.
-    fileprivate init(_ error: StorageError, offset: Int) {
-        let name = error.code == .tooLarge ? "input-too-large" : "unreadable-input"
-        self.init(name: name, offset: offset, message: error.reason)
+    fileprivate init(input error: StorageError, offset: Int) {
+        self.init(error.code == .tooLarge ? "input-too-large" : "unreadable-input", error.reason, offset: offset)
     }
 }
 
@@ -39,19 +22,19 @@ enum StandardInput {
     /// The maximum size of a message, and of all other input that is read whole from standard input, in bytes.
     static let maximumSize = 8 << 20
 
-    static func all() throws(InputError) -> [UInt8] {
+    static func all() throws(CommandFailure) -> [UInt8] {
         do throws(StorageError) {
             return try InputFile.standardInput(limit: maximumSize).readToEnd()
         } catch {
-            throw InputError(error, offset: error.code == .tooLarge ? maximumSize : 0)
+            throw CommandFailure(input: error, offset: error.code == .tooLarge ? maximumSize : 0)
         }
     }
 
     /// The message of a line, if it is not larger than one that is read whole.
-    static func limited(_ message: [UInt8]) -> Result<[UInt8], InputError> {
+    static func limited(_ message: [UInt8]) -> Result<[UInt8], CommandFailure> {
         guard message.count > maximumSize else { return .success(message) }
         let text = "The message has more than \(maximumSize >> 20) MiB."
-        return .failure(InputError(name: "input-too-large", offset: maximumSize, message: text))
+        return .failure(CommandFailure("input-too-large", text, offset: maximumSize))
     }
 }
 
@@ -68,8 +51,8 @@ struct LineReader {
     /// Waits for input.
     ///
     /// - Returns: the complete lines that have arrived, without line feeds; nil at the end.
-    /// - Throws: ``InputError`` when input can't be read or a line is too long. Reading then stops.
-    mutating func nextBlock() throws(InputError) -> [ArraySlice<UInt8>]? {
+    /// - Throws: ``CommandFailure`` when input can't be read or a line is too long. Reading then stops.
+    mutating func nextBlock() throws(CommandFailure) -> [ArraySlice<UInt8>]? {
         guard !isAtEnd else { return nil }
         var searched = 0
         while true {
@@ -86,17 +69,17 @@ struct LineReader {
             guard searched <= maximumLength else {
                 isAtEnd = true
                 let message = "The line has more than \(maximumLength) characters. Reading stopped there."
-                throw InputError(name: "line-too-long", offset: searched, message: message)
+                throw CommandFailure("line-too-long", message, offset: searched)
             }
         }
     }
 
-    private mutating func readMore() throws(InputError) -> Bool {
+    private mutating func readMore() throws(CommandFailure) -> Bool {
         do throws(StorageError) {
             return try input.read(into: &pending)
         } catch {
             isAtEnd = true
-            throw InputError(error, offset: 0)
+            throw CommandFailure(input: error, offset: 0)
         }
     }
 
@@ -107,7 +90,7 @@ struct LineReader {
 
 /// Bytes as hex. Written in lower case without separators; spaces, tabs and colons are skipped when read.
 enum HexText {
-    static func bytes(_ line: ArraySlice<UInt8>) -> Result<[UInt8], InputError> {
+    static func bytes(_ line: ArraySlice<UInt8>) -> Result<[UInt8], CommandFailure> {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(line.count / 2)
         var high: UInt8?
@@ -117,7 +100,7 @@ enum HexText {
                 if character == 0x20 || character == 0x09 || character == 0x3A || character == 0x0D { continue }
                 let offset = index - line.startIndex
                 let message = "Character \(offset + 1) of the line is not a hex digit."
-                return .failure(InputError(name: "bad-hex", offset: offset, message: message))
+                return .failure(CommandFailure("bad-hex", message, offset: offset))
             }
             if let first = high {
                 bytes.append(first << 4 | value)
@@ -128,9 +111,8 @@ enum HexText {
         }
         guard high == nil else {
             let message = "The line has an odd number of hex digits."
-            return .failure(InputError(name: "bad-hex", offset: line.count, message: message))
+            return .failure(CommandFailure("bad-hex", message, offset: line.count))
         }
         return .success(bytes)
     }
-
 }

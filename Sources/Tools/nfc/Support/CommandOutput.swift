@@ -22,7 +22,7 @@ struct StandardOutput {
     static var isBroken: Bool { failure != nil }
 
     mutating func flush() {
-        if !Self.isBroken, let number = writeAll(buffer, to: STDOUT_FILENO) {
+        if !Self.isBroken, let number = OutputDescriptor.standardOutput.write(buffer) {
             Self.brokenBy.withLock { $0 = $0 ?? number }
         }
         buffer.removeAll(keepingCapacity: true)
@@ -62,29 +62,7 @@ enum StandardError {
     /// Writes a line for people. Invisible characters are escaped.
     /// Line breaks can be kept if the program itself made them.
     static func writeLine(_ text: String, keepsLineBreaks: Bool = false) {
-        let text = VisibleText.escaped(text, keepsLineBreaks: keepsLineBreaks) + "\n"
-        // If standard error can't be written either, there is nowhere to report it.
-        _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
-    }
-}
-
-/// Writes all bytes; waits when the other end is slow. Returns the errno of the failure; nil when all is written.
-private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
-    unsafe bytes.withUnsafeBytes { memory in
-        var offset = 0
-        while offset < memory.count {
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
-            let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            if count >= 0 {
-                offset += count
-            } else if errno == EAGAIN {
-                var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = unsafe poll(&poller, 1, -1)
-            } else if errno != EINTR {
-                return errno
-            }
-        }
-        return nil
+        OutputDescriptor.standardError.write(VisibleText.escaped(text, keepsLineBreaks: keepsLineBreaks) + "\n")
     }
 }
 

@@ -114,9 +114,8 @@ struct TagCreateCommand: AsyncParsableCommand {
         guard products.count == 1 else {
             let names = products.map(\.name)
             let rest = names.count > 8 ? " and \(names.count - 8) more" : ""
-            throw ValidationError(
-                "'\(name)' can be \(names.prefix(8).joined(separator: ", "))\(rest). Write more of the name."
-            )
+            let message = "'\(name)' can be \(names.prefix(8).joined(separator: ", "))\(rest). Write more of the name."
+            throw ValidationError(message)
         }
         return product
     }

@@ -18,34 +18,23 @@ enum Key: Sendable, Equatable {
 /// a signal ends the process.
 @MainActor
 enum Terminal {
-    struct Size: Equatable {
-        var columns: Int
-        var lines: Int
-    }
-
     /// The settings before ``enter()``.
     nonisolated(unsafe) private static var cooked = termios()  // It is set before the signal handlers that read it.
     private static var keys: [Key] = []
 
-    /// Shows an empty screen, and switches to single keys without echo, including Ctrl-C.
-    ///
-    /// - Returns: false when there is no terminal.
+    /// Shows an empty screen, and switches to single keys without echo, including Ctrl-C. Returns false when there is no
+    /// terminal.
     static func enter() -> Bool {
         guard unsafe tcgetattr(STDIN_FILENO, &cooked) == 0 else { return false }
-        restoreOnSignals()
-        begin()
-        return true
-    }
-
-    /// Restores the terminal before a signal ends the process.
-    nonisolated private static func restoreOnSignals() {
         for number in [SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] {
-            signal(number) { number in
+            signal(number) { @Sendable number in
                 Terminal.leave()
                 signal(number, SIG_DFL)
                 raise(number)
             }
         }
+        begin()
+        return true
     }
 
     private static func begin() {
@@ -71,20 +60,18 @@ enum Terminal {
         begin()
     }
 
-    static var size: Size {
+    static var size: (columns: Int, lines: Int) {
         var size = winsize()
         guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
-            return Size(columns: 80, lines: 24)
+            return (80, 24)
         }
-        return Size(columns: Int(size.ws_col), lines: Int(size.ws_row))
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 
     // MARK: Keys
 
-    /// Waits for a key, without blocking the caller's thread. It reads only while it runs, because a scanning sheet may own
-    /// the terminal in between.
-    ///
-    /// - Returns: nil when no key came within the milliseconds.
+    /// Waits for a key, without blocking the caller's thread; nil when none came within the milliseconds. It reads only
+    /// while it runs, because a scanning sheet may own the terminal in between.
     static func nextKey(within milliseconds: Int32) async -> Key? {
         if keys.isEmpty {
             keys = await onAnotherThread {

@@ -12,22 +12,20 @@ final class BackgroundInterface {
 
     init(_ reader: MessageReader) { self.reader = reader }
 
-    /// - Returns: the exit status.
+    /// Returns the exit status.
     func run() async -> Int32 {
         if await TerminalWindow().open() { return 0 }
-        if let problem = reader.load() { complain(problem) }
+        if let problem = reader.store.load() { complain(problem) }
         let links = LinkReceiver(reader, isVisible: false) { [self] number in
             received += 1
             if let message = reader.store.message(number) {
-                say(MessageLines.details(of: message).joined(separator: "\n"))
+                say(MessageText.lines(of: message).joined(separator: "\n"))
             }
         }
         links.begin(onEnd: { exit(0) })
-        switch links.state {
-        case .here: break
         // A window that opened late receives the links.
-        case .elsewhere: return 0
-        case .nobody(let reason):
+        if links.state == .elsewhere { return 0 }
+        if case .nobody(let reason) = links.state {
             complain(reason)
             return 1
         }
@@ -54,9 +52,7 @@ struct TerminalWindow {
 
     private let environment = ProcessInfo.processInfo.environment
 
-    /// Opens a window, and waits until the app in it runs.
-    ///
-    /// - Returns: false when no terminal could be opened.
+    /// Opens a window, and waits until the app in it runs. Returns false when no terminal could be opened.
     func open() async -> Bool {
         let isRunning = { Application.isRunning(as: LinkReceiver.desktopID) }
         if isRunning() { return true }
@@ -76,13 +72,10 @@ struct TerminalWindow {
     }
 
     private func start(_ command: [String]) -> Process? {
-        let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        let paths = command[0].hasPrefix("/") ? [command[0]] : folders.map { "\($0)/\(command[0])" }
-        guard let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) else { return nil }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        let app = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-        process.arguments = command.dropFirst() + [app]
+        // It ends with a failure for a program that does not exist.
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command + [URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

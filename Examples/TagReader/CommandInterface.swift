@@ -19,27 +19,19 @@ final class CommandInterface {
     private var isBusy = false
     private var lastScanned: Int?
 
-    /// Why a command failed, as a sentence, with the exit status of a script.
-    private struct Failure: Error {
-        var text: String
-        var status: Int32 = 1
-    }
-
     init(_ reader: MessageReader, hasPerson: Bool) {
         self.reader = reader
         self.hasPerson = hasPerson
     }
 
-    /// Runs the commands.
-    ///
-    /// - Returns: the exit status: 1 when a command of a script failed, 3 when one had no reader.
+    /// Runs the commands. Returns the exit status: 1 when a command of a script failed, 3 when one had no reader.
     func run() async -> Int32 {
         var status: Int32 = 0
         begin()
         while true {
             prompt()
             guard let line = await input.next() else { break }
-            _ = reader.reload()
+            reader.store.reload()
             let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
             guard let command = words.first, !command.hasPrefix("#") else { continue }
             if ["quit", "exit", "q"].contains(command) { return status }
@@ -55,7 +47,7 @@ final class CommandInterface {
     }
 
     private func begin() {
-        if let problem = reader.load() { complain(problem) }
+        if let problem = reader.store.load() { complain(problem) }
         // Without a reader, the framework reports the reason on standard error.
         _ = reader.canScan
         links.begin()
@@ -73,16 +65,17 @@ final class CommandInterface {
         case "scan": try await scan(arguments)
         case "list" where arguments.isEmpty:
             if reader.store.messages.isEmpty { say("No messages.") }
-            for message in reader.store.messages { say(MessageLines.row(of: message)) }
+            for message in reader.store.messages { say(MessageText.row(of: message)) }
         case "show": show(try number(arguments))
         case "write": try await write(number(arguments))
-        case "delete" where !arguments.isEmpty: try delete(number(arguments))
+        case "delete" where !arguments.isEmpty:
+            let number = try number(arguments)
+            try reader.store.remove(number)
+            say("Deleted message \(number).")
         case "help": say(Self.help)
         default:
-            throw Failure(
-                text:
-                    "There is no command \(([command] + arguments).joined(separator: " ")). The command help lists them."
-            )
+            let line = ([command] + arguments).joined(separator: " ")
+            throw Failure(text: "There is no command \(line). The command help lists them.")
         }
     }
 
@@ -92,34 +85,31 @@ final class CommandInterface {
             throw Failure(text: "Use: scan [--many [COUNT]]")
         }
         let result = await cancellable { await reader.scan(readsMany: !arguments.isEmpty, limit: limit) }
-        for number in result.added { say(row(number)) }
+        for message in result.added.compactMap(reader.store.message) { say(MessageText.row(of: message)) }
         lastScanned = result.added.last
-        if let alert = result.alert { throw failure(alert, isWithoutReader: result.isWithoutReader) }
+        try check(result)
     }
 
     private func show(_ number: Int) {
         guard let message = reader.store.message(number) else { return }
-        say(MessageLines.details(of: message).joined(separator: "\n"))
-        reader.markSeen(number)
+        say(MessageText.lines(of: message).joined(separator: "\n"))
+        reader.store.markSeen(number)
     }
 
     private func write(_ number: Int) async throws(Failure) {
         guard let message = reader.store.message(number) else { return }
-        switch await cancellable({ await reader.write(message) }) {
-        case .written: say(Wording.written)
-        case .failed(let text): throw Failure(text: text)
-        case .ended(let code, let alert?): throw failure(alert, isWithoutReader: Wording.isWithoutReader(code))
-        case .ended(_, nil): throw Failure(text: "Cancelled.")
-        }
+        let result = await cancellable { await reader.write(message) }
+        try check(result)
+        guard result.isWritten else { throw Failure(text: result.note.isEmpty ? "Cancelled." : result.note) }
+        say(result.note)
     }
 
-    private func delete(_ number: Int) throws(Failure) {
-        do throws(MessageStore.Failure) {
-            try reader.remove(number)
-        } catch {
-            throw Failure(text: error.text)
-        }
-        say("Deleted message \(number).")
+    /// Fails for a session that ended by itself. Without a reader, the framework has already reported the reason on
+    /// standard error, once for all sessions.
+    private func check(_ result: SessionResult) throws(Failure) {
+        guard let alert = result.alert else { return }
+        if result.isWithoutReader { throw Failure(text: "\(reader.endTitle).", status: 3) }
+        throw Failure(text: "\(reader.endTitle). \(alert)")
     }
 
     /// Runs a session, which a person's next line cancels.
@@ -135,10 +125,6 @@ final class CommandInterface {
         return value
     }
 
-    private func row(_ number: Int) -> String {
-        reader.store.message(number).map { MessageLines.row(of: $0) } ?? "\(number)"
-    }
-
     /// The number of a message, which is the only argument. Without one, that of the last scan.
     private func number(_ arguments: [String]) throws(Failure) -> Int {
         guard arguments.count <= 1, let number = arguments.isEmpty ? lastScanned : Int(arguments[0]) else {
@@ -148,13 +134,6 @@ final class CommandInterface {
             throw Failure(text: "There is no message \(number). The command list shows them.")
         }
         return number
-    }
-
-    /// The failure of a session that ended by itself. Without a reader, the framework has already reported the reason on
-    /// standard error, once for all sessions.
-    private func failure(_ alert: String, isWithoutReader: Bool) -> Failure {
-        isWithoutReader
-            ? Failure(text: "\(reader.endTitle).", status: 3) : Failure(text: "\(reader.endTitle). \(alert)")
     }
 
     private func prompt() {
@@ -175,8 +154,8 @@ final class CommandInterface {
 /// The lines of standard input.
 @MainActor
 final class LineInput {
-    private var lines: [String] = []
-    private var isAtEnd = false
+    /// Lines that nobody waited for; nil is the end.
+    private var lines: [String?] = []
     private var waiter: CheckedContinuation<String?, Never>?
     /// Called in place of ``next()`` for each line, while a session runs.
     var onLine: (() -> Void)?
@@ -189,23 +168,18 @@ final class LineInput {
     }
 
     private func take(_ line: String?) {
-        if line == nil { isAtEnd = true }
         if let waiter {
             self.waiter = nil
             waiter.resume(returning: line)
         } else if let onLine, line != nil {
             onLine()
-        } else if let line {
+        } else {
             lines.append(line)
         }
     }
 
-    /// Waits for the next line.
-    ///
-    /// - Returns: nil at the end.
+    /// Waits for the next line; nil at the end.
     func next() async -> String? {
-        if !lines.isEmpty { return lines.removeFirst() }
-        if isAtEnd { return nil }
-        return await withCheckedContinuation { waiter = $0 }
+        lines.isEmpty ? await withCheckedContinuation { waiter = $0 } : lines.removeFirst()
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreNFC
 import Foundation
+import PhoneScreens
 
-/// A message as lines of text, with the card's own text.
-enum MessageLines {
+/// A message in words, with the card's own text.
+enum MessageText {
     /// The message's row in the list: its number, the number of records, and the content of the first one.
     static func row(of stored: StoredMessage) -> String {
         "\(stored.number)  \(stored.isNew ? "new  " : "")\(count(of: stored.message))  \(summary(of: stored.message))"
@@ -11,45 +12,35 @@ enum MessageLines {
 
     /// The message in one line.
     static func summary(of message: NFCNDEFMessage) -> String {
-        message.records.first.flatMap { RecordDetails($0).payload.first } ?? "no record"
+        message.records.first.flatMap { payload(of: $0).first } ?? "no record"
     }
 
-    /// "1 record", "2 records".
-    static func count(of message: NFCNDEFMessage) -> String {
+    /// "2 records, 54 bytes".
+    static func size(of message: NFCNDEFMessage) -> String { "\(count(of: message)), \(message.length) bytes" }
+
+    private static func count(of message: NFCNDEFMessage) -> String {
         message.records.count == 1 ? "1 record" : "\(message.records.count) records"
     }
 
-    /// The details of the message's records, below a heading.
-    static func details(of stored: StoredMessage) -> [String] {
-        let message = stored.message
-        let heading = "Message \(stored.number): \(count(of: message)), \(message.length) bytes"
-        return [heading]
-            + message.records.enumerated().flatMap { index, record in
-                let details = RecordDetails(record)
-                return [
-                    "Record \(index + 1)", "  Format      \(details.format)", "  Type        \(details.type)",
-                    "  Identifier  \(details.identifier)", "  Payload     \(details.payload.first ?? "")",
-                ] + details.payload.dropFirst().map { "              " + $0 }
-            }
+    /// The message's records, for a screen.
+    static func items(of message: NFCNDEFMessage) -> [PhoneScreen.Item] {
+        message.records.enumerated().flatMap { index, record -> [PhoneScreen.Item] in
+            [
+                .heading("Record \(index + 1)"),
+                .row(payload(of: record).joined(separator: "\n"), detail: "Payload"),
+                .row(name(of: record.typeNameFormat), detail: "Format"), .row(name(record.type), detail: "Type"),
+                .row(name(record.identifier), detail: "Identifier"),
+            ]
+        }
     }
-}
 
-/// A record in words.
-struct RecordDetails {
-    var format: String
-    var type: String
-    var identifier: String
+    /// The message's records as lines, below a heading.
+    static func lines(of stored: StoredMessage) -> [String] {
+        ["Message \(stored.number): \(size(of: stored.message))"] + items(of: stored.message).flatMap(\.lines)
+    }
+
     /// The decoded payload; the first line names its kind.
-    var payload: [String]
-
-    init(_ record: NFCNDEFPayload) {
-        format = Self.name(of: record.typeNameFormat)
-        type = Self.name(record.type)
-        identifier = Self.name(record.identifier)
-        payload = Self.payload(of: record, isInPoster: false)
-    }
-
-    private static func payload(of record: NFCNDEFPayload, isInPoster: Bool) -> [String] {
+    private static func payload(of record: NFCNDEFPayload, isInPoster: Bool = false) -> [String] {
         let size = record.payload.count == 1 ? "1 byte" : "\(record.payload.count) bytes"
         switch record.typeNameFormat {
         case .empty: return ["Empty"]
@@ -67,8 +58,9 @@ struct RecordDetails {
             return ["Well-known: \(name(record.type)), \(size)"] + hex(record.payload)
         case .media:
             let type = name(record.type)
-            let isText = type.lowercased().hasPrefix("text/")
-            return ["Media: \(type), \(size)"] + (isText ? text(record.payload) : hex(record.payload))
+            guard type.lowercased().hasPrefix("text/") else { return ["Media: \(type), \(size)"] + hex(record.payload) }
+            let text = shown(record.payload, 4000) { lines(of: String(decoding: $0, as: UTF8.self)) }
+            return ["Media: \(type), \(size)"] + text
         case .absoluteURI: return ["Link: \(name(record.type))"]
         case .nfcExternal:
             if record.type == Data("android.com:pkg".utf8) { return ["Android app: \(name(record.payload))"] }
@@ -78,38 +70,42 @@ struct RecordDetails {
     }
 
     private static func name(of format: NFCTypeNameFormat) -> String {
-        switch format {
-        case .empty: "0, empty"
-        case .nfcWellKnown: "1, well-known"
-        case .media: "2, media"
-        case .absoluteURI: "3, absolute URI"
-        case .nfcExternal: "4, external"
-        case .unknown: "5, unknown"
-        case .unchanged: "6, unchanged"
-        }
+        let names = ["empty", "well-known", "media", "absolute URI", "external", "unknown", "unchanged"]
+        return "\(format.rawValue), \(names[Int(format.rawValue)])"
     }
 
     private static func lines(of text: String) -> [String] {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     }
 
-    // Some cards have many kilobytes, so only the first bytes are shown.
-
     private static func name(_ data: Data) -> String {
         data.isEmpty ? "none" : shown(data, 400) { [String(decoding: $0, as: UTF8.self)] }.joined(separator: " ")
     }
 
-    private static func text(_ data: Data) -> [String] {
-        shown(data, 4000) { lines(of: String(decoding: $0, as: UTF8.self)) }
-    }
-
     private static func hex(_ data: Data) -> [String] {
         guard !data.isEmpty else { return [] }
-        return shown(data, 256) { [$0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()] }
+        return shown(data, 256) { [$0.map { String(format: "%02x", $0) }.joined()] }
     }
 
+    /// Some cards have many kilobytes, so only the first bytes are shown.
     private static func shown(_ data: Data, _ limit: Int, _ lines: (Data) -> [String]) -> [String] {
         let rest = data.count - limit
         return lines(data.prefix(limit)) + (rest > 0 ? ["… and \(rest) more bytes, which are not shown"] : [])
+    }
+}
+
+extension PhoneScreen.Item {
+    /// The item as lines of a terminal; none for buttons and alerts.
+    var lines: [String] {
+        switch kind {
+        case .text, .heading: return text.components(separatedBy: "\n") + (detail.map { [$0] } ?? [])
+        case .row where id != nil: return [[detail, badge, text].compactMap(\.self).joined(separator: "  ")]
+        case .row:
+            let label = "  " + (detail ?? "").padding(toLength: 12, withPad: " ", startingAt: 0)
+            return text.components(separatedBy: "\n").enumerated().map { index, line in
+                (index == 0 ? label : String(repeating: " ", count: label.count)) + line
+            }
+        case .button, .alert: return []
+        }
     }
 }
