@@ -97,6 +97,49 @@ package final class Interrupt: Sendable {
         var bytes = [UInt8](repeating: 0, count: 64)
         while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
     }
+
+    /// Why a wait has ended.
+    package enum WaitEnd: Sendable {
+        /// The descriptor is ready, or has failed. The next call on it reports which.
+        case ready
+        case late
+        case cancelled
+        /// The system can't wait for the descriptor.
+        case failed
+    }
+
+    /// Waits until another descriptor is ready.
+    ///
+    /// - Parameters:
+    ///   - events: POLLIN or POLLOUT.
+    ///   - polled: the descriptor; -1 for none.
+    ///   - deadline: when the wait ends; nil for no limit.
+    ///   - cancellation: the operation that waits. Cancelling it ends the wait.
+    package func wait(
+        for events: Int32,
+        on polled: Int32,
+        before deadline: ContinuousClock.Instant?,
+        _ cancellation: Cancellation?
+    ) -> WaitEnd {
+        while true {
+            // Before the check, so that a cancellation that comes after it still ends the wait.
+            clear()
+            if cancellation?.isCancelled == true { return .cancelled }
+            let rest = deadline.map { (($0 - .now) / .milliseconds(1)).rounded(.up) }
+            if let rest, rest <= 0 { return .late }
+            var descriptors = (
+                pollfd(fd: polled, events: Int16(events), revents: 0),
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            )
+            let count = unsafe withUnsafeMutablePointer(to: &descriptors) { pointer in
+                unsafe pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
+                    unsafe poll($0, 2, rest.map { Int32(min($0, Double(Int32.max))) } ?? -1)
+                }
+            }
+            if count < 0, errno != EINTR { return .failed }
+            if descriptors.0.revents != 0 { return .ready }
+        }
+    }
 }
 
 /// Whether the result of an operation is still needed.
