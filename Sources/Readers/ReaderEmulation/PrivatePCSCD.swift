@@ -66,14 +66,25 @@ package struct PCSCInstallation: Sendable {
 
     /// Finds the driver beside this program, or where it is installed.
     ///
-    /// - Throws: ``EmulationError`` that lists the places where it was looked for.
+    /// - Throws: ``EmulationError`` that lists the places where it was looked for, or says who else can change it.
     package static func findDriver() throws(EmulationError) -> String {
-        try findDriver(
+        let path = try findDriver(
             "\(driverName), which pcscd loads,",
             beside: [".", "../lib"],
             or: ["/usr/local/lib", "/usr/lib", "/usr/lib/pcsc/drivers/serial"],
             otherwise: "Build it with: swift build"
         )
+        try checkTrust(path)
+        return path
+    }
+
+    /// Throws if a user other than this one and root can change what pcscd loads from a path.
+    static func checkTrust(_ path: String) throws(EmulationError) {
+        do throws(StorageError) {
+            _ = try ResolvedPath(path, .trusted(owner: geteuid(), takesOwnGroups: true))
+        } catch {
+            throw EmulationError("\(error.reason) So pcscd must not load \(path).")
+        }
     }
 
     /// Finds a driver.
@@ -128,6 +139,7 @@ package struct PrivatePCSCD: Sendable {
         else {
             throw EmulationError("There is no pcscd. Install the package pcscd.")
         }
+        try PCSCInstallation.checkTrust(configuration)
         self.folder = folder
         let socket = try ListeningSocket.descriptor(Self.socketName, in: folder, backlog: 16)
         defer { close(socket) }

@@ -78,10 +78,10 @@ package struct SystemReader: Sendable {
         for folder in [
             Self.driverFolder, Self.temporaryFolder, Self.configurationFolder, PCSCInstallation.systemFolder,
         ] {
-            if let part = TrustedPath.partOpenToOthers(existingPartOf: folder) {
-                throw EmulationError(
-                    "\(part) can be changed by others than root. Give it to root alone (chown root, chmod go-w) first."
-                )
+            do throws(StorageError) {
+                _ = try ResolvedPath(folder, .trusted(owner: nil, takesOwnGroups: false), isPartial: true)
+            } catch {
+                throw EmulationError("\(error.reason) Give it to root alone (chown root, chmod go-w) first.")
             }
         }
     }
@@ -265,13 +265,15 @@ package struct PlainDriver: Sendable {
     ///   - builder: a user whose files are trusted in addition to root's: the one who ran `sudo`.
     ///   - checksPath: whether to check that no other user can change the file or a folder in its path.
     package init(path: String, builder: UInt32?, checksPath: Bool) throws(EmulationError) {
-        if checksPath, let part = TrustedPath.partOpenToOthers(path, owner: builder) {
-            throw EmulationError(
-                "\(part) can be changed by others than root, so pcscd must not get the driver \(path). Give another one."
-            )
-        }
-        let bytes = try EmulationError.converting { () throws(StorageError) in
-            try InputFile(path, limit: Self.limit).readToEnd()
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes =
+                checksPath
+                ? try TrustedFile.read(path, limit: Self.limit, owner: builder, takesOwnGroups: false)
+                : try InputFile(path, limit: Self.limit).readToEnd()
+        } catch {
+            guard error.code == .unsafe else { throw EmulationError(error.reason) }
+            throw EmulationError("\(error.reason) So pcscd must not get the driver \(path). Give another one.")
         }
         try self.init(bytes, path: path)
     }
