@@ -58,14 +58,9 @@ enum ServiceProbe {
     static let patience = 5000
     private static let step = 20
 
-    /// Waits until the service has answered. It is not an error if there is no service: the library reports that at
-    /// once.
-    ///
-    /// - Parameters:
-    ///   - cut: ends the wait.
-    ///   - probes: the descriptors of probes, so that they are not mistaken for those of the library.
-    ///   - patience: how long to wait, in milliseconds.
-    /// - Throws: `timeout` when the service does not answer, `cancelled`.
+    /// Waits until the service has answered, or throws `timeout` or `cancelled`. It is not an error if there is no
+    /// service: the library reports that at once. The descriptors of probes are noted, so that they are not mistaken
+    /// for the library's.
     static func check(
         _ cut: CancellationSignal,
         _ probes: Locked<Set<Int32>>,

@@ -14,13 +14,7 @@ final class SerialPort {
     /// The operation that uses the line now; when it is cancelled, its reads end.
     var cancellation: Cancellation?
 
-    /// Opens a line for this program only.
-    ///
-    /// - Parameters:
-    ///   - path: the line's path.
-    ///   - speed: bits per second.
-    ///   - interrupt: wakes the waiting thread.
-    /// - Throws: `LinkError` with `readerUnavailable`; its reason says what to do.
+    /// Opens a line for this program only. Throws `LinkError` with `readerUnavailable`; its reason says what to do.
     init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
         let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         var code = descriptor < 0 ? errno : 0

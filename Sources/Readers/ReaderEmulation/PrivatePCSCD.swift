@@ -49,11 +49,8 @@ package struct PCSCInstallation: Sendable {
     package static let systemFolder = "/run/opencorenfc"
 
     /// Finds the default folder for the sockets of the user's readers: the one that root has created for the user, else
-    /// one in `XDG_RUNTIME_DIR`.
-    ///
-    /// - Parameter system: the folder in which root has created it.
-    /// - Returns: the folder; nil when there is neither. A fixed name in a world-writable folder would allow another
-    ///   user to create it first.
+    /// one in `XDG_RUNTIME_DIR`. Nil when there is neither: another user could create a fixed name in a world-writable
+    /// folder first.
     package static func defaultFolder(in system: String = systemFolder) -> PrivateFolder? {
         if let name = ReaderOwner.current?.name,
             let folder = try? PrivateFolder(system + "/" + name, creates: false, guests: .mayRead, newMode: 0o755)
@@ -87,13 +84,7 @@ package struct PCSCInstallation: Sendable {
         }
     }
 
-    /// Finds a driver.
-    ///
-    /// - Parameters:
-    ///   - what: the driver, as the beginning of a sentence.
-    ///   - relative: folders relative to this program's folder.
-    ///   - folders: folders of the system.
-    ///   - step: what to do when the driver is in none of them.
+    /// Finds a driver: in folders relative to this program's, or in those of the system.
     static func findDriver(
         _ what: String,
         beside relative: [String],

@@ -72,11 +72,8 @@ struct LineSocket {
         }
     }
 
-    /// Receives more bytes.
-    ///
-    /// - Parameter deadline: how long to wait for them; nil to take only what has arrived.
-    /// - Returns: false when none came in time.
-    /// - Throws: `LinkError` with `readerUnavailable` when the connection has ended, or `cancelled`.
+    /// Receives more bytes; without a deadline only those that have arrived. Returns false when none came in time.
+    /// Throws `LinkError` with `readerUnavailable` when the connection has ended, or `cancelled`.
     mutating func fill(
         before deadline: ContinuousClock.Instant?,
         _ cancellation: Cancellation?

@@ -32,9 +32,8 @@ public final class InputFile {
         InputFile(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), name: "Standard input", limit: limit)
     }
 
-    /// Takes ownership of a descriptor, and closes it even when this throws.
-    ///
-    /// - Parameter isRegular: whether to refuse everything but a regular file, with code `unsafe`.
+    /// Takes ownership of a descriptor, and closes it even when this throws: with `isRegular`, code `unsafe` for
+    /// everything but a regular file.
     convenience init(owning descriptor: Int32, name: String, limit: Int, isRegular: Bool = false) throws(StorageError) {
         self.init(descriptor, name: name, limit: limit)
         let status = try FileStatus.ofOpen(descriptor, name)

@@ -18,12 +18,8 @@ package enum OutputFile {
         case ownerAlone
     }
 
-    /// Writes a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: the complete new content.
-    ///   - path: the path; relative to the process's current folder unless it starts with a slash.
-    ///   - readers: the users who may read it, if it is new.
+    /// Writes a file with this content, by its path from the process's current folder. `readers` counts if the file is
+    /// new.
     package static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
         guard PathParts(path) != nil else { throw StorageError(.notAFile, "'\(path)' is not a file name.") }
         let found = try ResolvedPath(path, .output)
@@ -54,12 +50,8 @@ package enum OutputFile {
         return FileStatus.areOfOneFile(first, second)
     }
 
-    /// Puts a new file in the place of a path.
-    ///
-    /// - Parameters:
-    ///   - name: the path in messages.
-    ///   - status: the file that is replaced: its mode and, if the system allows it, its owner are kept.
-    ///   - mode: the mode without such a file, from which the process's mask is removed.
+    /// Puts a new file in the place of a path: with the mode and, if the system allows it, the owner of the file that
+    /// is replaced; else with the mode without the process's mask.
     private static func replace(
         _ found: ResolvedPath,
         with bytes: [UInt8],
@@ -127,13 +119,10 @@ package final class PrivateLog: Sendable {
         return FileKind(status) != .regular || status.st_size > 0
     }
 
-    /// Creates the file, or empties an existing one. If others can read an existing file, their access is removed.
+    /// Creates the file, or empties an existing one that is empty or starts with `beginning`. If others can read an
+    /// existing file, their access is removed.
     ///
-    /// - Parameters:
-    ///   - path: the file's path.
-    ///   - beginning: the bytes that an existing file must start with to be replaced, unless it is empty.
-    /// - Throws: ``StorageError``, with code `occupied` when it is another file, and `unsafe` when it belongs to another
-    ///   user.
+    /// - Throws: ``StorageError``, with code `occupied` when it is another file, `unsafe` when it is another user's.
     package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
         found = try ResolvedPath(path, .output)

@@ -70,12 +70,8 @@ package final class ResolvedPath: Sendable {
     /// The path with which the system finds exactly the file that was found.
     var descriptorPath: String { "/proc/self/fd/\(file)" }
 
-    /// Follows a path. Its last part may be missing.
-    ///
-    /// - Parameters:
-    ///   - path: the path; from the process's current folder unless it starts with a slash.
-    ///   - rule: which parts are refused.
-    ///   - isPartial: whether several parts at the end may be missing. Then only the existing ones are checked.
+    /// Follows a path from the process's current folder. Its last part may be missing; with `isPartial` several parts
+    /// at its end may be, and only the existing ones are checked.
     package init(_ path: String, _ rule: Rule, isPartial: Bool = false) throws(StorageError) {
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var walk = try Walk(rule, isPartial, path)

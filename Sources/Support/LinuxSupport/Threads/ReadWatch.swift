@@ -108,13 +108,7 @@ package final class Interrupt: Sendable {
         case failed
     }
 
-    /// Waits until another descriptor is ready.
-    ///
-    /// - Parameters:
-    ///   - events: POLLIN or POLLOUT.
-    ///   - polled: the descriptor; -1 for none.
-    ///   - deadline: when the wait ends; nil for no limit.
-    ///   - cancellation: the operation that waits. Cancelling it ends the wait.
+    /// Waits until another descriptor (-1 for none) is ready for POLLIN or POLLOUT, or the operation is cancelled.
     package func wait(
         for events: Int32,
         on polled: Int32,
@@ -163,9 +157,8 @@ package struct DescriptorPipe: Sendable {
     package let reader: Int32
     package let writer: Int32
 
-    /// Creates a pipe; nil when the process can't open more descriptors. The caller closes both ends.
-    ///
-    /// - Parameter blocks: whether reading and writing wait.
+    /// Creates a pipe whose ends wait if it blocks; nil when the process can't open more descriptors. The caller closes
+    /// both ends.
     package init?(blocks: Bool = true) {
         var ends: [Int32] = [-1, -1]
         guard unsafe ocn_pipe(&ends) == 0 else { return nil }
