@@ -116,7 +116,8 @@ package final class ResolvedPath: Sendable {
                 name = String(next)
                 let node = unsafe openat(folder, name, openPathOnly | O_NOFOLLOW | O_CLOEXEC)
                 guard node >= 0 else {
-                    guard errno == ENOENT, isPartial || rest.isEmpty, expected == nil else { throw failure }
+                    let isMissing = isPartial ? [ENOENT, ENOTDIR].contains(errno) : errno == ENOENT && rest.isEmpty
+                    guard isMissing, expected == nil else { throw failure }
                     return
                 }
                 let found: stat
