@@ -28,7 +28,9 @@ public enum TrustedFile {
         guard let status = found.status else { throw .system("\(path) can't be read", ENOENT) }
         guard FileKind(status) == .regular else { throw .notRegular(path) }
         guard status.st_mode & 0o022 == 0 else { throw StorageError(.unsafe, "\(path) can be written by others.") }
-        return try InputFile(owning: try found.open(O_RDONLY), name: path, limit: limit).readToEnd()
+        let file = unsafe open(found.descriptorPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw .system("\(path) can't be read") }
+        return try InputFile(owning: file, name: path, limit: limit).readToEnd()
     }
 }
 
@@ -59,22 +61,15 @@ package final class ResolvedPath: Sendable {
 
     deinit { for descriptor in [folder, file] where descriptor >= 0 { close(descriptor) } }
 
-    /// Opens the file that was found.
-    func open(_ flags: Int32) throws(StorageError) -> Int32 {
-        // By this path the system opens exactly this file. A terminal never becomes the controlling terminal.
-        let opened = unsafe Glibc.open(descriptorPath, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard opened >= 0 else { throw .system("\(name) can't be opened") }
-        return opened
-    }
-
-    /// The path with which the system finds exactly the file that was found.
+    /// A path with which the system opens exactly the file that was found.
     var descriptorPath: String { "/proc/self/fd/\(file)" }
 
     /// Follows a path from the process's current folder. Its last part may be missing; with `isPartial` several parts
     /// at its end may be, and only the existing ones are checked.
     package init(_ path: String, _ rule: Rule, isPartial: Bool = false) throws(StorageError) {
+        guard !path.utf8.contains(0) else { throw StorageError(.denied, "'\(path)' is not a path.") }
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-        var walk = try Walk(rule, isPartial, path)
+        var walk = Walk(rule: rule, isPartial: isPartial, path: path)
         do throws(StorageError) {
             try walk.follow(absolute)
         } catch {
@@ -89,7 +84,7 @@ package final class ResolvedPath: Sendable {
         let isPartial: Bool
         /// The path in messages.
         let path: String
-        var folder: Int32
+        var folder: Int32 = -1
         var isSticky = false
         var name = ""
         var file: Int32 = -1
@@ -102,12 +97,6 @@ package final class ResolvedPath: Sendable {
         /// The file that a link in `/proc` leads to, whose text may be out of date.
         var expected: stat?
 
-        init(_ rule: Rule, _ isPartial: Bool, _ path: String) throws(StorageError) {
-            (self.rule, self.isPartial, self.path) = (rule, isPartial, path)
-            folder = -1
-            guard !path.utf8.contains(0) else { throw StorageError(.denied, "'\(path)' is not a path.") }
-        }
-
         func close() { for descriptor in [folder, file] where descriptor >= 0 { _ = Glibc.close(descriptor) } }
 
         mutating func follow(_ text: String) throws(StorageError) {
@@ -117,7 +106,7 @@ package final class ResolvedPath: Sendable {
                 let node = unsafe openat(folder, name, openPathOnly | O_NOFOLLOW | O_CLOEXEC)
                 guard node >= 0 else {
                     let isMissing = isPartial ? [ENOENT, ENOTDIR].contains(errno) : errno == ENOENT && rest.isEmpty
-                    guard isMissing, expected == nil else { throw failure }
+                    guard isMissing, expected == nil else { throw failure(errno) }
                     return
                 }
                 let found: stat
@@ -136,7 +125,7 @@ package final class ResolvedPath: Sendable {
                 }
                 guard !rest.isEmpty else {
                     (file, status) = (node, found)
-                    if let expected, !FileStatus.areOfOneFile(expected, found) { throw failure }
+                    if let expected, !FileStatus.areOfOneFile(expected, found) { throw failure(ENOENT) }
                     return
                 }
                 enter(node, found)
@@ -151,7 +140,7 @@ package final class ResolvedPath: Sendable {
             rest += text.split(separator: "/").reversed()
             guard text.hasPrefix("/") else { return }
             let root = unsafe Glibc.open("/", openPathOnly | O_DIRECTORY | O_CLOEXEC)
-            guard root >= 0 else { throw failure }
+            guard root >= 0 else { throw failure(errno) }
             let found = try FileStatus.ofOpen(root, "/")
             enter(root, found)
             part = ""
@@ -168,9 +157,9 @@ package final class ResolvedPath: Sendable {
             links += 1
             guard links <= 40 else { throw .system("\(path) can't be used", ELOOP) }
             // The text of a link to an open file, such as a pipe, may not be a path.
-            if linkStatus.st_dev == FileStatus.ofTarget("/proc")?.st_dev {
+            if rule == .output, linkStatus.st_dev == FileStatus.ofTarget("/proc")?.st_dev {
                 let target = unsafe openat(folder, name, openPathOnly | O_CLOEXEC)
-                guard target >= 0 else { throw failure }
+                guard target >= 0 else { throw failure(errno) }
                 let found = try FileStatus.ofOpen(target, path)
                 if rest.isEmpty, ![.regular, .folder].contains(FileKind(found)) {
                     (file, status) = (target, found)
@@ -181,7 +170,9 @@ package final class ResolvedPath: Sendable {
             }
             var text = [CChar](repeating: 0, count: Int(PATH_MAX))
             let count = unsafe readlinkat(link, "", &text, text.count)
-            guard count > 0, let text = String(validating: text.prefix(count), as: UTF8.self) else { throw failure }
+            guard count > 0, let text = String(validating: text.prefix(count), as: UTF8.self) else {
+                throw failure(EINVAL)
+            }
             try add(text)
         }
 
@@ -201,8 +192,7 @@ package final class ResolvedPath: Sendable {
             }
         }
 
-        private var failure: StorageError {
-            let number = errno
+        private func failure(_ number: Int32) -> StorageError {
             guard rule == .output else { return .system("\(path) can't be read", number) }
             let isFolder = [ENOENT, ENOTDIR].contains(number) && !rest.isEmpty
             let what =
