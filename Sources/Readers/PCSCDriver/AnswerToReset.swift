@@ -121,12 +121,8 @@ enum TagIdentification {
         return [UInt8(2 + historicalBytes.count), 0x08] + historicalBytes
     }
 
-    /// The identity of a card with ISO-DEP.
-    ///
-    /// - Parameters:
-    ///   - answer: its ATR.
-    ///   - identifier: the identifier that the reader reports; empty for none.
-    ///   - answerToSelect: the ATS, if the reader reported it.
+    /// The identity of a card with ISO-DEP. The identifier may be empty; the ATS is nil if the reader did not report
+    /// it.
     static func card(
         _ answer: AnswerToReset,
         identifier: [UInt8],

@@ -2,21 +2,14 @@
 public import TagLink
 
 extension PCSCReader {
-    /// The driver for the first reader that is probably contactless.
-    ///
-    /// If there is no service, this only checks the file system, and does not open the library.
-    ///
-    /// - Parameter limit: the maximum time; nil for as long as a service may take to start.
-    /// - Returns: the driver; nil when there is no such reader, or no service.
-    /// - Throws: `LinkError` with `readerUnavailable` when the service runs but does not answer.
-    public static func findContactless(within limit: Duration? = nil) throws(LinkError) -> PCSCReader? {
-        try findContactless(SystemSmartCards.shared, within: limit)
-    }
-
+    /// The driver for the first reader that is probably contactless; nil when there is none, or no service. Then this only
+    /// checks the file system, and does not open the library. Throws `LinkError` with `readerUnavailable` when the service
+    /// runs but does not answer.
     package static func findContactless(
-        _ layer: any SmartCardLayer,
+        _ layer: (any SmartCardLayer)? = nil,
         within limit: Duration? = nil
     ) throws(LinkError) -> PCSCReader? {
+        let layer = layer ?? SystemSmartCards.shared
         guard layer.isServiceLikely else { return nil }
         do throws(SmartCardError) {
             let name = ReaderChoice.firstContactless.pick(from: try states(layer, within: limit))
@@ -55,18 +48,13 @@ extension PCSCReader {
         return PCSCReader(choice, name: name, layer: layer)
     }
 
-    /// Reports on all readers of the service. Empty when there is no service.
-    ///
-    /// - Parameter asksReaders: whether to ask each reader for its capabilities. This opens the tag in it, and takes a
-    ///   while.
-    public static func reports(askingReaders asksReaders: Bool) async -> [PCSCReaderReport] {
-        await reports(SystemSmartCards.shared, askingReaders: asksReaders)
-    }
-
+    /// Reports on all readers of the service. Asking each reader for its capabilities opens the tag in it, and takes a
+    /// while. Empty when there is no service.
     package static func reports(
-        _ layer: any SmartCardLayer,
+        _ layer: (any SmartCardLayer)? = nil,
         askingReaders asksReaders: Bool
     ) async -> [PCSCReaderReport] {
+        let layer = layer ?? SystemSmartCards.shared
         guard layer.isServiceLikely, let states = try? states(layer) else { return [] }
         var reports: [PCSCReaderReport] = []
         for state in states {
@@ -200,9 +188,8 @@ public enum ReaderChoice: Sendable, Hashable {
 }
 
 /// A report on a PC/SC reader: its name and state, and its answers to questions.
-public struct PCSCReaderReport: Sendable {
-    /// The card state of a reader.
-    public enum Presence: String, Sendable {
+package struct PCSCReaderReport: Sendable {
+    package enum Presence: String, Sendable {
         /// There is nothing in the reader.
         case empty
         /// There is a tag or card.
@@ -213,21 +200,16 @@ public struct PCSCReaderReport: Sendable {
         case unplugged
     }
 
-    /// Whether the reader supports one of Core NFC's calls.
-    public typealias Call = SupportedAPI
+    package typealias Call = SupportedAPI
 
-    /// The reader's name.
-    public var name: String
-    /// The reader's card state.
-    public var presence: Presence
-    /// Whether another program uses it.
-    public var isInUse: Bool
+    package var name: String
+    package var presence: Presence
+    package var isInUse: Bool
     /// Whether the reader is contactless, as far as known.
-    public var isContactless: Bool
-    /// The ATR of the card in the reader.
-    public var answerToReset: [UInt8]
+    package var isContactless: Bool
+    package var answerToReset: [UInt8]
     /// Why the tag in the reader could not be opened, as a sentence.
-    public var problem: String?
+    package var problem: String?
 
     var features = ReaderFeatures()
     var findings = ReaderFindings()
@@ -243,26 +225,25 @@ public struct PCSCReaderReport: Sendable {
     }
 
     /// The technologies that the reader can poll for, as far as known.
-    public var technologies: Set<Technology> { PCSCReader.technologies(name, findings) }
+    package var technologies: Set<Technology> { PCSCReader.technologies(name, findings) }
     /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or when it is not known.
-    public var chip: String? { findings.chip.flatMap(\.self) }
+    package var chip: String? { findings.chip.flatMap(\.self) }
     /// USB vendor and product, such as `072f:2200`; nil when the driver does not report it.
-    public var usbIdentifier: String? { features.usbIdentifier }
+    package var usbIdentifier: String? { features.usbIdentifier }
     /// The firmware's name; nil when the driver does not report it.
-    public var firmware: String? { features.firmware }
+    package var firmware: String? { features.firmware }
     /// Whether the reader supports extended APDUs; nil when the driver does not report it.
-    public var takesExtendedAPDUs: Bool? { features.takesExtendedAPDUs }
-    /// Whether escape commands are allowed.
-    public var hasEscapeCommands: Bool { features.escapeCode != nil }
+    package var takesExtendedAPDUs: Bool? { features.takesExtendedAPDUs }
+    package var hasEscapeCommands: Bool { features.escapeCode != nil }
     /// The technologies for which the reader supports transparent sessions.
-    public var transparentTechnologies: Set<Technology> {
+    package var transparentTechnologies: Set<Technology> {
         Set(findings.transparent.filter { $0.value != nil }.keys)
     }
 }
 
 extension PCSCReaderReport {
     /// The Core NFC calls that the reader supports, and why it does not support the others.
-    public var calls: [Call] {
+    package var calls: [Call] {
         let extended =
             switch takesExtendedAPDUs {
             case true?: "in APDUs, extended ones too"

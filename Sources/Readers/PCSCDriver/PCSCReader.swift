@@ -50,13 +50,7 @@ public final class PCSCReader: DiscoveringDriver {
         self.init(choice, layer: SystemSmartCards.shared)
     }
 
-    /// Creates a driver on a resource manager.
-    ///
-    /// - Parameters:
-    ///   - choice: which reader.
-    ///   - name: the reader's full name, if it is known.
-    ///   - layer: the resource manager.
-    ///   - limits: the longest that calls may take.
+    /// Creates a driver on a resource manager, with the reader's full name if it is known.
     package init(_ choice: ReaderChoice, name: String? = nil, layer: any SmartCardLayer, limits: CallTimeouts = .usual)
     {
         self.choice = choice

@@ -37,11 +37,7 @@ final class ReaderMonitor: Sendable {
     /// How long the service may be away in a restart.
     private let absence: Duration
 
-    /// Creates a monitor.
-    ///
-    /// - Parameters:
-    ///   - layer: the resource manager.
-    ///   - absence: how long the service may be away before the observers are notified once more, in milliseconds.
+    /// Creates a monitor that notifies once more when the service has been away for so many milliseconds.
     init(layer: any SmartCardLayer, absence: Int) {
         self.layer = layer
         self.absence = .milliseconds(absence)

@@ -25,11 +25,6 @@ final class ServiceConnection: Sendable {
     private let lookLimit: Int
     private let silence: Duration
 
-    /// Creates a connection.
-    ///
-    /// - Parameters:
-    ///   - layer: the resource manager.
-    ///   - limits: the longest that calls may take.
     init(layer: any SmartCardLayer, limits: CallTimeouts) {
         let state = Locked(State())
         self.layer = layer
@@ -49,11 +44,8 @@ final class ServiceConnection: Sendable {
     /// How many times the service was lost. A new service starts to count arrivals again.
     var losses: UInt64 { state.withLock { $0.losses } }
 
-    /// Makes a call. If the call is cut, or the service is lost, the next call opens a new connection.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: a limit that is shorter than the limit of all calls; nil for that limit.
-    ///   - body: the call.
+    /// Makes a call, within the limit of all calls or a shorter one. If the call is cut, or the service is lost, the
+    /// next call opens a new connection.
     func call<Value>(
         within milliseconds: Int? = nil,
         _ body: (any SmartCardLayer, Int) throws(SmartCardError) -> Value
@@ -117,9 +109,7 @@ final class ServiceConnection: Sendable {
         if let context = state.withLock({ $0.context }) { lose(context) }
     }
 
-    /// The states of the readers.
-    ///
-    /// - Parameter milliseconds: the maximum time; nil for the usual limit.
+    /// The states of the readers, within a shorter time than the usual limit if one is given.
     func readers(within milliseconds: Int? = nil) throws(SmartCardError) -> [SmartCardReaderState] {
         let limit = min(milliseconds ?? lookLimit, lookLimit)
         return try call(within: limit) { layer, context throws(SmartCardError) in
@@ -222,20 +212,14 @@ final class CallLimit: Sendable {
     private let milliseconds: Int
     private let cut: @Sendable () -> Void
 
-    /// Creates a limit.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: the maximum time of a call.
-    ///   - cut: ends the current call, from another thread.
+    /// Creates a limit. `cut` ends the current call, from another thread.
     init(milliseconds: Int, cut: @escaping @Sendable () -> Void) {
         self.milliseconds = milliseconds
         self.cut = cut
     }
 
-    /// Begins a call.
-    ///
-    /// - Parameter limit: a shorter limit for this call in milliseconds; nil for the usual one.
-    /// - Throws: `cancelled` while calls are interrupted; then the call must not be made.
+    /// Begins a call, with the usual limit or a shorter one. Throws `cancelled` while calls are interrupted; then the
+    /// call must not be made.
     func begin(within limit: Int? = nil) throws(SmartCardError) {
         let isWanted = state.withLock { state in
             guard !state.isInterrupted else { return false }
@@ -320,12 +304,8 @@ package final class CancellationSignal: Sendable {
         signal.signal()
     }
 
-    /// Runs work that waits.
-    ///
-    /// - Parameters:
-    ///   - end: ends the wait from another thread. It must not wait itself.
-    ///   - body: the work.
-    /// - Throws: `cancelled` when waits have been ended before; the error of `body`.
+    /// Runs work that waits. `end` ends the wait from another thread, and must not wait itself. Throws `cancelled` when
+    /// waits have been ended before.
     package func wait<Value>(
         endedBy end: @escaping @Sendable () -> Void,
         _ body: () throws(SmartCardError) -> Value

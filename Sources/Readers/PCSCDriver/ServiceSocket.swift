@@ -58,14 +58,9 @@ enum ServiceProbe {
     static let patience = 5000
     private static let step = 20
 
-    /// Waits until the service has answered. It is not an error if there is no service: the library reports that at
-    /// once.
-    ///
-    /// - Parameters:
-    ///   - cut: ends the wait.
-    ///   - probes: the descriptors of probes, so that they are not mistaken for those of the library.
-    ///   - patience: how long to wait, in milliseconds.
-    /// - Throws: `timeout` when the service does not answer, `cancelled`.
+    /// Waits until the service has answered, or throws `timeout` or `cancelled`. It is not an error if there is no
+    /// service: the library reports that at once. The descriptors of probes are noted, so that they are not mistaken
+    /// for the library's.
     static func check(
         _ cut: CancellationSignal,
         _ probes: Locked<Set<Int32>>,
@@ -123,37 +118,16 @@ enum ServiceProbe {
 
 /// Waits for the service's socket without polling.
 enum ServiceWatch {
-    /// Waits until something changes in the folder of the socket.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: how long to wait.
-    ///   - cut: ends the wait from another thread.
+    /// Waits until something changes on the way to the socket, until the time is over, or until the wait is cut.
     static func wait(milliseconds: Int, _ cut: CancellationSignal) {
-        let watch = inotify_init1(Int32(IN_CLOEXEC))
-        var alarm: [Int32] = [-1, -1]
-        let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &alarm)
-        defer { for descriptor in alarm + [watch] where descriptor >= 0 { close(descriptor) } }
-        let (inlet, outlet) = (alarm[0], alarm[1])
-        guard status == 0 else {
-            try? cut.sleep(milliseconds: milliseconds)
-            return
+        let interrupt = Interrupt()
+        let cancellation = Cancellation(interrupt)
+        // Until the service runs, its folder may be missing. If nothing can be watched, the time and the cut end the wait.
+        let watch = FolderWatch(ServiceSocket.path)
+        let end = ContinuousClock.now + .milliseconds(milliseconds)
+        _ = try? cut.wait(endedBy: { cancellation.cancel() }) {
+            interrupt.wait(for: POLLIN, on: watch?.descriptor ?? -1, before: end, cancellation)
         }
-        var folder = ServiceSocket.path
-        var isWatched = false
-        // Until the service runs, the folder may be missing. Then the nearest existing parent folder reports when it is
-        // created.
-        while !isWatched, let slash = folder.lastIndex(of: "/") {
-            folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
-            let events = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)
-            isWatched = unsafe inotify_add_watch(watch, folder, events) >= 0
-            if folder == "/" {
-                break
-            }
-        }
-        // If no folder can be watched, only the time and the cut end the wait.
-        var descriptors = [watch, inlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        _ = try? cut.wait(endedBy: { shutdown(outlet, Int32(SHUT_RDWR)) }) {
-            unsafe poll(&descriptors, nfds_t(descriptors.count), Int32(milliseconds))
-        }
+        withExtendedLifetime(watch) {}
     }
 }

@@ -2,80 +2,58 @@
 package import TagLink
 
 /// A failed call to the PC/SC resource manager. Equal by code.
-public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The error code of the service or its library, such as 8010001D. More codes may be added.
-    public struct Code: Sendable, Hashable, RawRepresentable {
-        /// The number, as in `pcsclite.h`.
-        public var rawValue: UInt32
-
-        /// Creates a code from its number.
-        public init(rawValue: UInt32) { self.rawValue = rawValue }
+package struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The error code of the service or its library, SCARD_E_… and SCARD_W_… of `pcsclite.h`.
+    package struct Code: Sendable, Hashable, RawRepresentable {
+        package var rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// The library is not installed. Not a code of PC/SC.
-        public static let libraryMissing = Code(rawValue: 1)
+        package static let libraryMissing = Code(rawValue: 1)
         /// The service's socket exists, but this user may not use it. Not a code of PC/SC.
-        public static let socketForbidden = Code(rawValue: 2)
-        /// SCARD_E_CANCELLED.
-        public static let cancelled = Code(rawValue: 0x8010_0002)
-        /// SCARD_E_INVALID_HANDLE. An open card gets it after a restart of the service.
-        public static let invalidHandle = Code(rawValue: 0x8010_0003)
-        /// SCARD_E_INVALID_PARAMETER.
-        public static let invalidParameter = Code(rawValue: 0x8010_0004)
-        /// SCARD_E_INSUFFICIENT_BUFFER.
-        public static let insufficientBuffer = Code(rawValue: 0x8010_0008)
-        /// SCARD_E_UNKNOWN_READER.
-        public static let unknownReader = Code(rawValue: 0x8010_0009)
-        /// SCARD_E_TIMEOUT.
-        public static let timeout = Code(rawValue: 0x8010_000A)
-        /// SCARD_E_SHARING_VIOLATION.
-        public static let sharingViolation = Code(rawValue: 0x8010_000B)
-        /// SCARD_E_NO_SMARTCARD.
-        public static let noSmartcard = Code(rawValue: 0x8010_000C)
-        /// SCARD_E_PROTO_MISMATCH.
-        public static let protocolMismatch = Code(rawValue: 0x8010_000F)
-        /// SCARD_E_INVALID_VALUE.
-        public static let invalidValue = Code(rawValue: 0x8010_0011)
-        /// SCARD_F_COMM_ERROR.
-        public static let communicationError = Code(rawValue: 0x8010_0013)
-        /// SCARD_E_NOT_TRANSACTED: the reader's driver could not do it.
-        public static let notTransacted = Code(rawValue: 0x8010_0016)
-        /// SCARD_E_READER_UNAVAILABLE.
-        public static let readerUnavailable = Code(rawValue: 0x8010_0017)
-        /// SCARD_E_NO_SERVICE.
-        public static let noService = Code(rawValue: 0x8010_001D)
-        /// SCARD_E_SERVICE_STOPPED.
-        public static let serviceStopped = Code(rawValue: 0x8010_001E)
-        /// SCARD_E_UNSUPPORTED_FEATURE, with the number of pcsc-lite.
-        public static let unsupportedFeature = Code(rawValue: 0x8010_001F)
-        /// SCARD_E_NO_READERS_AVAILABLE.
-        public static let noReaders = Code(rawValue: 0x8010_002E)
-        /// SCARD_W_UNRESPONSIVE_CARD.
-        public static let unresponsiveCard = Code(rawValue: 0x8010_0066)
-        /// SCARD_W_UNPOWERED_CARD.
-        public static let unpoweredCard = Code(rawValue: 0x8010_0067)
-        /// SCARD_W_RESET_CARD.
-        public static let resetCard = Code(rawValue: 0x8010_0068)
-        /// SCARD_W_REMOVED_CARD.
-        public static let removedCard = Code(rawValue: 0x8010_0069)
-        /// SCARD_W_SECURITY_VIOLATION. polkit refuses access with it.
-        public static let securityViolation = Code(rawValue: 0x8010_006A)
+        package static let socketForbidden = Code(rawValue: 2)
+        package static let cancelled = Code(rawValue: 0x8010_0002)
+        /// An open card gets it after a restart of the service.
+        package static let invalidHandle = Code(rawValue: 0x8010_0003)
+        package static let invalidParameter = Code(rawValue: 0x8010_0004)
+        package static let insufficientBuffer = Code(rawValue: 0x8010_0008)
+        package static let unknownReader = Code(rawValue: 0x8010_0009)
+        package static let timeout = Code(rawValue: 0x8010_000A)
+        package static let sharingViolation = Code(rawValue: 0x8010_000B)
+        package static let noSmartcard = Code(rawValue: 0x8010_000C)
+        package static let protocolMismatch = Code(rawValue: 0x8010_000F)
+        package static let invalidValue = Code(rawValue: 0x8010_0011)
+        package static let communicationError = Code(rawValue: 0x8010_0013)
+        /// The reader's driver could not do it.
+        package static let notTransacted = Code(rawValue: 0x8010_0016)
+        package static let readerUnavailable = Code(rawValue: 0x8010_0017)
+        package static let noService = Code(rawValue: 0x8010_001D)
+        package static let serviceStopped = Code(rawValue: 0x8010_001E)
+        /// With the number of pcsc-lite, which is not Microsoft's.
+        package static let unsupportedFeature = Code(rawValue: 0x8010_001F)
+        package static let noReaders = Code(rawValue: 0x8010_002E)
+        package static let unresponsiveCard = Code(rawValue: 0x8010_0066)
+        package static let unpoweredCard = Code(rawValue: 0x8010_0067)
+        package static let resetCard = Code(rawValue: 0x8010_0068)
+        package static let removedCard = Code(rawValue: 0x8010_0069)
+        /// polkit refuses access with it.
+        package static let securityViolation = Code(rawValue: 0x8010_006A)
     }
 
-    /// The error code of the service.
-    public var code: Code
+    package var code: Code
     /// The call, such as `SCardConnect`.
-    public var call: String
+    package var call: String
 
     package init(_ code: Code, _ call: String) {
         self.code = code
         self.call = call
     }
 
-    public static func == (lhs: SmartCardError, rhs: SmartCardError) -> Bool { lhs.code == rhs.code }
+    package static func == (lhs: SmartCardError, rhs: SmartCardError) -> Bool { lhs.code == rhs.code }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-    public var description: String { "\(call): \(reason)" }
+    package var description: String { "\(call): \(reason)" }
 
     /// Whether the connection to the service is lost, or was never made.
     var isServiceLost: Bool {
@@ -89,7 +67,7 @@ public struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertible
     var isConnectionLost: Bool { isServiceLost || code == .timeout || code == .cancelled }
 
     /// What happened and what to do, as a sentence for people.
-    public var reason: String {
+    package var reason: String {
         switch code {
         case .libraryMissing:
             """

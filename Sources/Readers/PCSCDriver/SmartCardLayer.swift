@@ -21,24 +21,15 @@ package protocol SmartCardLayer: Sendable {
     /// The names of the connected readers. No reader is not an error.
     func listReaders(_ context: Int) throws(SmartCardError) -> [String]
 
-    /// Waits until a reader's state differs from the known state.
-    ///
-    /// - Parameters:
-    ///   - context: the connection to the service.
-    ///   - milliseconds: how long to wait; nil for no limit, 0 to check without waiting.
-    ///   - states: the readers and their known states.
-    /// - Returns: the same readers in the same order with their current states; nil when nothing has changed in time.
+    /// Waits until a reader's state differs from the known state: without limit for nil, 0 to check without waiting.
+    /// Returns the same readers in the same order with their current states; nil when nothing has changed in time.
     func waitForChange(
         _ context: Int,
         milliseconds: UInt32?,
         of states: [SmartCardReaderState]
     ) throws(SmartCardError) -> [SmartCardReaderState]?
 
-    /// Waits until the service may have started, or until the time is over.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: how long to wait.
-    ///   - cut: ends the wait from another thread.
+    /// Waits until the service may have started, the time is over, or another thread cuts the wait.
     func waitForService(milliseconds: Int, _ cut: CancellationSignal)
 
     /// Opens a card. With `direct`, opens the reader whether it has a card or not.

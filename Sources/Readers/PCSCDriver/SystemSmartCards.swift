@@ -208,46 +208,34 @@ import TagLink
 /// not change once they are found, so any thread may use them.
 @safe struct PCSCLite: @unchecked Sendable {
     // DWORD and LONG are the C compiler's long in pcsc-lite.
-    typealias Establish = @convention(c) (UInt, UnsafeRawPointer?, UnsafeRawPointer?, UnsafeMutablePointer<Int>) -> Int
-    typealias OfHandle = @convention(c) (Int) -> Int
-    typealias List =
+    let establish: @convention(c) (UInt, UnsafeRawPointer?, UnsafeRawPointer?, UnsafeMutablePointer<Int>) -> Int
+    let release: @convention(c) (Int) -> Int
+    let cancel: @convention(c) (Int) -> Int
+    let list:
         @convention(c) (Int, UnsafePointer<CChar>?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<UInt>) -> Int
-    typealias StatusChange = @convention(c) (Int, UInt, UnsafeMutableRawPointer?, UInt) -> Int
-    typealias Connect =
+    let statusChange: @convention(c) (Int, UInt, UnsafeMutableRawPointer?, UInt) -> Int
+    let connect:
         @convention(c) (
             Int, UnsafePointer<CChar>, UInt, UInt, UnsafeMutablePointer<Int>, UnsafeMutablePointer<UInt>
         ) -> Int
-    typealias Reconnect = @convention(c) (Int, UInt, UInt, UInt, UnsafeMutablePointer<UInt>) -> Int
-    typealias Disconnect = @convention(c) (Int, UInt) -> Int
-    typealias Status =
+    let reconnect: @convention(c) (Int, UInt, UInt, UInt, UnsafeMutablePointer<UInt>) -> Int
+    let disconnect: @convention(c) (Int, UInt) -> Int
+    let status:
         @convention(c) (
             Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<UInt>?, UnsafeMutablePointer<UInt>?,
             UnsafeMutablePointer<UInt>?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>?
         ) -> Int
     // SCARD_IO_REQUEST is two words: the protocol, and the structure's length.
-    typealias Transmit =
+    let transmit:
         @convention(c) (
             Int, UnsafePointer<UInt>, UnsafePointer<UInt8>?, UInt, UnsafeMutablePointer<UInt>?,
             UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>
         ) -> Int
-    typealias Control =
+    let control:
         @convention(c) (
             Int, UInt, UnsafeRawPointer?, UInt, UnsafeMutableRawPointer?, UInt, UnsafeMutablePointer<UInt>
         ) -> Int
-    typealias Attribute = @convention(c) (Int, UInt, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>) -> Int
-
-    let establish: Establish
-    let release: OfHandle
-    let cancel: OfHandle
-    let list: List
-    let statusChange: StatusChange
-    let connect: Connect
-    let reconnect: Reconnect
-    let disconnect: Disconnect
-    let status: Status
-    let transmit: Transmit
-    let control: Control
-    let attribute: Attribute
+    let attribute: @convention(c) (Int, UInt, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>) -> Int
 
     private static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
 

@@ -104,10 +104,6 @@ extension PN532Chip {
     private static let maximumPart = 262
 
     /// Makes the chip a card, and waits until a reader has selected it and sent RATS, which the chip answers.
-    ///
-    /// - Parameters:
-    ///   - uid: the last three bytes of the UID.
-    ///   - historicalBytes: the historical bytes of the ATS.
     func initializeAsCard(_ uid: [UInt8], historicalBytes: [UInt8]) throws(LinkError) {
         try setField(false)
         // ISO/IEC 14443-4 as a card. ATR_RES is not needed, but is the chip's default.

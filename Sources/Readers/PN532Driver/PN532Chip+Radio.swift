@@ -36,13 +36,8 @@ extension PN532Chip {
 
     // MARK: Commands
 
-    /// Polls once for targets, and switches the field on if necessary.
-    ///
-    /// - Parameters:
-    ///   - modulation: what to look for.
-    ///   - limit: the maximum number of targets: 1 or 2.
-    ///   - initiatorData: the data that the modulation requires.
-    /// - Returns: the chip's data about the targets that it found.
+    /// Polls once for 1 or 2 targets, with the data that the modulation requires, and switches the field on if
+    /// necessary.
     func list(_ modulation: PN53xModulation, limit: Int, _ initiatorData: [UInt8]) throws(LinkError) -> TargetList {
         registers = [:]
         self.modulation = nil
@@ -173,10 +168,7 @@ extension PN532Chip {
         case readSegment = 0x10, readBlock = 0x02, writeErasing = 0x54, writeSetting = 0x1B
     }
 
-    /// Sends a command.
-    ///
-    /// - Parameter bytes: the command, without checksum.
-    /// - Returns: the answer, without checksum.
+    /// Sends a command without its checksum. Returns the answer without checksum.
     func type1Exchange(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
         guard let command = bytes.first.flatMap(BlockCommand.init) else {
             return try exchangeData(bytes, timeout: timeout)

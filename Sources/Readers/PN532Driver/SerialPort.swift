@@ -14,13 +14,7 @@ final class SerialPort {
     /// The operation that uses the line now; when it is cancelled, its reads end.
     var cancellation: Cancellation?
 
-    /// Opens a line for this program only.
-    ///
-    /// - Parameters:
-    ///   - path: the line's path.
-    ///   - speed: bits per second.
-    ///   - interrupt: wakes the waiting thread.
-    /// - Throws: `LinkError` with `readerUnavailable`; its reason says what to do.
+    /// Opens a line for this program only. Throws `LinkError` with `readerUnavailable`; its reason says what to do.
     init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
         let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         var code = descriptor < 0 ? errno : 0
@@ -78,7 +72,8 @@ final class SerialPort {
             if count > 0 {
                 written += count
             } else if count < 0, errno == EAGAIN {
-                guard try wait(for: POLLOUT, before: deadline) else {
+                // A write has a short limit, and is not cancelled.
+                guard try wait(for: POLLOUT, before: deadline, nil) else {
                     throw LinkError(.readerUnavailable, "\(path) takes nothing: the adapter hangs. Plug it in again.")
                 }
             } else if count == 0 || errno != EINTR {
@@ -100,7 +95,7 @@ final class SerialPort {
             }
             guard count < 0, errno == EAGAIN || errno == EINTR else { throw SerialPortError.gone(path) }
             if errno == EAGAIN {
-                guard try wait(for: POLLIN, before: deadline) else { return [] }
+                guard try wait(for: POLLIN, before: deadline, cancellation) else { return [] }
             }
         }
     }
@@ -114,26 +109,16 @@ final class SerialPort {
     }
 
     /// Waits until the line is ready. Returns false when it is not ready in time.
-    private func wait(for event: Int32, before deadline: ContinuousClock.Instant?) throws(LinkError) -> Bool {
-        while true {
-            // A write has a short limit of its own.
-            if event == POLLIN, cancellation?.isCancelled == true { throw SerialPortError.cancelled }
-            var milliseconds: Int32 = -1
-            if let deadline {
-                let rest = (deadline - .now).components
-                let whole = rest.seconds * 1000 + (rest.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-                guard whole > 0 else { return false }
-                milliseconds = Int32(clamping: whole)
-            }
-            var polled = [
-                pollfd(fd: descriptor, events: Int16(event), revents: 0),
-                pollfd(fd: interrupt.descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            let count = unsafe poll(&polled, 2, milliseconds)
-            if count < 0, errno != EINTR { throw SerialPortError.gone(path) }
-            if polled[1].revents != 0 { interrupt.clear() }
-            // The next call reports what is wrong with the line.
-            if polled[0].revents != 0 { return true }
+    private func wait(
+        for event: Int32,
+        before deadline: ContinuousClock.Instant?,
+        _ cancellation: Cancellation?
+    ) throws(LinkError) -> Bool {
+        switch interrupt.wait(for: event, on: descriptor, before: deadline, cancellation) {
+        case .ready: return true
+        case .late: return false
+        case .cancelled: throw SerialPortError.cancelled
+        case .failed: throw SerialPortError.gone(path)
         }
     }
 }
@@ -244,17 +229,7 @@ enum SerialPortError {
     static func ownership(of path: String) -> Ownership? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
-        var entry = unsafe group()
-        var result: UnsafeMutablePointer<group>?
-        var memory = [CChar](repeating: 0, count: 16384)
-        var name = String(status.st_gid)
-        let code = unsafe memory.withUnsafeMutableBufferPointer { memory in
-            unsafe getgrgid_r(status.st_gid, &entry, memory.baseAddress, memory.count, &result)
-        }
-        if code == 0, let result = unsafe result, let found = unsafe result.pointee.gr_name {
-            // The text is in `memory`, which is still valid.
-            name = unsafe String(cString: found)
-        }
+        let name = UserGroup(status.st_gid)?.name ?? String(status.st_gid)
         return Ownership(group: name, isGroupAllowed: status.st_mode & 0o060 == 0o060)
     }
 

@@ -19,14 +19,8 @@ final class DescriptorChannel: Sendable {
     /// How often to check meanwhile whether the channel was closed.
     private static let sendStep: Int32 = 50
 
-    /// Takes over a descriptor.
-    ///
-    /// - Parameters:
-    ///   - descriptor: the descriptor; the channel closes it.
-    ///   - queue: the queue on which `onBytes` and `onEnd` are called.
-    ///   - sendLimit: how long the other side may accept no bytes, in milliseconds.
-    ///   - onBytes: receives bytes when they arrive.
-    ///   - onEnd: called once when the other side has closed, or the descriptor failed; never after ``close()``.
+    /// Takes over a descriptor, and closes it. The queue calls `onBytes`, and `onEnd` once when the other side has closed,
+    /// or the descriptor failed, but never after ``close()``. The limit for a side that accepts no bytes is in milliseconds.
     init(
         _ descriptor: Int32,
         queue: DispatchQueue,
@@ -124,14 +118,9 @@ final class ListeningSocket: @unchecked Sendable {
     private let folder: PrivateFolder
     private let name: String
 
-    /// Starts to listen. An existing socket is replaced unless another program listens on it.
-    ///
-    /// - Parameters:
-    ///   - name: the socket's name in the folder.
-    ///   - folder: the folder.
-    ///   - queue: the queue on which `onConnection` is called.
-    ///   - onConnection: receives the descriptor of each connection, and has to close it. Only programs of this user
-    ///     and of root can connect; and those of the folder's group if the folder is shared.
+    /// Starts to listen. An existing socket is replaced unless another program listens on it. `onConnection` has to
+    /// close the descriptors that it receives. Only programs of this user and of root can connect; and those of the
+    /// folder's group if the folder is shared.
     init(
         _ name: String,
         in folder: PrivateFolder,

@@ -10,7 +10,8 @@ extension EmulatedReader {
         switch command.instruction {
         case 0xCA: return getData(command)
         case 0x82: return loadKey(command)
-        case 0x86, 0x88: return authenticate(command)
+        // GENERAL AUTHENTICATE is for MIFARE Classic, whose cipher this reader does not support.
+        case 0x86, 0x88: return ReaderStatus.failed
         case 0xB0: return await readBinary(command)
         case 0xD6: return await updateBinary(command)
         case 0x00 where profile.escapes == .pn532: return await direct(command)
@@ -40,11 +41,6 @@ extension EmulatedReader {
     /// LOAD KEYS: six bytes into one of the reader's two places. No command uses them.
     private func loadKey(_ command: ReaderCommand) -> [UInt8] {
         command.p2 < 2 && command.data.count == 6 ? ReaderStatus.done : ReaderStatus.failed
-    }
-
-    /// GENERAL AUTHENTICATE. It is for MIFARE Classic, whose cipher this reader does not support.
-    private func authenticate(_ command: ReaderCommand) -> [UInt8] {
-        ReaderStatus.failed
     }
 
     // MARK: Blocks

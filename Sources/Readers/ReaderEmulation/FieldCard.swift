@@ -128,12 +128,7 @@ struct CardFinder: Sendable {
         return nil
     }
 
-    /// NFC-A cards with anticollision; the last one is selected.
-    ///
-    /// - Parameters:
-    ///   - uid: the UID of the only wanted card, which is then selected by it; nil for any.
-    ///   - limit: the maximum number of cards.
-    ///   - beginsISODEP: whether to send RATS to a card that supports ISO-DEP.
+    /// NFC-A cards with anticollision, or the card with a UID; the last one is selected. RATS is only sent if wanted.
     func findNFCA(uid: [UInt8]? = nil, limit: Int, beginsISODEP: Bool) async -> [FieldCard] {
         guard let link = field.link(for: .nfcA) else { return [] }
         let activation = NFCAActivation(link: link)
@@ -173,12 +168,7 @@ struct CardFinder: Sendable {
         return FieldCard(kind: .type1(target, tag), link: link)
     }
 
-    /// NFC-B cards; the last one is selected by ATTRIB.
-    ///
-    /// - Parameters:
-    ///   - applicationFamily: the AFI of the wanted cards; 0 for all.
-    ///   - limit: the maximum number of cards.
-    ///   - cid: the CID for a card that supports one; nil for none.
+    /// NFC-B cards of a family (AFI, 0 for all); the last one is selected by ATTRIB, with the CID if it supports one.
     func findNFCB(applicationFamily: UInt8 = 0, limit: Int, cid: UInt8? = nil) async -> [FieldCard] {
         guard let link = field.link(for: .nfcB) else { return [] }
         let targets =
@@ -216,15 +206,8 @@ struct CardFinder: Sendable {
 
 /// Frames of a host that chooses who handles the checksums.
 extension FrameLink {
-    /// Sends bytes and waits for the answer.
-    ///
-    /// - Parameters:
-    ///   - bytes: the bytes to send, at least one.
-    ///   - bitsOfLastByte: the number of bits to send of the last byte, 1 to 8. With fewer than 8 there is no
-    ///     checksum.
-    ///   - appends: whether the reader appends the technology's checksum.
-    ///   - removes: whether the reader checks and removes the answer's checksum.
-    ///   - timeout: how long to wait.
+    /// Sends at least one byte and waits for the answer. With fewer than 8 bits of the last byte there is no checksum;
+    /// else the reader appends the technology's checksum, or removes it from the answer, as wanted.
     func transceive(
         raw bytes: [UInt8],
         bitsOfLastByte: Int = 8,

@@ -50,8 +50,6 @@ package final class HostedCard: Sendable {
     }
 
     /// Gives the host more time for an answer, for example on a busy machine.
-    ///
-    /// - Parameter seconds: the new limit.
     package func allow(seconds: Int) { state.withLock { $0.limit = seconds } }
 
     // MARK: The reader's side

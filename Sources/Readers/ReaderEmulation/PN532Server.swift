@@ -91,14 +91,8 @@ package struct PN532SerialDevice: Sendable {
     private var waiting: [UInt8]?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
-    /// Creates a chip that has just been powered on.
-    ///
-    /// - Parameters:
-    ///   - field: the field that the chip creates.
-    ///   - place: the field in which it is a card for another reader.
-    ///   - onTargetChange: called on any thread when the card mode has an event. Call ``presenceChanged(send:)``
-    ///     afterwards.
-    ///   - onExchange: receives each command with its answer.
+    /// Creates a chip that has just been powered on. `place` is the field in which it is a card for another reader.
+    /// Call ``presenceChanged(send:)`` after each call of `onTargetChange`, which may be on any thread.
     package init(
         field: any FieldDriver,
         place: (any CardSlot)? = nil,
@@ -109,11 +103,7 @@ package struct PN532SerialDevice: Sendable {
         self.onExchange = onExchange
     }
 
-    /// Receives bytes from the line.
-    ///
-    /// - Parameters:
-    ///   - bytes: the received bytes, in pieces of any size.
-    ///   - send: sends bytes to the host.
+    /// Receives bytes from the line, in pieces of any size.
     package mutating func receive(_ bytes: [UInt8], send: ([UInt8]) -> Void) async {
         decoder.append(bytes)
         while let frame = decoder.next() {

@@ -46,12 +46,7 @@ package struct PN53xChip: Sendable {
     var commandParts: [UInt8] = []
     var answerRest: [UInt8] = []
 
-    /// Creates a chip that has just been powered on.
-    ///
-    /// - Parameters:
-    ///   - field: the field that the chip creates.
-    ///   - place: the field in which it is a card for another reader.
-    ///   - onTargetChange: called on any thread when the card mode has an event.
+    /// Creates a chip that has just been powered on. Its parameters are those of the properties.
     package init(
         field: any FieldDriver,
         place: (any CardSlot)? = nil,
@@ -66,9 +61,7 @@ package struct PN53xChip: Sendable {
     /// The maximum number of data bytes in an answer to InDataExchange and InCommunicateThru.
     static let maximumData = 262
 
-    /// Handles a command.
-    ///
-    /// - Parameter command: the bytes after D4.
+    /// Handles a command: the bytes after D4.
     package mutating func receive(_ command: [UInt8]) async -> Outcome {
         guard let first = command.first, let code = PN53xCommand(rawValue: first) else { return .syntaxError }
         let data = Array(command.dropFirst())

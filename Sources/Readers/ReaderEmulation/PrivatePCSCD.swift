@@ -49,11 +49,8 @@ package struct PCSCInstallation: Sendable {
     package static let systemFolder = "/run/opencorenfc"
 
     /// Finds the default folder for the sockets of the user's readers: the one that root has created for the user, else
-    /// one in `XDG_RUNTIME_DIR`.
-    ///
-    /// - Parameter system: the folder in which root has created it.
-    /// - Returns: the folder; nil when there is neither. A fixed name in a world-writable folder would allow another
-    ///   user to create it first.
+    /// one in `XDG_RUNTIME_DIR`. Nil when there is neither: another user could create a fixed name in a world-writable
+    /// folder first.
     package static func defaultFolder(in system: String = systemFolder) -> PrivateFolder? {
         if let name = ReaderOwner.current?.name,
             let folder = try? PrivateFolder(system + "/" + name, creates: false, guests: .mayRead, newMode: 0o755)
@@ -66,23 +63,28 @@ package struct PCSCInstallation: Sendable {
 
     /// Finds the driver beside this program, or where it is installed.
     ///
-    /// - Throws: ``EmulationError`` that lists the places where it was looked for.
+    /// - Throws: ``EmulationError`` that lists the places where it was looked for, or says who else can change it.
     package static func findDriver() throws(EmulationError) -> String {
-        try findDriver(
+        let path = try findDriver(
             "\(driverName), which pcscd loads,",
             beside: [".", "../lib"],
             or: ["/usr/local/lib", "/usr/lib", "/usr/lib/pcsc/drivers/serial"],
             otherwise: "Build it with: swift build"
         )
+        try checkTrust(path)
+        return path
     }
 
-    /// Finds a driver.
-    ///
-    /// - Parameters:
-    ///   - what: the driver, as the beginning of a sentence.
-    ///   - relative: folders relative to this program's folder.
-    ///   - folders: folders of the system.
-    ///   - step: what to do when the driver is in none of them.
+    /// Throws if a user other than this one and root can change what pcscd loads from a path.
+    static func checkTrust(_ path: String) throws(EmulationError) {
+        do throws(StorageError) {
+            _ = try ResolvedPath(path, .trusted(owner: geteuid(), takesOwnGroups: true))
+        } catch {
+            throw EmulationError("\(error.reason) So pcscd must not load \(path).")
+        }
+    }
+
+    /// Finds a driver: in folders relative to this program's, or in those of the system.
     static func findDriver(
         _ what: String,
         beside relative: [String],
@@ -128,6 +130,7 @@ package struct PrivatePCSCD: Sendable {
         else {
             throw EmulationError("There is no pcscd. Install the package pcscd.")
         }
+        try PCSCInstallation.checkTrust(configuration)
         self.folder = folder
         let socket = try ListeningSocket.descriptor(Self.socketName, in: folder, backlog: 16)
         defer { close(socket) }

@@ -40,16 +40,7 @@ package final class ReaderServer: Sendable {
     private let onNotice: (@Sendable (Notice) -> Void)?
     private let greetingLimit: Double
 
-    /// Creates the socket of a reader with a field.
-    ///
-    /// - Parameters:
-    ///   - name: the socket's name in the folder; pcscd's configuration has the whole path.
-    ///   - folder: the folder of the socket.
-    ///   - profile: the reader's model.
-    ///   - field: the field that the reader creates.
-    ///   - onNotice: called when pcscd connects and disconnects.
-    ///   - onExchange: receives each of the host's commands with its answer.
-    /// - Throws: ``EmulationError`` when the socket can't be created.
+    /// Creates the socket of a reader with a field. pcscd's configuration has the socket's whole path.
     package convenience init(
         _ name: String = "reader.sock",
         in folder: PrivateFolder,
@@ -67,16 +58,8 @@ package final class ReaderServer: Sendable {
         )
     }
 
-    /// Creates the socket of a reader.
-    ///
-    /// - Parameters:
-    ///   - name: the socket's name in the folder; pcscd's configuration has the whole path.
-    ///   - folder: the folder of the socket.
-    ///   - reader: the reader.
-    ///   - observePresence: calls its handler whenever a card may have arrived or left.
-    ///   - greetingLimit: how many seconds a driver has to answer the greeting.
-    ///   - onNotice: called when pcscd connects and disconnects.
-    /// - Throws: ``EmulationError`` when the socket can't be created.
+    /// Creates the socket of a reader. `observePresence` calls its handler whenever a card may have arrived or left. A
+    /// driver has so many seconds to answer the greeting.
     package init(
         _ name: String = "reader.sock",
         in folder: PrivateFolder,

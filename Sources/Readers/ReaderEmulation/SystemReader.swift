@@ -9,12 +9,7 @@ package struct SystemReader: Sendable {
     /// A prefix of every path; empty for the system itself.
     package let root: String
 
-    /// Creates the description of a user's reader.
-    ///
-    /// - Parameters:
-    ///   - owner: the user.
-    ///   - root: an absolute path of a folder that replaces the system's root, for packagers; nil for the system
-    ///     itself.
+    /// Describes a user's reader. For packagers, the absolute path of a folder replaces the system's root.
     package init(_ owner: ReaderOwner, root: String? = nil) {
         self.owner = owner
         var root = root ?? ""
@@ -78,10 +73,10 @@ package struct SystemReader: Sendable {
         for folder in [
             Self.driverFolder, Self.temporaryFolder, Self.configurationFolder, PCSCInstallation.systemFolder,
         ] {
-            if let part = TrustedPath.partOpenToOthers(existingPartOf: folder) {
-                throw EmulationError(
-                    "\(part) can be changed by others than root. Give it to root alone (chown root, chmod go-w) first."
-                )
+            do throws(StorageError) {
+                _ = try ResolvedPath(folder, .trusted(owner: nil, takesOwnGroups: false), isPartial: true)
+            } catch {
+                throw EmulationError("\(error.reason) Give it to root alone (chown root, chmod go-w) first.")
             }
         }
     }
@@ -224,12 +219,7 @@ package struct ReaderOwner: Sendable, Hashable {
 package struct PlainDriver: Sendable {
     package let bytes: [UInt8]
 
-    /// Checks a driver.
-    ///
-    /// - Parameters:
-    ///   - bytes: the whole file.
-    ///   - path: the file's path, for error messages.
-    /// - Throws: ``EmulationError`` that says why it can't be used.
+    /// Checks a whole driver file. Throws ``EmulationError`` that says why it can't be used.
     package init(_ bytes: [UInt8], path: String) throws(EmulationError) {
         let file: ELFFile
         do throws(ELFFile.Failure) {
@@ -258,20 +248,18 @@ package struct PlainDriver: Sendable {
     /// The maximum size of a driver file.
     private static let limit = 16 << 20
 
-    /// Reads a driver from a file.
-    ///
-    /// - Parameters:
-    ///   - path: the file.
-    ///   - builder: a user whose files are trusted in addition to root's: the one who ran `sudo`.
-    ///   - checksPath: whether to check that no other user can change the file or a folder in its path.
+    /// Reads a driver from a file. If the path is checked, only root can change it, and the builder: the user who ran
+    /// `sudo`.
     package init(path: String, builder: UInt32?, checksPath: Bool) throws(EmulationError) {
-        if checksPath, let part = TrustedPath.partOpenToOthers(path, owner: builder) {
-            throw EmulationError(
-                "\(part) can be changed by others than root, so pcscd must not get the driver \(path). Give another one."
-            )
-        }
-        let bytes = try EmulationError.converting { () throws(StorageError) in
-            try InputFile(path, limit: Self.limit).readToEnd()
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes =
+                checksPath
+                ? try TrustedFile.read(path, limit: Self.limit, owner: builder, takesOwnGroups: false)
+                : try InputFile(path, limit: Self.limit).readToEnd()
+        } catch {
+            guard error.code == .unsafe else { throw EmulationError(error.reason) }
+            throw EmulationError("\(error.reason) So pcscd must not get the driver \(path). Give another one.")
         }
         try self.init(bytes, path: path)
     }

@@ -72,11 +72,8 @@ struct LineSocket {
         }
     }
 
-    /// Receives more bytes.
-    ///
-    /// - Parameter deadline: how long to wait for them; nil to take only what has arrived.
-    /// - Returns: false when none came in time.
-    /// - Throws: `LinkError` with `readerUnavailable` when the connection has ended, or `cancelled`.
+    /// Receives more bytes; without a deadline only those that have arrived. Returns false when none came in time.
+    /// Throws `LinkError` with `readerUnavailable` when the connection has ended, or `cancelled`.
     mutating func fill(
         before deadline: ContinuousClock.Instant?,
         _ cancellation: Cancellation?
@@ -115,25 +112,11 @@ struct LineSocket {
         before deadline: ContinuousClock.Instant,
         _ cancellation: Cancellation?
     ) throws(LinkError) -> Bool {
-        while true {
-            // Before the check, so that a cancellation that comes after it still ends the wait.
-            interrupt.clear()
-            if cancellation?.isCancelled == true { throw SimulatorError.cancelled }
-            let rest = deadline - .now
-            let milliseconds = (rest / .milliseconds(1)).rounded(.up)
-            guard milliseconds > 0 else { return false }
-            var polled = (
-                pollfd(fd: descriptor, events: Int16(event), revents: 0),
-                pollfd(fd: interrupt.descriptor, events: Int16(POLLIN), revents: 0)
-            )
-            let count = unsafe withUnsafeMutablePointer(to: &polled) { pointer in
-                unsafe pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
-                    unsafe poll($0, 2, Int32(clamping: Int(milliseconds)))
-                }
-            }
-            if count < 0, errno != EINTR { throw SimulatorError.gone }
-            // The next call reports what is wrong with the connection.
-            if polled.0.revents != 0 { return true }
+        switch interrupt.wait(for: event, on: descriptor, before: deadline, cancellation) {
+        case .ready: return true
+        case .late: return false
+        case .cancelled: throw SimulatorError.cancelled
+        case .failed: throw SimulatorError.gone
         }
     }
 }

@@ -56,11 +56,8 @@ actor SimulatorClient {
     /// The events that were received and not handled yet.
     var events: [JSONLine] = []
 
-    /// Creates a client, without connecting.
-    ///
-    /// - Parameters:
-    ///   - patience: how long the simulator may take to answer, besides the time on the air.
-    ///   - connect: returns a connected socket, which does not block. The client closes it.
+    /// Creates a client, without connecting. `connect` returns a connected socket, which does not block and which the
+    /// client closes.
     init(patience: Duration, connect: @escaping @Sendable () throws(LinkError) -> Int32) {
         self.patience = patience
         self.connect = connect
@@ -382,9 +379,7 @@ extension SimulatorClient {
 }
 
 extension SimulatorClient {
-    /// Shows a screen now, and at the beginning of each later connection.
-    ///
-    /// - Parameter line: the request; nil when the app shows none any more.
+    /// Shows a screen now, and at the beginning of each later connection; nil when the app shows none any more.
     func show(_ line: [UInt8]?) {
         screen = line
         guard let line else { return }

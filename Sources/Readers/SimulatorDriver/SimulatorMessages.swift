@@ -13,12 +13,7 @@ enum SimulatorRequest {
         }
     }
 
-    /// A request.
-    ///
-    /// - Parameters:
-    ///   - name: what the simulator has to do.
-    ///   - id: the number that its answer repeats; nil for a request without an answer.
-    ///   - members: writes the other members.
+    /// A request. Its answer repeats the id; without one there is no answer.
     static func line(_ name: String, id: Int?, _ members: (inout JSONWriter) -> Void) -> [UInt8] {
         line { writer in
             if let id { writer.member("id", id) }

@@ -13,9 +13,7 @@ package final class SimulatorReader: FieldDriver {
     let client: SimulatorClient
     private let links: [SimulatorLink]
 
-    /// Creates a reader, without connecting.
-    ///
-    /// - Parameter path: the simulator's socket; nil for that of the user's own simulator.
+    /// Creates a reader on a simulator's socket, without connecting; nil for that of the user's own simulator.
     package convenience init(path: String? = nil) {
         let path = path ?? Self.defaultPath
         self.init { () throws(LinkError) in
@@ -155,14 +153,8 @@ extension SimulatorReader {
 
     // MARK: What the app shows
 
-    /// Shows the scanning sheet.
-    ///
-    /// - Parameters:
-    ///   - state: `ready`, `scanning`, `success`, `failure` or `dismissed`.
-    ///   - title: the title.
-    ///   - message: the app's text.
-    ///   - showsErrorSymbol: whether a failure has a symbol.
-    ///   - onCancel: called when the person cancels this sheet or a later one without an own action.
+    /// Shows the scanning sheet in a state: `ready`, `scanning`, `success`, `failure` or `dismissed`. `onCancel` is
+    /// called when the person cancels this sheet or a later one without an own action.
     package func showSheet(
         state: String,
         title: String,
@@ -194,9 +186,8 @@ extension SimulatorReader {
         }
     }
 
-    /// Shows the app's screen, also when the simulator has started again.
-    ///
-    /// - Parameter screen: a JSON object; nil for the app's name and output.
+    /// Shows the app's screen, a JSON object, also when the simulator has started again; nil for the app's name and
+    /// output.
     package func showScreen(_ screen: String?) {
         let line = SimulatorRequest.line("screen", id: nil) { writer in
             writer.key("screen")

@@ -110,11 +110,18 @@ final class Socket: Sendable {
         withExtendedLifetime((socket, full)) {}
     }
 
-    /// Whether this process watches a folder.
+    /// Whether this process watches a folder for new entries, which it does last.
     private static var isWatching: Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")) ?? []
         return names.contains { name in
-            (try? String(contentsOfFile: "/proc/self/fdinfo/" + name, encoding: .utf8))?.contains("inotify wd:") == true
+            let text = (try? String(contentsOfFile: "/proc/self/fdinfo/" + name, encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").contains { line in
+                guard line.hasPrefix("inotify "), let mask = line.firstRange(of: " mask:") else { return false }
+                return UInt32(line[mask.upperBound...].prefix { $0 != " " }, radix: 16).map {
+                    $0 & UInt32(IN_CREATE) != 0
+                }
+                    ?? false
+            }
         }
     }
 

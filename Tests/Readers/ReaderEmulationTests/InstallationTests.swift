@@ -89,6 +89,41 @@ struct InstallationTests {
         }
     }
 
+    /// In a process of its own, which becomes another user.
+    @Test(.ownThreads, .enabled(if: geteuid() == 0, "needs root, to become another user"))
+    func `a driver or configuration through another user's folder or link: refused, for root and for everyone`()
+        async throws
+    {
+        let place = try Place()
+        let real = try place.write("driver.so", Self.library())
+        for (name, mode) in [("foreign", 0o755), ("sticky", 0o1777)] as [(String, mode_t)] {
+            #expect(unsafe mkdir("\(place.path)/\(name)", 0o755) == 0 && chmod("\(place.path)/\(name)", mode) == 0)
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(place.path)/\(name)/link",
+                withDestinationPath: real
+            )
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(place.path)/\(name).so",
+                withDestinationPath: "\(name)/link"
+            )
+        }
+        #expect(unsafe chmod(place.path, 0o755) == 0)
+        // The folder is another user's, and so is the link in the sticky folder.
+        for path in ["foreign", "sticky/link"] { #expect(unsafe lchown("\(place.path)/\(path)", 12345, 12345) == 0) }
+        for user in [0, 65_534] as [uid_t] {
+            await #expect(processExitsWith: .success) { [folder = place.path as String, user = user as uid_t] in
+                #expect(seteuid(user) == 0)
+                for (name, isTrusted) in [("driver.so", true), ("foreign.so", false), ("sticky.so", false)] {
+                    let path = "\(folder)/\(name)"
+                    let driver = try? PlainDriver(path: path, builder: geteuid(), checksPath: true)
+                    #expect((driver != nil) == isTrusted, "\(name)")
+                    let isLoaded = (try? PCSCInstallation.checkTrust(path)) != nil
+                    #expect(isLoaded == isTrusted, "\(name)")
+                }
+            }
+        }
+    }
+
     @Test func `finding the driver: beside the program, then in the folders in their order`() throws {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let own = (program as NSString).deletingLastPathComponent

@@ -92,28 +92,65 @@ import Testing
         }
     }
 
-    @Test func `Trusted path: the first part that others can change, also of a link's target`() throws {
-        let (own, way) = (geteuid(), try scratch.makeFolder("way", 0o755))
-        let file = try scratch.file("way/library", "")
-        #expect(TrustedPath.partOpenToOthers(file, owner: own) == nil)
-        let modes: [(mode_t, mode_t, String)] = [
-            (0o664, 0o755, file), (0o646, 0o755, file), (0o644, 0o775, way), (0o644, 0o757, way),
+    @Test func `Trusted path: others can't write a folder on it, also not on the way through a link`() throws {
+        let way = try scratch.makeFolder("way", 0o755)
+        let file = try scratch.file("way/list", "text")
+        let paths = [
+            file, try scratch.link("link", to: file), try scratch.link("relative", to: "way/../way/./list"),
+            try scratch.link("longer", to: "link"),
         ]
-        for (fileMode, wayMode, part) in modes {
-            try #require(unsafe chmod(file, fileMode) == 0 && chmod(way, wayMode) == 0)
-            #expect(TrustedPath.partOpenToOthers(file, owner: own) == part)
+        for (mode, isTrusted) in [
+            (0o755, true), (0o700, true), (0o1777, true), (0o777, false), (0o757, false), (0o702, false),
+        ] as [(mode_t, Bool)] {
+            try #require(unsafe chmod(way, mode) == 0)
+            for path in paths {
+                #expect(try code { _ = try TrustedFile.read(path, limit: 4) } == (isTrusted ? nil : .unsafe), "\(mode)")
+            }
         }
-        #expect(try TrustedPath.partOpenToOthers(scratch.link("link", to: file), owner: own) == way)
-        for path in ["way/library", ".", "", scratch.path("gone")] {
-            #expect(TrustedPath.partOpenToOthers(path, owner: own) == path)
+        // What is missing in a folder of others is missing.
+        #expect(try code { _ = try TrustedFile.read(way + "/none", limit: 4) } == .missing)
+        #expect(try code { _ = try TrustedFile.read(file + "/", limit: 4) } == .unsafe)
+        for path in ["", "a\0b", scratch.path("none/list"), try scratch.link("loop", to: "loop")] {
+            #expect(throws: StorageError.self, "\(path)") { try TrustedFile.read(path, limit: 4) }
         }
-        guard ScratchFolder.isRoot else { return }
-        try #require(unsafe chmod(way, 0o755) == 0)
-        #expect(TrustedPath.partOpenToOthers(file) == nil)
-        #expect(TrustedPath.partOpenToOthers(existingPartOf: file + "-gone/x") == nil)
-        let wide = try scratch.makeFolder("wide", 0o777)
-        #expect(TrustedPath.partOpenToOthers(existingPartOf: wide + "/gone/x") == wide)
-        try ScratchFolder.give(file)
-        #expect(TrustedPath.partOpenToOthers(file) == file)
+        #expect(try ScratchFolder.open(in: scratch.folder).isEmpty, "Nothing of all that is open.")
+    }
+
+    @Test(.enabled(if: ScratchFolder.isRoot, "needs root, to give files to another user"))
+    func `Trusted path with parts of another user: refused, whatever they lead to`() throws {
+        let own = try scratch.file("own", "text")
+        func isTrusted(_ path: String) throws -> Bool {
+            let found = try code { _ = try TrustedFile.read(path, limit: 4) }
+            #expect(found == nil || found == .unsafe)
+            // The check of root's drivers and of what pcscd loads is the same.
+            let rule = ResolvedPath.Rule.trusted(owner: nil, takesOwnGroups: true)
+            #expect(try code { _ = try ResolvedPath(path, rule) } == found, "\(path)")
+            return found == nil
+        }
+        for (folder, mode) in [("plain", 0o755), ("sticky", 0o1777)] as [(String, mode_t)] {
+            _ = try scratch.makeFolder(folder, mode)
+            _ = try scratch.makeFolder(folder + "/in", 0o755)
+            let paths = [
+                try scratch.file(folder + "/in/list", "text"), try scratch.file(folder + "/list", "text"),
+                try scratch.link(folder + "/link", to: own), try scratch.link("to-" + folder, to: folder + "/link"),
+            ]
+            for path in paths { #expect(try isTrusted(path), "\(path)") }
+            for part in ["/in", "/list", "/link"] { try ScratchFolder.give(scratch.path(folder + part)) }
+            for path in paths { #expect(try !isTrusted(path), "\(path)") }
+        }
+        // A folder of another user, whose entries are root's.
+        for mode in [0o755, 0o1777] as [mode_t] {
+            let folder = try scratch.makeFolder("foreign-\(mode)", mode)
+            let path = try scratch.file("foreign-\(mode)/list", "text")
+            let link = try scratch.link("foreign-\(mode)/link", to: own)
+            try ScratchFolder.give(folder)
+            #expect(try !isTrusted(path) && !isTrusted(link) && !isTrusted(scratch.link("to-\(mode)", to: link)))
+        }
+        // A group that only has its user, and one that may have others.
+        let shared = try scratch.makeFolder("shared", 0o775)
+        let path = try scratch.file("shared/list", "text")
+        #expect(try isTrusted(path) && code { _ = try PrivateFolder(shared + "/own") } == nil)
+        try #require(unsafe chown(shared, 0, ScratchFolder.stranger) == 0)
+        #expect(try !isTrusted(path) && code { _ = try PrivateFolder(shared + "/own") } == .unsafe)
     }
 }

@@ -56,6 +56,61 @@ import Testing
         #expect(try scratch.text("made") == "new" && scratch.text("victim") == "kept")
     }
 
+    @Test(.enabled(if: ScratchFolder.isRoot, "needs root, to give files to another user"))
+    func
+        `Output through another user's link, or to another user's file in a sticky folder: refused, and nothing changes`()
+        throws
+    {
+        let head = Array("{".utf8)
+        let victim = try scratch.file("victim", "{kept")
+        for (folder, mode) in [("plain", 0o755), ("sticky", 0o1777)] as [(String, mode_t)] {
+            _ = try scratch.makeFolder(folder, mode)
+            _ = try scratch.makeFolder(folder + "/in", 0o755)
+            _ = try scratch.pipe(folder + "/pipe")
+            _ = try scratch.file(folder + "/file", "{kept")
+            _ = try scratch.link(folder + "/link", to: victim)
+            _ = try scratch.link(folder + "/new", to: scratch.path("made"))
+            let over = try scratch.link("over-" + folder, to: folder + "/link")
+            for name in ["/pipe", "/file", "/link", "/new", "/in"] {
+                try ScratchFolder.give(scratch.path(folder + name))
+            }
+            let names = ["/link", "/new"] + (folder == "sticky" ? ["/file", "/pipe"] : [])
+            for path in names.map({ scratch.path(folder + $0) }) + [over] {
+                #expect(try code { try write("x", to: path) } == .unsafe, "\(path)")
+                #expect(try code { _ = try PrivateLog(path, replacing: head) } == .unsafe, "\(path)")
+            }
+            #expect(try scratch.text(folder + "/file") == "{kept")
+            // A folder that another user has made can be chosen.
+            try write("new", to: scratch.path(folder + "/in/file"))
+            #expect(try scratch.text(folder + "/in/file") == "new")
+        }
+        #expect(try scratch.text("victim") == "{kept" && !scratch.names.contains("made"))
+        try write("new", to: scratch.link("sticky/own", to: victim))
+        #expect(try scratch.text("victim") == "new")
+    }
+
+    @Test(.ownThreads)
+    func `Output to a descriptor's path: a pipe is written, a file replaced, one that is gone refused`()
+        async throws
+    {
+        let path = try scratch.file("file", "old")
+        let file = unsafe open(path, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        try write("new", to: "/proc/self/fd/\(file)")
+        #expect(try scratch.text("file") == "new")
+        // The open file is the one that was replaced.
+        #expect(throws: StorageError.self) { try write("x", to: "/dev/fd/\(file)") }
+        #expect(try scratch.names == ["file"])
+        await #expect(processExitsWith: .success) {
+            var ends: [Int32] = [-1, -1]
+            #expect(unsafe pipe(&ends) == 0 && dup2(ends[1], 1) == 1)
+            try OutputFile.write(Array("text".utf8), to: "/dev/stdout", readers: .everyone)
+            try PrivateLog("/dev/stdout", replacing: []).append(Array("more".utf8))
+            var bytes = [UInt8](repeating: 0, count: 9)
+            #expect(unsafe read(ends[0], &bytes, 9) == 8 && bytes.starts(with: "textmore".utf8))
+        }
+    }
+
     @Test func `Output file, two paths: one file where links lead there, not if either is missing`() throws {
         let (one, other) = (try scratch.file("one", "1"), try scratch.file("other", "1"))
         let (link, missing) = (try scratch.link("link", to: "one"), scratch.path("missing"))

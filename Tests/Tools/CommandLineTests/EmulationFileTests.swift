@@ -37,6 +37,44 @@ import VirtualTags
         #expect(outcome.failure?.error == nil)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "needs root, to give files to another user"))
+    func `another user's folder or link: no reader in it, and no output through it`() throws {
+        _ = try image()
+        let (nfc, folder, victim) = (TestProgram("nfc"), scratch.path("foreign"), scratch.path("victim"))
+        try "".write(toFile: victim, atomically: true, encoding: .utf8)
+        #expect(unsafe mkdir(folder, 0o755) == 0 && chmod(folder, 0o1777) == 0)
+        for name in ["link.json", "new.json"] {
+            let target = name == "new.json" ? scratch.path("made") : victim
+            try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(name)", withDestinationPath: target)
+            #expect(unsafe lchown("\(folder)/\(name)", 65534, 65534) == 0)
+        }
+        let card = scratch.path("card.json")
+        let record = ["scan", "--tags", card, "--record"]
+        let flow = scratch.path("flow.jsonl")
+        #expect(try nfc.run(record + [flow]).status == 0)
+        for name in ["link.json", "new.json"] {
+            let path = "\(folder)/\(name)"
+            for words in [
+                record + [path], ["trace", flow, "--pcapng", path], ["tag", "convert", card, "--out", path],
+            ] {
+                let run = try nfc.run(words)
+                #expect(
+                    run.status == 1 && run.error.contains("\(path) can be changed by another user."),
+                    "\(run.error)"
+                )
+            }
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)).isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("made")))
+        #expect(unsafe chown(folder, 65534, 65534) == 0)
+        for words in [[], ["--start-pcscd"]] {
+            let run = try nfc.run(
+                ["emulate", "--image", card, "--pcsc", "--folder", folder + "/in", "--timeout", "0.1"] + words
+            )
+            #expect(run.status == 3 && run.error.contains("\(folder) can be changed by another user."), "\(run.error)")
+        }
+    }
+
     @Test func `saver: what a program writes, saved once after a pause`() async throws {
         let file = try image()
         let path = scratch.path("card.json")

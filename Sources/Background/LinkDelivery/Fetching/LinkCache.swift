@@ -140,13 +140,13 @@ extension LocalAssociations where Store == PrivateFolder {
     /// Opens the user's files: `nfc/links` in the configuration folder. Nil when there is no such folder, or it can't
     /// be opened.
     package init?(of folders: UserFolders) {
-        guard let store = try? PrivateFolder(store: Self.path(folders), creates: false) else { return nil }
+        guard let store = try? PrivateFolder(Self.path(folders), creates: false) else { return nil }
         self.init(store)
     }
 
     /// Opens the user's files, and creates their folder if it is missing.
     package init(making folders: UserFolders) throws(StorageError) {
-        self.init(try PrivateFolder(store: Self.path(folders)))
+        self.init(try PrivateFolder(Self.path(folders)))
     }
 
     private static func path(_ folders: UserFolders) -> String { folders.config + "/nfc/links" }

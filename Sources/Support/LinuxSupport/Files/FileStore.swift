@@ -88,11 +88,7 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.code, self.reason, self.number) = (code, reason, number)
     }
 
-    /// Creates an error from a failed system call.
-    ///
-    /// - Parameters:
-    ///   - what: what failed, as the start of a sentence.
-    ///   - number: the error number. The default is `errno`, the error of the last call.
+    /// Creates an error from a failed system call, by default from `errno`. `what` failed is the start of a sentence.
     package static func system(_ what: String, _ number: Int32 = errno) -> StorageError {
         let code: Code =
             switch number {

@@ -48,10 +48,7 @@ package final class FolderWatch: @unchecked Sendable {
     private static let appearing = IN_CREATE | IN_ATTRIB | replacing
     private static let ending = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED
 
-    /// Starts watching.
-    ///
-    /// - Parameter path: the folder's path, from the folder that the process is in now.
-    /// - Returns: nil when the system can't watch.
+    /// Starts watching a folder, by its path from the process's current folder; nil when the system can't watch.
     package init?(_ path: String) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         self.path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path

@@ -32,9 +32,8 @@ public final class InputFile {
         InputFile(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), name: "Standard input", limit: limit)
     }
 
-    /// Takes ownership of a descriptor, and closes it even when this throws.
-    ///
-    /// - Parameter isRegular: whether to refuse everything but a regular file, with code `unsafe`.
+    /// Takes ownership of a descriptor, and closes it even when this throws: with `isRegular`, code `unsafe` for
+    /// everything but a regular file.
     convenience init(owning descriptor: Int32, name: String, limit: Int, isRegular: Bool = false) throws(StorageError) {
         self.init(descriptor, name: name, limit: limit)
         let status = try FileStatus.ofOpen(descriptor, name)
@@ -54,7 +53,7 @@ public final class InputFile {
     deinit { close(descriptor) }
 
     /// Opens a file for reading. A terminal never becomes the controlling terminal of the process.
-    fileprivate static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
+    private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
         while true {
             let file = unsafe Glibc.open(path, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY)
             if file >= 0 { return file }
@@ -97,75 +96,5 @@ public final class InputFile {
     private var tooLarge: StorageError {
         let size = limit % (1 << 20) == 0 ? "\(limit >> 20) MiB" : "\(limit) bytes"
         return StorageError(.tooLarge, "\(name) is larger than \(size), and no more is read.")
-    }
-}
-
-/// A file with security decisions, such as permissions. Only the user and root may have written it.
-public enum TrustedFile {
-    /// Reads a file.
-    ///
-    /// - Throws: ``StorageError``, with code `unsafe` when it belongs to another user, when others can write it, or
-    ///   when it is not a regular file.
-    public static func read(_ path: String, limit: Int) throws(StorageError) -> [UInt8] {
-        let file: Int32
-        do throws(StorageError) {
-            file = try InputFile.open(path, O_NONBLOCK)
-        } catch  where error.number == ENXIO {
-            throw .notRegular(path)
-        }
-        let input = try InputFile(owning: file, name: path, limit: limit, isRegular: true)
-        let status = try FileStatus.ofOpen(file, path)
-        guard status.st_uid == 0 || status.st_uid == geteuid() else {
-            throw StorageError(.unsafe, "\(path) belongs to another user.")
-        }
-        guard status.st_mode & 0o022 == 0 else { throw StorageError(.unsafe, "\(path) can be written by others.") }
-        return try input.readToEnd()
-    }
-}
-
-/// Checks whether only root can change what a path leads to. Then a program that runs as root may load it.
-package enum TrustedPath {
-    /// Returns the first part of a path that a user other than root can change.
-    ///
-    /// - Parameters:
-    ///   - path: an absolute path. Symbolic links are followed, and the paths that they lead to are checked too.
-    ///   - owner: another user who may change it; nil when only root may.
-    ///   - allowsGroup: whether a part's group may change it. A group that only has its user is common (umask 002).
-    /// - Returns: the part; nil when only root can change the file and every folder on its path.
-    package static func partOpenToOthers(_ path: String, owner: UInt32? = nil, allowsGroup: Bool = false) -> String? {
-        guard path.hasPrefix("/"), let resolved = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(resolved) }
-        let writable: mode_t = allowsGroup ? 0o002 : 0o022
-        for path in [path, unsafe String(cString: resolved)] {
-            var part = ""
-            for name in path.split(separator: "/") where name != "." {
-                part += "/" + name
-                guard let status = FileStatus.ofEntry(part), status.st_uid == 0 || status.st_uid == owner else {
-                    return part
-                }
-                // A link has no mode. In a sticky folder only its owner can replace an entry.
-                let kind = FileKind(status)
-                let isSticky = kind == .folder && status.st_mode & 0o1000 != 0
-                if kind != .link, !isSticky, status.st_mode & writable != 0 { return part }
-            }
-        }
-        return nil
-    }
-
-    /// Returns the same for an absolute path that may not exist yet. The existing folders are checked.
-    package static func partOpenToOthers(
-        existingPartOf path: String,
-        owner: UInt32? = nil,
-        allowsGroup: Bool = false
-    ) -> String? {
-        var parts = path.split(separator: "/")
-        while !parts.isEmpty {
-            let existing = "/" + parts.joined(separator: "/")
-            if FileStatus.ofEntry(existing) != nil {
-                return partOpenToOthers(existing, owner: owner, allowsGroup: allowsGroup)
-            }
-            parts.removeLast()
-        }
-        return nil
     }
 }

@@ -18,23 +18,14 @@ package enum OutputFile {
         case ownerAlone
     }
 
-    /// Writes a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: the complete new content.
-    ///   - path: the path; relative to the process's current folder unless it starts with a slash.
-    ///   - readers: the users who may read it, if it is new.
+    /// Writes a file with this content, by its path from the process's current folder. `readers` counts if the file is
+    /// new.
     package static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
-        // The system follows symbolic links, by its own rules for links of other users.
-        let node = unsafe open(path, openPathOnly | O_CLOEXEC)
-        guard node >= 0 else {
-            guard errno == ENOENT else { throw .system("\(path) can't be written") }
-            return try create(path, bytes, readers)
+        guard PathParts(path) != nil else { throw StorageError(.notAFile, "'\(path)' is not a file name.") }
+        let found = try ResolvedPath(path, .output)
+        guard let status = found.status else {
+            return try replace(found, with: bytes, name: path, mode: readers == .everyone ? 0o644 : 0o600)
         }
-        defer { close(node) }
-        // By this path the system opens exactly the file that was found.
-        let found = "/proc/self/fd/\(node)"
-        let status = try FileStatus.ofOpen(node, path)
         let kind = FileKind(status)
         guard kind == .regular else {
             let file = try openStream(found, kind, 0, name: path)
@@ -47,11 +38,10 @@ package enum OutputFile {
                 "\(path) belongs to another user, who may not read the keys or passwords. Name another file."
             )
         }
-        guard unsafe faccessat(AT_FDCWD, found, W_OK, AT_EACCESS) == 0,
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: found),
-            let now = FileStatus.ofEntry(target), FileStatus.areOfOneFile(now, status)
-        else { throw .system("\(path) can't be written") }
-        try replace(target, with: bytes, name: path, like: status)
+        guard unsafe faccessat(AT_FDCWD, found.descriptorPath, W_OK, AT_EACCESS) == 0 else {
+            throw .system("\(path) can't be written")
+        }
+        try replace(found, with: bytes, name: path, like: status)
     }
 
     /// Returns whether two paths lead to the same file, so that writing one of them replaces the other.
@@ -60,50 +50,27 @@ package enum OutputFile {
         return FileStatus.areOfOneFile(first, second)
     }
 
-    private static func create(_ path: String, _ bytes: [UInt8], _ readers: Readers) throws(StorageError) {
-        let mode: mode_t = readers == .everyone ? 0o644 : 0o600
-        guard FileStatus.ofEntry(path) != nil else { return try replace(path, with: bytes, name: path, mode: mode) }
-        // A link to a missing file, which the system creates.
-        let file = unsafe open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode)
-        guard file >= 0 else { throw .system("\(path) can't be written") }
-        close(file)
-        do throws(StorageError) {
-            try write(bytes, to: path, readers: readers)
-        } catch {
-            _ = unsafe unlink(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-            throw error
-        }
-    }
-
-    /// Puts a new file in the place of a path.
-    ///
-    /// - Parameters:
-    ///   - name: the path in messages.
-    ///   - status: the file that is replaced: its mode and, if the system allows it, its owner are kept.
-    ///   - mode: the mode without such a file, from which the process's mask is removed.
+    /// Puts a new file in the place of a path: with the mode and, if the system allows it, the owner of the file that
+    /// is replaced; else with the mode without the process's mask.
     private static func replace(
-        _ path: String,
+        _ found: ResolvedPath,
         with bytes: [UInt8],
         name: String,
         like status: stat? = nil,
         mode: mode_t = 0o600
     ) throws(StorageError) {
-        guard let folder = PathParts(path)?.folder else {
-            throw StorageError(.notAFile, "'\(name)' is not a file name.")
-        }
-        let temporary = "\(folder)/.nfc-\(UInt64.random(in: 0 ... .max)).tmp"
-        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard file >= 0 else {
-            let isMissing = [ENOENT, ENOTDIR].contains(errno)
-            throw .system(isMissing ? "The folder \(folder) can't be opened" : "\(name) can't be written")
-        }
+        let temporary = ".nfc-\(UInt64.random(in: 0 ... .max)).tmp"
+        let file = unsafe openat(found.folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard file >= 0 else { throw .system("\(name) can't be written") }
         defer { close(file) }
         do throws(StorageError) {
             if let status { _ = fchown(file, status.st_uid, status.st_gid) }
             try save(bytes, to: file, name: name, mode: status.map { $0.st_mode & 0o777 })
-            guard unsafe rename(temporary, path) == 0 else { throw .system("\(name) can't be written") }
+            guard unsafe renameat(found.folder, temporary, found.folder, found.name) == 0 else {
+                throw .system("\(name) can't be written")
+            }
         } catch {
-            _ = unsafe unlink(temporary)
+            _ = unsafe unlinkat(found.folder, temporary, 0)
             throw error
         }
     }
@@ -116,14 +83,18 @@ package enum OutputFile {
     }
 
     /// Opens a pipe or a device for writing, without waiting. Later writes may wait for the reader.
-    static func openStream(_ path: String, _ kind: FileKind, _ flags: Int32, name: String) throws(StorageError) -> Int32
-    {
+    static func openStream(
+        _ found: ResolvedPath,
+        _ kind: FileKind,
+        _ flags: Int32,
+        name: String
+    ) throws(StorageError) -> Int32 {
         switch kind {
         case .pipe, .device: break
         case .folder: throw StorageError(.notAFile, "\(name) is a folder. Name a file in it.")
         default: throw StorageError(.notAFile, "\(name) is a \(kind.rawValue), which is not written to. Name a file.")
         }
-        let file = unsafe open(path, flags | O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        let file = unsafe open(found.descriptorPath, flags | O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else {
             guard kind == .pipe, errno == ENXIO else { throw .system("\(name) can't be written") }
             throw StorageError(.failed, "\(name) is a pipe without a reader. Start its reader first.")
@@ -140,8 +111,7 @@ package final class PrivateLog: Sendable {
     /// The file's path.
     package let path: String
     private let output: OutputDescriptor
-    /// Whether this object created the file.
-    private let isNew: Bool
+    private let found: ResolvedPath
 
     /// Whether a regular file has any content; always true for other files.
     package var isStarted: Bool {
@@ -149,23 +119,24 @@ package final class PrivateLog: Sendable {
         return FileKind(status) != .regular || status.st_size > 0
     }
 
-    /// Creates the file, or empties an existing one. If others can read an existing file, their access is removed.
+    /// Creates the file, or empties an existing one that is empty or starts with `beginning`. If others can read an
+    /// existing file, their access is removed.
     ///
-    /// - Parameters:
-    ///   - path: the file's path.
-    ///   - beginning: the bytes that an existing file must start with to be replaced, unless it is empty.
-    /// - Throws: ``StorageError``, with code `occupied` when it is another file, and `unsafe` when it belongs to another
-    ///   user.
+    /// - Throws: ``StorageError``, with code `occupied` when it is another file, `unsafe` when it is another user's.
     package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
-        let kind = FileStatus.ofTarget(path).map(FileKind.init)
-        isNew = kind == nil
+        found = try ResolvedPath(path, .output)
+        let kind = found.status.map(FileKind.init)
         if let kind, kind != .regular {
-            output = OutputDescriptor(try OutputFile.openStream(path, kind, O_APPEND, name: path))
+            output = OutputDescriptor(try OutputFile.openStream(found, kind, O_APPEND, name: path))
             return
         }
-        let flags = O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-        output = OutputDescriptor(unsafe open(path, flags, 0o600))
+        let flags = O_RDWR | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        output = OutputDescriptor(
+            kind == nil
+                ? unsafe openat(found.folder, found.name, flags | O_CREAT | O_EXCL, 0o600)
+                : unsafe open(found.descriptorPath, flags)
+        )
         guard output.fileDescriptor >= 0 else { throw .system("\(path) can't be written") }
         let status = try FileStatus.ofOpen(output.fileDescriptor, path)
         guard status.st_uid == geteuid() else {
@@ -192,7 +163,7 @@ package final class PrivateLog: Sendable {
         do throws(StorageError) {
             try output.append(bytes, name: path)
         } catch {
-            if isNew, !isStarted { _ = unsafe unlink(path) }
+            if found.status == nil, !isStarted { _ = unsafe unlinkat(found.folder, found.name, 0) }
             throw error
         }
     }

@@ -28,12 +28,8 @@ package struct PathParts: Sendable {
 
 /// The names of the entries of a folder.
 package enum FolderNames {
-    /// Reads the names in a folder.
+    /// Reads the wanted names in a folder. At most a hundred times as many entries as the limit are read.
     ///
-    /// - Parameters:
-    ///   - path: the folder's path.
-    ///   - limit: the most names to return. At most a hundred times as many entries are read.
-    ///   - isWanted: whether a name is included.
     /// - Returns: the names, sorted, without `.` and `..` and those that aren't UTF-8; nil when the folder can't be read,
     ///   with the reason in `errno`.
     package static func read(

@@ -218,11 +218,13 @@ public final class PrivateFolder: FileStore {
         }
         let parts = path.split(separator: "/")
         let parent = parts.dropLast().joined(separator: "/")
-        if checksParents,
-            let part = TrustedPath.partOpenToOthers(existingPartOf: parent, owner: geteuid(), allowsGroup: true)
-        {
-            let reason = "Others can change \(part), so \(path) is not private. Choose another folder."
-            throw StorageError(.unsafe, reason)
+        if checksParents {
+            do throws(StorageError) {
+                let rule = ResolvedPath.Rule.trusted(owner: geteuid(), takesOwnGroups: true)
+                _ = try ResolvedPath("/" + parent, rule, isPartial: true)
+            } catch  where error.code == .unsafe {
+                throw StorageError(.unsafe, "\(error.reason) So \(path) is not private. Choose another folder.")
+            }
         }
         // Nobody else can change the path from here on.
         var folder = ""

@@ -24,10 +24,8 @@ package struct Lifeline: Sendable {
         self.shell = shell
     }
 
-    /// Sends `SIGTERM` to another process when this one ends.
-    ///
-    /// - Parameter process: the process. If it is a child, it must not have been waited for.
-    /// - Returns: nil when the process does not exist, or the shell can't be started.
+    /// Sends `SIGTERM` to another process when this one ends. A child must not have been waited for. Nil when the
+    /// process does not exist, or the shell can't be started.
     package init?(ending process: Int32) {
         guard let start = Self.startTime(of: process) else { return nil }
         // The number may belong to another process by then, but with another start time.

@@ -27,11 +27,6 @@ package struct ProgramLaunch: Sendable {
     package var descriptors: [Int32: Int32] = [:]
     package var separation = Separation.group
 
-    /// Creates a launch.
-    ///
-    /// - Parameters:
-    ///   - path: the program's absolute path.
-    ///   - arguments: its arguments, starting with its name.
     package init(_ path: String, _ arguments: [String]) {
         self.path = path
         self.arguments = arguments
@@ -124,12 +119,7 @@ package struct ProgramLaunch: Sendable {
 
 /// Finds programs.
 package enum ProgramPath {
-    /// Finds a program in folders.
-    ///
-    /// - Parameters:
-    ///   - name: its name.
-    ///   - folders: the folders, in the form of `PATH`. Relative ones are ignored.
-    /// - Returns: the path of the first one that can be run; nil when there is none.
+    /// Finds the first program of a name that can be run in folders in the form of `PATH`. Relative ones are ignored.
     package static func find(_ name: String, in folders: String) -> String? {
         folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
     }

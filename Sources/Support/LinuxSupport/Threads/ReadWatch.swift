@@ -97,6 +97,43 @@ package final class Interrupt: Sendable {
         var bytes = [UInt8](repeating: 0, count: 64)
         while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
     }
+
+    /// Why a wait has ended.
+    package enum WaitEnd: Sendable {
+        /// The descriptor is ready, or has failed. The next call on it reports which.
+        case ready
+        case late
+        case cancelled
+        /// The system can't wait for the descriptor.
+        case failed
+    }
+
+    /// Waits until another descriptor (-1 for none) is ready for POLLIN or POLLOUT, or the operation is cancelled.
+    package func wait(
+        for events: Int32,
+        on polled: Int32,
+        before deadline: ContinuousClock.Instant?,
+        _ cancellation: Cancellation?
+    ) -> WaitEnd {
+        while true {
+            // Before the check, so that a cancellation that comes after it still ends the wait.
+            clear()
+            if cancellation?.isCancelled == true { return .cancelled }
+            let rest = deadline.map { (($0 - .now) / .milliseconds(1)).rounded(.up) }
+            if let rest, rest <= 0 { return .late }
+            var descriptors = (
+                pollfd(fd: polled, events: Int16(events), revents: 0),
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            )
+            let count = unsafe withUnsafeMutablePointer(to: &descriptors) { pointer in
+                unsafe pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
+                    unsafe poll($0, 2, rest.map { Int32(min($0, Double(Int32.max))) } ?? -1)
+                }
+            }
+            if count < 0, errno != EINTR { return .failed }
+            if descriptors.0.revents != 0 { return .ready }
+        }
+    }
 }
 
 /// Whether the result of an operation is still needed.
@@ -120,9 +157,8 @@ package struct DescriptorPipe: Sendable {
     package let reader: Int32
     package let writer: Int32
 
-    /// Creates a pipe; nil when the process can't open more descriptors. The caller closes both ends.
-    ///
-    /// - Parameter blocks: whether reading and writing wait.
+    /// Creates a pipe whose ends wait if it blocks; nil when the process can't open more descriptors. The caller closes
+    /// both ends.
     package init?(blocks: Bool = true) {
         var ends: [Int32] = [-1, -1]
         guard unsafe ocn_pipe(&ends) == 0 else { return nil }
