@@ -184,7 +184,7 @@ import Testing
 
     // MARK: What can be opened at all
 
-    @Test func `router: knows the schemes that nothing opens, and the names of browsers`() throws {
+    @Test func `router: which schemes no installed program opens, and which browser opens http(s)`() throws {
         var router = try desk.deliverer().router()
         #expect(router.schemesWithoutBrowser == ["http", "https"] && router.browserNames == [:])
         #expect(router.unopenedSchemes == Set(LinkScheme.allCases))

@@ -59,24 +59,22 @@ struct DeliveryFlagsTests {
         }
     }
 
-    @Test func `folder replaced: the marks go on in the new one, if need be with the next call`() throws {
-        for isFull in [false, true] {
-            let (first, second) = (RefusingDisk(), RefusingDisk())
-            var marks = DeliveryFlags(first, boot: "one")
-            try marks.keep(.wanted, of: Self.ids[0])
-            second.isFull = isFull
-            if isFull {
-                #expect(throws: StorageError.self) { try marks.move(to: second) }
-                second.isFull = false
-                // The mark is the same, and is written all the same.
-                try marks.keep(.wanted, of: Self.ids[0])
-            } else {
-                try marks.move(to: second)
-            }
-            #expect(self.marks(second) == [Self.ids[0]: .wanted])
-            try marks.keep(nil, of: Self.ids[0])
-            #expect(self.marks(second) == [:] && self.marks(first) == [Self.ids[0]: .wanted])
-        }
+    @Test func `folder replaced: the flags are written to the new folder, or with the next call when it is full`()
+        throws
+    {
+        let (first, second, third) = (RefusingDisk(), RefusingDisk(), RefusingDisk())
+        var marks = DeliveryFlags(first, boot: "one")
+        try marks.keep(.wanted, of: Self.ids[0])
+        try marks.move(to: second)
+        #expect(self.marks(second) == [Self.ids[0]: .wanted])
+        third.isFull = true
+        #expect(throws: StorageError.self) { try marks.move(to: third) }
+        third.isFull = false
+        // The flag is the same, and is written all the same.
+        try marks.keep(.wanted, of: Self.ids[0])
+        #expect(self.marks(third) == [Self.ids[0]: .wanted])
+        try marks.keep(nil, of: Self.ids[0])
+        #expect(self.marks(third) == [:] && self.marks(first) == [Self.ids[0]: .wanted])
     }
 }
 

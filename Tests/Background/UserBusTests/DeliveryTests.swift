@@ -225,7 +225,10 @@ struct DeliveryServiceTests {
         _ = service.stop()
     }
 
-    @Test func `service in the background: a visible one replaces it, and it takes late links for two seconds`() throws
+    @Test
+    func
+        `app woken in the background: opening the app replaces it, and it still takes links sent to it for two seconds`()
+        throws
     {
         let hidden = try Running(bus.address, .background)
         let connection = try bus.connection()

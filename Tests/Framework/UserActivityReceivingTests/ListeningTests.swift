@@ -161,7 +161,7 @@ struct ListeningTests {
         }
     }
 
-    @Test(.ownThreads) func `Without a bus: no app runs, and listening fails with noBus`() async throws {
+    @Test(.ownThreads) func `without a bus: isRunning is false, and listening fails with noBus`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [folder = bus.path as String] in
             use(bus: "unix:path=\(folder)/nothing")

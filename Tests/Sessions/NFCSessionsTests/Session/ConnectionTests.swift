@@ -90,7 +90,7 @@ import VirtualTags
         #expect(await session.connects(to: tags[0]) == .sessionInvalidated)
     }
 
-    @Test func `packet that connects: it takes over from a tag that has left`() async throws {
+    @Test func `command that connects by itself: takes the connection over from a tag that has left`() async throws {
         let virtual = [ntag(1), ntag(2)]
         let near = field(virtual[0], virtual[1])
         let scene = Scene(.field(near))
