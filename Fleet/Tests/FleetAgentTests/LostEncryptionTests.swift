@@ -51,7 +51,9 @@ struct LostEncryptionTests {
         )
     }
 
-    @Test("A connection is made when the broker comes, and again after it was killed; it ends while it is away")
+    @Test(
+        "Connection: made once the broker starts, and again after it was killed; stopping it works while the broker is away"
+    )
     func comesBack() async throws {
         let broker = try await broker()
         broker.kill()
@@ -77,7 +79,7 @@ struct LostEncryptionTests {
         #expect(ContinuousClock.now - began < .seconds(30))
     }
 
-    @Test("A connection ends in a few seconds, although its queue is held")
+    @Test("Connection whose queue is blocked: stopping it ends all the same")
     func held() async throws {
         let loop = EventLoop("held")
         loop.async { sleep(120) }

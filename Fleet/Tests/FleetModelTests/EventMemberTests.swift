@@ -9,7 +9,7 @@ import Testing
 struct EventMemberTests {
     let entrance = FleetName(slugOf: "entrance")
 
-    @Test("What was read from a tag is reported in full")
+    @Test("Event of a tag: every part that was read, and no other member")
     func report() throws {
         let message = try NDEFMessage([.uri("https://example.com")]).encoded()
         let full = TagReport(
@@ -37,7 +37,7 @@ struct EventMemberTests {
         #expect(TagReport(identifier: [4], technology: .nfcB).members.first?.value == "nfc-b")
     }
 
-    @Test("The records of a message are decoded, each with what people put on tags")
+    @Test("Event of a message: each kind of record is decoded")
     func records() throws {
         let message = NDEFMessage([
             try .uri("https://example.com/a", identifier: [0x78]), try .text("Zimmer", language: "de"),
@@ -59,7 +59,7 @@ struct EventMemberTests {
         #expect(MessageJSON.firstURI(try message.encoded()) == "https://example.com/a")
     }
 
-    @Test("An outcome says what became of the job and of the tag, and leaves out what is not known")
+    @Test("Event of an outcome: each part of the outcome, and no member for an unknown part")
     func outcome() {
         var outcome = JobOutcome(.tagLost, job: "j1", kind: "write")
         outcome.reader = entrance
@@ -104,7 +104,7 @@ struct EventMemberTests {
         #expect(Timestamp.milliseconds("2026-12-31T23:59:60Z") == Timestamp.milliseconds("2027-01-01T00:00:00Z"))
     }
 
-    @Test("A text of a job is filled like a link, and bytes are written as they are")
+    @Test("Message template: placeholders of a text are filled, bytes are written as they are")
     func templates() throws {
         var values = MessageTemplate.Values(serial: 17, uid: [4, 0xAB], node: FleetName(slugOf: "n"), reader: entrance)
         let text = MessageTemplate.text("{serial} {uid} {node} {reader}", language: "de")

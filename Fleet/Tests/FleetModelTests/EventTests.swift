@@ -38,7 +38,7 @@ struct EventTests {
         }
     }
 
-    @Test("A late event differs in its mark alone")
+    @Test("Late event: only its member 'late' is another")
     func late() throws {
         let trap = #"","late":false,""#
         let event = FleetEvent(.error, time: 0, ["message": .string(trap)])
@@ -76,7 +76,7 @@ struct EventTests {
         #expect(numbers.map(CloudEvent.sortable).sorted() == numbers.map(CloudEvent.sortable))
     }
 
-    @Test("Text of a tag survives as it is, and nothing invisible is in the line")
+    @Test("Text of a tag: kept in the JSON, with invisible characters escaped")
     func hostileText() throws {
         let text = "a\u{1B}[31m\u{202E}\"\\\n\u{200B}ä🏷\u{E0001}"
         let message = try NDEFMessage([.text(text, language: "en")]).encoded()
@@ -87,7 +87,7 @@ struct EventTests {
         #expect(!json.line.unicodeScalars.contains("\u{202E}"))
     }
 
-    @Test("Bytes that are no message are reported, and a long message is counted")
+    @Test("Message in an event: bytes that can't be decoded have an error; more than 8 KiB only their size")
     func brokenMessages() throws {
         #expect(MessageJSON.value([0xD1, 0x01])["error"] == "truncated-header")
         #expect(MessageJSON.value([0xD1, 0x01])["hex"] == "d101")
@@ -111,7 +111,7 @@ struct EventTests {
         }
     }
 
-    @Test("Times are the same as Foundation's, both ways")
+    @Test("Timestamps: the same as Foundation's, written and read; invalid ones are refused")
     func times() throws {
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Home Assistant")
 struct HomeAssistantTests {
-    @Test("The id is the one of Home Assistant's own link, else the UID in dashes")
+    @Test("Home Assistant tag id: the one in the tag's Home Assistant link, else the UID with dashes")
     func identifiers() throws {
         let uid: [UInt8] = [0x04, 0xE1, 0x5A]
         let naming = TagNaming()
@@ -16,14 +16,17 @@ struct HomeAssistantTests {
         #expect(naming.names(of: uid, message: other).tagID == "04-E1-5A")
     }
 
-    @Test("What follows the id in the link does not count", arguments: ["?source=a", "#part", "/", "/more"])
+    @Test(
+        "Home Assistant link: a query, fragment or path behind the id is ignored",
+        arguments: ["?source=a", "#part", "/", "/more"]
+    )
     func longerLinks(_ rest: String) {
         #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/5f0ba733-172f\(rest)") == "5f0ba733-172f")
         #expect(HomeAssistantTag.id(in: "https://home-assistant.io/tag/5f0ba733-172f\(rest)") == "5f0ba733-172f")
     }
 
     @Test(
-        "An id with other characters, or none, is not taken",
+        "Home Assistant link with an empty, long or unsafe id: no id",
         arguments: ["", "a b", "{{x}}", "a\"b", String(repeating: "a", count: 129)]
     )
     func wrongIdentifiers(_ id: String) {
