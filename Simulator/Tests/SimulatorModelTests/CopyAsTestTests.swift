@@ -27,7 +27,7 @@ import Testing
         return bench
     }
 
-    @Test("The test is the one that is compiled and run beside this one")
+    @Test("Copy as test: the source is that of SimulatedTests.swift, which is compiled and run")
     func golden() throws {
         let answer = try flow().act(["do": "copy_as_test"])
         let source = try #require(answer["source"]?.string)
@@ -58,7 +58,7 @@ import Testing
         #expect(notes.count == 1 && notes[0].contains("busy"))
     }
 
-    @Test("What a tag has in its name can't leave the string that it is in")
+    @Test("Copy as test: a tag's name can't leave the string literal that holds it")
     func hostileNames() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "name": "\") } } // \\(1)"])
