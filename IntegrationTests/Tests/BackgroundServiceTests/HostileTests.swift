@@ -30,7 +30,10 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test func `What is shown is plain, and what is opened is one argument`() async throws {
+        @Test
+        func `Hostile links: notifications have no markup or hidden characters, and the browser gets one argument`()
+            async throws
+        {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -83,7 +86,10 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test func `Of very many arrivals few have an effect, and the service goes on`() async throws {
+        @Test
+        func `400 different tags as fast as possible: at most 40 are shown and stored, and the service still answers`()
+            async throws
+        {
             let desk = try await Desk()
             try await desk.start()
             // As fast as possible, each time another tag.
@@ -98,7 +104,7 @@ extension BackgroundService {
             #expect(try await desk.nfc("background", "status").status == 0)
         }
 
-        @Test func `The log has nothing of a tag unless that is asked for`() async throws {
+        @Test func `Log: no link and no UID of a tag, unless --log-content`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://secret.example/path")

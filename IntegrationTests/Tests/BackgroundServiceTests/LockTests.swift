@@ -35,7 +35,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test func `The desktop's lock screen is asked to prompt, where it has a way`() async throws {
+        @Test func `Click on a locked screen: the desktop's screen saver is asked to prompt, each time`() async throws {
             let desk = try await Desk(login: false)
             try desk.installBrowser()
             try await desk.ask("saver_on_bus")
@@ -59,7 +59,9 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["marked-wanted", "announcing", nil])
-        func `The wish survives a service that is killed, and opens once`(step: String?) async throws {
+        func `Link clicked on a locked screen, then the service is killed: opens once after the unlock`(step: String?)
+            async throws
+        {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -95,7 +97,9 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened").count == 2)
         }
 
-        @Test func `The wish opens when the screen was unlocked while no service ran`() async throws {
+        @Test func `Link clicked on a locked screen, unlocked while no service ran: opens when the service starts`()
+            async throws
+        {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -105,7 +109,10 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
         }
 
-        @Test func `The wish does not survive a new start of the system, and the link is offered again`() async throws {
+        @Test
+        func `Link clicked on a locked screen, then the system restarts: offered again, and not opened by itself`()
+            async throws
+        {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -121,7 +128,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened").isEmpty)
         }
 
-        @Test func `A lock that nobody reports any more does not count as an unlock`() async throws {
+        @Test func `Locked screen whose logind ends: counts as locked until logind reports the unlock`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -142,7 +149,9 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
         }
 
-        @Test func `nfc inbox open asks the same condition, and the service opens it after the unlock`() async throws {
+        @Test func `nfc inbox open on a locked screen: refused, and the service opens the link after the unlock`()
+            async throws
+        {
             let desk = try await lockedDesk()
             let id = try #require(try await desk.inbox().first?["id"] as? String)
             let refused = try await desk.nfc("inbox", "open", id, "--json")

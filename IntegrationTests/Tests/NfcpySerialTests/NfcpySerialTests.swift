@@ -75,13 +75,13 @@ struct `nfcpy on a serial PN532 and our tags` {
     @Test(arguments: [
         "ttyUSB\(getpid())77", "ttyACM\(getpid())77", "ttyOCN\(getpid())", "ocn-\(getpid())", "O\(getpid())",
     ])
-    func `nfcpy finds a line of each kind of name by the hint`(_ name: String) async throws {
+    func `nfcpy path of an emulated PN532: nfcpy opens lines of each kind of name by it`(_ name: String) async throws {
         let (answer, _) = try await exchange(Samples.type2(), "106A", "two", line: name)
         #expect(answer.type == "Type2Tag")
     }
 
     @Test(arguments: ["ocn_\(getpid())", "S\(getpid())", "usbserial-\(getpid())"])
-    func `There is no hint for a line that nfcpy can't name`(_ name: String) async throws {
+    func `nfcpy path of an emulated PN532: none for a name that nfcpy can't open`(_ name: String) async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .device(name))
         #expect(tag.ready["nfcpy_path"] == nil)
         _ = try await tag.stop()
@@ -187,7 +187,9 @@ struct `nfcpy on a serial PN532 and our tags` {
     ]
 
     @Test(arguments: protectable)
-    func `protect() sets a password, which nfcpy then proves`(_ product: Type2Product) async throws {
+    func `protect() of nfcpy: sets a password, which a wrong or missing one does not pass`(_ product: Type2Product)
+        async throws
+    {
         let contents = Samples.type2(product)
         let (result, after): (Protection, _) = try await run("nfcpy_command_peer.py", contents, ["protect"])
         #expect(result.protected)
@@ -209,7 +211,9 @@ struct `nfcpy on a serial PN532 and our tags` {
     }
 
     @Test(arguments: protectable)
-    func `A figure's pages are written in the order of its writers`(_ product: Type2Product) async throws {
+    func `nfcpy with a password and PACK: writes configuration, lock and capability pages, and authenticates`(
+        _ product: Type2Product
+    ) async throws {
         let first = try #require(product.firstConfigurationPage)
         var changes = [
             "\(first + 3)=80800000", "\(first + 2)=01020304", "\(first)=00000004", "\(first + 1)=5f000000",
