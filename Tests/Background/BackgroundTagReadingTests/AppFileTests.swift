@@ -161,7 +161,10 @@ struct AppFileTests {
         ("app\\s%u", ["app", "x:1"]), ("app ü", ["app", "ü"]), ("app \"50%% off\"", ["app", "50% off"]),
         ("app a%%b%%%u", ["app", "a%b%x:1"]), ("app %i", ["app"]),
     ])
-    func `Start command: words stay, codes are replaced`(_ exec: String, _ expected: [String]) throws {
+    func `Start command: an Exec line is split into words, and its field codes are replaced`(
+        _ exec: String,
+        _ expected: [String]
+    ) throws {
         #expect(try words(exec) == expected)
     }
 

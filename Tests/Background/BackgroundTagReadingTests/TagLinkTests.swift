@@ -148,12 +148,12 @@ struct TagLinkTests {
             ("?t=k&ll=1", nil),
         ] as [(String, String?)]
     )
-    func `Map link: its place is a geo URI`(_ query: String, _ expected: String?) {
+    func `Map link: its coordinates or search become a geo URI`(_ query: String, _ expected: String?) {
         #expect(MapPlace("http://maps.apple.com/" + query)?.uri == expected)
     }
 
     @Test(arguments: [(31, true), (32, false)])
-    func `System link: 32 fields are read`(_ count: Int, _ isSeen: Bool) throws {
+    func `System link: the first 32 fields of a query are read`(_ count: Int, _ isSeen: Bool) throws {
         let others = String(repeating: "x=1&", count: count)
         let mail = SystemLink(try Fixture.uri("mailto:a@b.example?\(others)subject=Hi"))
         #expect(mail?.uri == (isSeen ? "mailto:a@b.example?subject=Hi" : "mailto:a@b.example"))
@@ -243,7 +243,7 @@ struct TagLinkTests {
         #expect(try route("https://shop.example.org/buy/aa", router) == Fixture.reader.id)
     }
 
-    @Test func `Route: the browser opens an app's links where the person chose it`() throws {
+    @Test func `Route: the browser opens an app's links on domains for which the person chose it`() throws {
         var router = try Fixture.router()
         for domain in ["example.org", "maps.apple.com"] { _ = router.choices.choose(domain, isBrowser: true) }
         #expect(try route(Fixture.link, router) == "browser")

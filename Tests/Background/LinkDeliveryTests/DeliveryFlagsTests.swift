@@ -12,7 +12,9 @@ struct DeliveryFlagsTests {
         DeliveryFlags(disk, boot: boot).marks
     }
 
-    @Test func `marks: survive a restart of the service, a wish does not survive one of the system`() throws {
+    @Test func `delivery flags: kept over a restart of the service; a clicked link's flag not over one of the system`()
+        throws
+    {
         let disk = SimulatedDisk()
         var marks = DeliveryFlags(disk, boot: "one")
         try marks.keep(.wanted, of: Self.ids[0])
@@ -26,7 +28,8 @@ struct DeliveryFlagsTests {
         }
     }
 
-    @Test func `marks: as many as entries are read again, those of other entries are forgotten`() throws {
+    @Test func `delivery flags: as many as entries are read again, and those of removed entries are forgotten`() throws
+    {
         let disk = SimulatedDisk()
         var marks = DeliveryFlags(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
         let ids = (0..<BackgroundReader.maximumEntries).map { InboxEntry.ID(received: .max - UInt64($0), number: .max) }
@@ -40,12 +43,12 @@ struct DeliveryFlagsTests {
         #expect(self.marks(disk) == [ids[1]: .dismissed])
     }
 
-    @Test func `damaged file: has no marks`() {
+    @Test func `delivery flags in a damaged file: none`() {
         let damaged = "\n\(Self.ids[0])\n\(Self.ids[0]) wished -\n\(Self.ids[0]) wanted - -\nx wanted -\n\u{0}"
         #expect(marks(SimulatedDisk(["marks": Array(damaged.utf8)]), boot: nil) == [:])
     }
 
-    @Test func `full disk: a change is written with the next call`() throws {
+    @Test func `delivery flags on a full disk: a change is written with the next call`() throws {
         for forgets in [true, false] {
             let disk = RefusingDisk()
             var marks = DeliveryFlags(disk, boot: "one")

@@ -72,7 +72,7 @@ struct LinkDiagnosticsTests {
         #expect(findings(desk, "association").map(\.subject) == ["a.example", "b.example"])
     }
 
-    @Test func `association files: a folder that can't be opened fails once, and only for a person with apps`() throws {
+    @Test func `association files: a cache folder that can't be opened is one failure, and none without apps`() throws {
         let (desk, empty) = (try deskWithLinks(), try Desk())
         for desk in [desk, empty] { try desk.scratch.write("cache/nfc/links", "x") }
         #expect(findings(empty, "association") == [])
@@ -93,7 +93,7 @@ struct LinkDiagnosticsTests {
         #expect(findings(desk, "app").map(\.state) == [.works])
     }
 
-    @Test func `bus: without one, that is the only finding`() throws {
+    @Test func `bus diagnostics without a bus: the missing bus is the only finding`() throws {
         let found = LinkDiagnostics(environment: try Desk().environment, now: 0).busFindings
         #expect(found.map(\.check) == ["bus"] && found.map(\.state) == [.fails] && found[0].fix != nil)
     }

@@ -321,7 +321,9 @@ struct ReplyLedgerTests {
     /// A `-` before an answer means that it does not count.
     @Test(arguments: [
         "7>4 -7<5 -7!5 -7<42 -7< 7<4 -7<4", "7>4 -7<bus 7!bus", "8>bus -8!4 8<bus", "7>4 -8<4 -6!bus", "7<4",
-    ]) func `answers count once, from the called connection, or as an error of the bus`(script: String) throws {
+    ]) func `reply to a call: counts once, if it is from the called connection, or an error of the bus`(script: String)
+        throws
+    {
         var ledger = ReplyLedger()
         for step in script.split(separator: " ") {
             let isRefused = step.hasPrefix("-") || script == "7<4"
@@ -338,7 +340,7 @@ struct ReplyLedgerTests {
         }
     }
 
-    @Test func `the bus owes answers until the last one counted`() {
+    @Test func `reply ledger: the bus owes replies until the last one was taken`() {
         var ledger = ReplyLedger()
         for cookie: UInt64 in 7...8 { ledger.note(cookie, to: ReplyLedger.daemon) }
         for cookie: UInt64 in 7...8 {

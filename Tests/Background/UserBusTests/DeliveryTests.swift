@@ -81,7 +81,9 @@ struct DeliveryTests {
         #expect(other.calls.last == opened)
     }
 
-    @Test func `link: an app without both interfaces gets nothing, a failing one reports its error`() throws {
+    @Test func `link to an app that supports neither interface: nothing delivered; a failing one reports its error`()
+        throws
+    {
         let peer = try Peer(bus.address, app)
         #expect(try deliver() == .none && open("tel:1") == .none)
         #expect(peer.methods == ["ContinueUserActivity", "Open", "Open"])

@@ -206,7 +206,7 @@ struct DesktopNotificationTests {
         #expect(try scene.signals() == [token, action, closed(41, 2), closed(42, 1), closed(43, 3)])
     }
 
-    @Test func `desktop: every way of closing closes the notification there`() throws {
+    @Test func `relayed notification that is clicked, dismissed or closed: closed on the desktop`() throws {
         for act in [scene.relay.click, scene.relay.dismiss] {
             #expect(try scene.notify("a").number == 41)
             try act(41)
@@ -222,7 +222,7 @@ struct DesktopNotificationTests {
         #expect(closed() == Array(repeating: .uint32(41), count: 4))
     }
 
-    @Test func `desktop: hints that can't be passed on are left out`() throws {
+    @Test func `relayed notification: hints of unsupported types are left out`() throws {
         let owner = try scene.app.owner(of: name)
         var message: OpaquePointer?
         _ = unsafe ocn_bus_message_new_method_call(

@@ -82,7 +82,7 @@ struct PrivateBusTests {
     }
 
     @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `users: nothing is sent or taken when the daemon hides whose a program is`() async {
+    func `bus that does not name a program's user: nothing is sent to the program or taken from it`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 let deny = #"<deny send_interface="org.freedesktop.DBus" send_member="GetConnectionUnixUser"/>"#
@@ -113,7 +113,7 @@ struct PrivateBusTests {
             "dbus-daemon is not installed, or this user can't become another"
         )
     )
-    func `users: a program of another user is foreign`() async {
+    func `program of another user on the bus: foreign`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 try Self.withBus(folder) { bus in
