@@ -24,7 +24,9 @@ import Testing
         return field
     }
 
-    @Test func `recording: the flow runs on it by its own time, and the trace grows with it`() async throws {
+    @Test func `field on a recording: the flow runs, and the trace has the recording's exchanges and times`()
+        async throws
+    {
         let recording = try await Self.recorded()
         try await withField(reader: .recording(recording)) { field in
             #expect(field.exchanges.isEmpty)
@@ -37,7 +39,8 @@ import Testing
         }
     }
 
-    @Test func `recording that the flow departs from: fails as badRecording, whatever the flow makes of it`()
+    @Test
+    func `field on a recording, flow with other commands: fails as badRecording, even if the flow catches the error`()
         async throws
     {
         let recording = try await Self.recorded()
@@ -65,7 +68,9 @@ import Testing
         for tag in report.first.tags { #expect(tag.before == nil && tag.after == nil) }
     }
 
-    @Test(.ownThreads) func `reader: the person is asked for each tag, by what it is`() async throws {
+    @Test(.ownThreads) func `field on a reader: the person is asked to put on each tag, with its product and message`()
+        async throws
+    {
         let said = try said(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 try await withField(linkTag, reader: .reader(.field(VirtualField()))) { field in
