@@ -10,7 +10,7 @@ import Testing
 
     // MARK: Arrivals
 
-    @Test func `an arrival: keeps its number while the tag stays, has another one after anything was away`()
+    @Test func `arrival number: the same while the tag stays, another one after tag, reader or service was away`()
         async throws
     {
         let service = Cards.card()
@@ -49,7 +49,8 @@ import Testing
         await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
     }
 
-    @Test func `still near: by the service's count and the attribute SCARD_ATTR_ICC_PRESENCE, nothing is sent`()
+    @Test
+    func `tag still near: by the service's event count and SCARD_ATTR_ICC_PRESENCE, without a command to the tag`()
         async throws
     {
         let service = Cards.card()
@@ -82,7 +83,8 @@ import Testing
         #expect(await !link.isPresent())
     }
 
-    @Test func `a lost tag: reset before the next poll, left alone in an unplugged reader, and another arrival`()
+    @Test
+    func `lost tag: reset before the next poll, left alone if the reader was unplugged, and a new arrival afterwards`()
         async throws
     {
         for (code, disposition) in [
@@ -107,7 +109,9 @@ import Testing
 
     // MARK: Tags that the service does not report
 
-    @Test func `a tag that arrives before the last one's leaving is counted: found in ten polls, another arrival`()
+    @Test
+    func
+        `tag that arrives before the service counts the last one's departure: found within ten polls, as a new arrival`()
         async throws
     {
         let service = Cards.card()
@@ -142,7 +146,7 @@ import Testing
         #expect(await Cards.poll(reader) == (0, nil))
     }
 
-    @Test func `a mute tag: woken within ten polls, then not before another arrival`() async throws {
+    @Test func `mute tag: powered again within ten polls, then only at the next arrival`() async throws {
         for polls in [9, 10] {
             let service = Cards.card()
             let reader = PCSCReader(.first, layer: service)
@@ -162,7 +166,9 @@ import Testing
 
     // MARK: Readers and the service
 
-    @Test func `the service and the reader: away for a moment, nothing is found, then the tag`() async throws {
+    @Test func `service or reader that is away for a moment: no tag is found, and the tag is found afterwards`()
+        async throws
+    {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         #expect(await Cards.poll(reader) == (1, nil))
@@ -274,7 +280,7 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `a service that does not come back: the observer is called again, polls fail until it is there`()
+    @Test func `service that stays away: polls fail as readerUnavailable, and the observer is called when it is back`()
         async throws
     {
         let service = Cards.card()

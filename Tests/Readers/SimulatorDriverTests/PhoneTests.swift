@@ -188,7 +188,7 @@ import VirtualTags
         await phone.hears(["press last"])
     }
 
-    @Test func `switches: an event changes them, and what it does not name is not withheld`() async throws {
+    @Test func `switches: each event replaces all of them, and a missing member has its default`() async throws {
         let all = #""radio":false,"busy":true,"entitlement":false,"usage_text":false"#
         var phone = Phone(.scripted(greeting: "\(FakeSimulator.greeting.dropLast()),\(all)}") { _, _ in [] })
         let reader = phone.reader
