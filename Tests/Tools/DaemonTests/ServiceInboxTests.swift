@@ -51,7 +51,7 @@ struct ServiceInboxTests {
                 ("delivering", "click", true, "", false), ("delivered", "click", true, "", true),
                 ("removed", "click", false, "", true), ("unmarked", "unlock", true, "", false),
             ] as [(String, String, Bool, String, Bool)]
-        ) func `nfcd killed after a step: the entry, its mark and the opened link are those of the last step`(
+        ) func `nfcd killed at a step: entry, delivery flag and opened link are those of that step`(
             step: String,
             act: String,
             hasEntry: Bool,
@@ -187,7 +187,7 @@ struct ServiceLinkTests {
         #expect(daemon.end() == 0)
     }
 
-    @Test func `nfcd: the network, it hears of addresses and routes of both versions of the internet`() throws {
+    @Test func `nfcd: subscribes to changes of addresses and routes of IPv4 and IPv6`() throws {
         let daemon = try Daemon()
         try daemon.waits(for: "reading")
         let table = try String(contentsOfFile: "/proc/\(daemon.identifier)/net/netlink", encoding: .utf8)

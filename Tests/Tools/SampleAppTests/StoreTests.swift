@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Saving
 
-    @Test func `store: its place and mode, for the owner alone`() throws {
+    @Test func `store of messages: in its folder with mode 0600, and numbers are not used twice`() throws {
         #expect(try app.run("scan").status == 0 && app.folder.mode("messages.json") == 0o600)
         try app.folder.setMode(0o644, of: "messages.json")
         #expect(try app.run("scan", "scan", "delete 3", "scan").status == 0)
@@ -58,7 +58,7 @@ import Testing
         #expect(outcome.lines == ["No messages."] && outcome.status == 1)
     }
 
-    @Test func `store: a full disk, what was saved stays`() throws {
+    @Test func `store of messages on a full disk: the old messages stay`() throws {
         let payload = Data(repeating: 0x20, count: 9000).base64EncodedString()
         let record = #"{"format":5,"type":"","identifier":"","payload":"\#(payload)"}"#
         let text = #"{"version":1,"last":1,"messages":[{"number":1,"records":[\#(record)]}]}"#
