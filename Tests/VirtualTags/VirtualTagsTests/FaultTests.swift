@@ -62,7 +62,9 @@ struct FaultTests {
         }
     }
 
-    @Test func `Fault swap and call: another tag is there, and a call happens once before its exchange`() async throws {
+    @Test func `Fault swap: another tag answers from its exchange on; fault call: happens once, before its exchange`()
+        async throws
+    {
         let field = VirtualField()
         let (one, other) = (Parrot([1]), Parrot([2]))
         field.bring(one)
