@@ -75,7 +75,9 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("State and readers are retained, and Home Assistant's documents are published again at its birth")
+    @Test(
+        "State and info of a node: retained for later subscribers, and Home Assistant's documents are published again at its birth"
+    )
     func state() async throws {
         let broker = try await TestBroker()
         let node = try await TestNode(broker.address, folder: folder.path + "/state")
@@ -293,7 +295,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("A reader that disappears takes its tags with it, and both are reported")
+    @Test("Agent that stops: a tag on its reader is reported as removed")
     func unavailable() async throws {
         let broker = try await TestBroker()
         let client = TestClient()

@@ -83,7 +83,7 @@ struct BrokerAnswerTests {
         }
     }
 
-    @Test("Whether the broker has kept a session is reported", arguments: [0, 1] as [UInt8])
+    @Test("Connection: reports whether the broker has kept the session", arguments: [0, 1] as [UInt8])
     func session(_ flags: UInt8) async throws {
         let event = try await event([0x20, 3, flags, 0, 0]) { if case .connected = $0 { true } else { false } }
         guard case .connected(let hasSession) = event else { throw TestProblem("\(String(describing: event))") }

@@ -270,7 +270,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "The demonstration leaves nothing after a signal, and its programs inherit no blocked signals",
+        "fleet demo that gets a signal: leaves nothing, and its programs inherit no blocked signals",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
         arguments: [SIGTERM, SIGHUP, SIGINT]
     )
@@ -305,7 +305,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "A command that was started with a hangup ignored goes on when its terminal is closed",
+        "fleet watch whose terminal is closed: ends, or continues if it was started with SIGHUP ignored",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
         arguments: [true, false]
     )

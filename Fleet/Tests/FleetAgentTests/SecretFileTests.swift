@@ -32,7 +32,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError("\(file) has to have one line.")) { try SecretFile.readLine(file) }
     }
 
-    @Test("Nobody else may read or write a file of a secret, and it has 4096 bytes at most")
+    @Test("Secret file: refused if others can read or write it, or if it has more than 4096 bytes")
     func permissions() throws {
         for mode in [0o610, 0o601, 0o602, 0o640] {
             let file = try folder.write("secret", "a", mode: mode)
@@ -86,7 +86,7 @@ struct SecretFileTests {
         #expect(settings.user == "door" && settings.password == nil && settings.client == "a")
     }
 
-    @Test("An agent takes every setting of its configuration")
+    @Test("Agent settings: each setting of the configuration is used")
     func agent() throws {
         let text = """
             topic_root = "museum/nfc"
@@ -123,7 +123,7 @@ struct SecretFileTests {
         }
     }
 
-    @Test("The domains of an app have to be those of associated domains")
+    @Test("Domains of an app: each has to be an associated domain with applinks:")
     func domains() throws {
         var configuration = AgentConfiguration(node: FleetName(slugOf: "n1"))
         func take(_ domains: String) throws {
@@ -136,7 +136,9 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError.self) { try take("\"applinks:example.com\", \"example.com\"") }
     }
 
-    @Test("The domain of an association file may be written as in a browser, but not twice")
+    @Test(
+        "Domain of an association file: case and a final dot don't matter; wildcards, single labels and repetitions are refused"
+    )
     func associationFiles() throws {
         let details = #"{"appIDs":["TEAM.app"],"components":[{"/":"/a/*"}]}"#
         let file = try folder.write("aasa.json", #"{"applinks":{"details":[\#(details)]}}"#)

@@ -83,7 +83,7 @@ struct EventMemberTests {
     }
 
     @Test(
-        "A time that does not exist, or is written in another way, is refused",
+        "Timestamp that does not exist, or has another form: refused",
         arguments: [
             "2026-11-24T24:00:00Z", "2026-11-24T06:60:00Z", "2026-11-24T06:00:61Z", "2026-11-00T06:00:00Z",
             "2026-00-24T06:00:00Z", "2026-04-31T06:00:00Z", "2100-02-29T06:00:00Z", "2026-11-24T06:00:00.Z",
@@ -96,7 +96,7 @@ struct EventMemberTests {
         #expect(Timestamp.milliseconds(text) == nil)
     }
 
-    @Test("The last moments of days, of leap years and of centuries are times")
+    @Test("Timestamps at the ends of days, months and leap years: read")
     func lastTimes() {
         for text in ["2024-02-29T23:59:59.999Z", "2000-02-29T00:00:00.000Z", "2026-04-30T00:00:00.000Z"] {
             #expect(Timestamp.milliseconds(text).map(Timestamp.text) == text)
@@ -118,7 +118,7 @@ struct EventMemberTests {
         #expect(!MessageTemplate.bytes(Array("{serial}".utf8)).needsSerial)
     }
 
-    @Test("Base64 for addresses has neither padding nor the characters of the other alphabet")
+    @Test("Base64URL: without padding, and characters of plain Base64 are refused")
     func base64() {
         for count in 0...6 {
             let bytes = [UInt8](repeating: 0xFB, count: count)

@@ -33,7 +33,7 @@ struct HomeAssistantTests {
         #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == nil)
     }
 
-    @Test("The documents have what the schemas of tag and binary_sensor require, and nothing else")
+    @Test("Home Assistant discovery of a reader: the members of the schemas of tag and binary_sensor, and no others")
     func documents() throws {
         let node = try #require(FleetName("kiosk-7"))
         let reader = try #require(FleetName("entrance"))
@@ -58,14 +58,14 @@ struct HomeAssistantTests {
         #expect(discovery.birthTopic == "homeassistant/status")
     }
 
-    @Test("An id has 128 characters at most, of those that need no escape")
+    @Test("Home Assistant tag id: up to 128 characters that need no escape")
     func allowedIdentifiers() {
         for id in [String(repeating: "a", count: 128), "Az09-._~%20"] {
             #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == id)
         }
     }
 
-    @Test("The node and its readers are connected while their topics say online")
+    @Test("Home Assistant discovery: node and reader are connected while their topics say online")
     func connectivity() throws {
         let (node, reader) = (FleetName(slugOf: "kiosk-7"), FleetName(slugOf: "entrance"))
         let discovery = HomeAssistantDiscovery(prefix: "ha", topics: .usual, node: node, version: "1")

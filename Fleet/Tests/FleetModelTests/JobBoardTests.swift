@@ -11,7 +11,7 @@ struct JobBoardTests {
         Job(id: id, node: FleetName(slugOf: "node"), deadline: deadline, reader: reader, uid: uid, work: .lock)
     }
 
-    @Test("Jobs wait in their order, and each gets a tag of its reader and UID")
+    @Test("Waiting jobs: the first one for the tag's reader and UID is next, until its deadline")
     func order() throws {
         var board = JobBoard()
         try board.add(job("a", reader: exit))
@@ -23,7 +23,7 @@ struct JobBoardTests {
         #expect(board.next(for: [1], at: entrance, now: 1000) == nil)
     }
 
-    @Test("A job that has begun belongs to its tag")
+    @Test("Job that has begun: only its tag on its reader gets it")
     func begun() throws {
         var board = JobBoard()
         try board.add(job("a"))

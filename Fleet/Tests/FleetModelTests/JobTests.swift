@@ -130,7 +130,7 @@ struct JobTests {
     }
 
     @Test(
-        "A list of UIDs that is no list is refused, rather than taken for an empty one that allows no tag",
+        "Allow list whose UIDs are not an array: bad-job, not an empty list",
         arguments: [#""04e15a01""#, #""""#, "5", "{}", "null", "true", #"{"0":"04"}"#]
     )
     func noList(_ uids: String) {

@@ -59,7 +59,7 @@ struct NameTests {
         #expect(FleetTopics.usual.filter("event", node: FleetName("kiosk-7")) == "opencorenfc/kiosk-7/+/event")
     }
 
-    @Test("A root has 128 bytes at most, and a topic has a node and a reader with valid names")
+    @Test("Topics: the root has 128 bytes at most; a topic without a valid node and reader is refused")
     func limits() throws {
         let level = String(repeating: "a", count: 63)
         #expect(FleetTopics(root: "\(level)/\(level)a") != nil)

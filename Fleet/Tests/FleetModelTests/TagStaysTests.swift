@@ -62,7 +62,7 @@ struct TagStaysTests {
         #expect(stays.stays.map(\.event) == ["e0"] && stays.nextLimit == nil)
     }
 
-    @Test("Where too many tags lie, the one that came first counts as taken away")
+    @Test("More tags on a reader than are kept: the first one counts as removed")
     func many() {
         var stays = TagStays(delay: .milliseconds(300))
         for number in 0..<TagStays.maximumCount {
@@ -76,7 +76,7 @@ struct TagStaysTests {
         #expect(lastIsNear)
     }
 
-    @Test("Each arrival has one departure, in any order of what happens")
+    @Test("Random arrivals and departures of tags: each arrival has one departure")
     func balance() {
         for seed in 0..<200 {
             var generator = SplitMix(state: UInt64(seed))

@@ -21,7 +21,7 @@ struct SharedSpoolTests {
         FleetEvent(.tag, time: 0, ["filler": .string(String(repeating: "x", count: size))])
     }
 
-    @Test("Each node has its own numbers, whoever stores beside it, also after it was opened again")
+    @Test("Numbers of events: from 1 for each node and reader, with several nodes at once and after reopening")
     func numbers() async throws {
         for _ in 0..<2 {
             let spools = try open()
@@ -77,7 +77,7 @@ struct SharedSpoolTests {
         #expect(try await spools[1].waitingCount() == 3)
     }
 
-    @Test("Numbers go on after everything was acknowledged and removed")
+    @Test("Numbers of events: continue after all events were acknowledged and removed")
     func removed() async throws {
         var settings = SpoolSettings()
         settings.keep = 0

@@ -51,7 +51,7 @@ struct SpoolTests {
         }
     }
 
-    @Test("Every commit is synced to a log that is written ahead")
+    @Test("Spool database: write-ahead log, synced at every commit")
     func durability() async throws {
         let (journal, synchronous) = try await open().durability()
         #expect(journal == "wal")
@@ -73,7 +73,7 @@ struct SpoolTests {
         }
     }
 
-    @Test("A folder that others can write is refused, and a symbolic link in the place of its file")
+    @Test("Spool folder that others can write, or a link in the place of its file: refused")
     func strangers() throws {
         let state = folder.path + "/state"
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
@@ -97,7 +97,7 @@ struct SpoolTests {
         _ = try await spool.append([(entrance, event())])
     }
 
-    @Test("An event waits until it was acknowledged, and is kept for a while")
+    @Test("Event in the spool: waits until it is acknowledged, and the last acknowledged ones are kept for replay")
     func acknowledgement() async throws {
         var settings = SpoolSettings()
         settings.keep = 4
@@ -186,7 +186,7 @@ struct SpoolTests {
         #expect(try await spool.positions().map(\.sequence) == [101])
     }
 
-    @Test("What was dropped is reported after the file was opened again")
+    @Test("Dropped events: reported after the spool was reopened")
     func reportAfterRestart() async throws {
         var settings = SpoolSettings()
         settings.limit = 20_000

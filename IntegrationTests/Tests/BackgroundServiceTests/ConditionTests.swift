@@ -27,7 +27,8 @@ extension BackgroundService {
             #expect(lines.dropFirst().first?.contains("--reader is \"none\"") == true)
         }
 
-        @Test func `A tag that is brought again right after the screen was woken is offered again`() async throws {
+        @Test func `Tag that left before or while the display was off: offered again when it comes back`() async throws
+        {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://b.example/1")
@@ -157,7 +158,7 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 1)
         }
 
-        @Test func `A tag that an app's session has read, and that still lies there, is not offered after the session`()
+        @Test func `Tag that an app's session has read: not offered after the session while it stays`()
             async throws
         {
             let desk = try await Desk()

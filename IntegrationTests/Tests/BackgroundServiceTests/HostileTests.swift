@@ -20,7 +20,8 @@ extension BackgroundService {
             "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "about:blank", "vbscript:x", "ssh://h",
             "JavaScript:x",
         ])
-        func `Schemes of programs and files are not offered`(uri: String) async throws {
+        func `Links to scripts, files and programs: refused even with --allow-custom-schemes`(uri: String) async throws
+        {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start("--allow-custom-schemes")

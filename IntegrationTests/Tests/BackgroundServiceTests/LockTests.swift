@@ -16,7 +16,9 @@ extension BackgroundService {
             return desk
         }
 
-        @Test func `A click asks to unlock in the notification's place, and the link opens after the unlock`()
+        @Test
+        func
+            `Click on a locked screen: an unlock prompt replaces the notification, and the link opens after the unlock`()
             async throws
         {
             let desk = try await lockedDesk()

@@ -105,7 +105,8 @@ extension BackgroundService {
             try await expectReading(true, desk, reader: "virtual")
         }
 
-        @Test func `A folder of tags that comes late, holds a pipe, or is deleted and made again is followed`()
+        @Test
+        func `Folder of tags that is made late, holds a pipe, or is deleted and made again: its tags are offered`()
             async throws
         {
             let desk = try await Desk()

@@ -63,7 +63,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         return (try JSONDecoder().decode(Found.self, from: Data(line.utf8)), after)
     }
 
-    @Test func `A Type 2 tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 2 tag`() async throws {
         let (answer, after) = try await exchange(Samples.type2(), "106A", "two")
         #expect(answer.type == "Type2Tag")
         #expect(answer.identifier == Self.hex(Samples.uid))
@@ -87,7 +87,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         _ = try await tag.stop()
     }
 
-    @Test func `A Type 3 tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 3 tag`() async throws {
         let (answer, after) = try await exchange(Samples.type3(), "212F", "three")
         #expect(answer.type == "Type3Tag")
         #expect(answer.before == Self.hex(Samples.message))
@@ -104,7 +104,7 @@ struct `nfcpy on a serial PN532 and our tags` {
     }
 
     @Test(arguments: Type4Sample.allCases)
-    func `A Type 4 tag is read and written`(_ sample: Type4Sample) async throws {
+    func `nfcpy on an emulated PN532: reads and writes a Type 4 tag`(_ sample: Type4Sample) async throws {
         let contents = sample.contents
         let (answer, after) = try await exchange(contents, "106A", "four")
         #expect(answer.type == "Type4Tag")
@@ -113,7 +113,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(after != contents)
     }
 
-    @Test func `A Type 4B tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 4B tag`() async throws {
         let (answer, after) = try await exchange(Samples.type4(isTypeB: true), "106B", "four")
         #expect(answer.type == "Type4Tag")
         #expect(answer.identifier == "0a0b0c0d")
@@ -122,7 +122,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(after != Samples.type4(isTypeB: true))
     }
 
-    @Test func `A Type 1 tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 1 tag`() async throws {
         var blank = Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7])
         let bytes = [0xE1, 0x10, 0x0E, 0x00, 0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
         blank.memory.replaceSubrange(8..<8 + bytes.count, with: bytes)
@@ -134,7 +134,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(contents.memory.dropFirst(14).starts(with: Self.record("one")))
     }
 
-    @Test func `A Topaz 512 is read and written over several segments`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Topaz 512 over several segments`() async throws {
         let blank = Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])
         var filled = blank
         let bytes = [0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
@@ -158,7 +158,9 @@ struct `nfcpy on a serial PN532 and our tags` {
         var reserved: Bool
     }
 
-    @Test func `Blocks and segments of a Topaz 512 are read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes blocks of a Topaz 512, but not reserved ones`()
+        async throws
+    {
         let blank = Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])
         let (blocks, after): (Blocks, _) = try await run("nfcpy_command_peer.py", .type1(blank), ["topaz"])
         #expect(blocks.product.hasPrefix("Topaz 512"))

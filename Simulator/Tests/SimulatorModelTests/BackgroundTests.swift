@@ -132,7 +132,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A program gets the reader from background reading, and gives it back")
+    @Test("Program that claims the reader: background reading waits until it is released")
     func handingOver() async throws {
         let (bench, following) = try start()
         let program = try TestProgram(bench.simulator, name: "Scanner")

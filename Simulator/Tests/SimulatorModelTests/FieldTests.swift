@@ -123,7 +123,7 @@ import Testing
         #expect(try near(bench).isEmpty)
     }
 
-    @Test("A torn write takes the tag away in the middle of the command")
+    @Test("Switch tear_write: the tag leaves in the middle of that write command, once")
     func tearing() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "text": "old"])

@@ -35,7 +35,7 @@ import Testing
         #expect(throws: JSON.Problem.self) { try JSON(parsing: text) }
     }
 
-    @Test("Values are nested up to a limit", arguments: ["[", "{\"a\":"])
+    @Test("JSON: values nested up to a limit are read", arguments: ["[", "{\"a\":"])
     func nesting(_ begin: String) throws {
         let end = begin == "[" ? "]" : "}"
         func nested(_ depth: Int) -> String {
@@ -60,7 +60,7 @@ import Testing
         #expect(large?.reason == "The number is too large." && large?.offset == 6)
     }
 
-    @Test("Bytes that are not UTF-8 are refused")
+    @Test("JSON that is not UTF-8: refused")
     func notUTF8() {
         #expect(throws: JSON.Problem.self) { try JSON(parsing: [0x22, 0xFF, 0x22]) }
     }

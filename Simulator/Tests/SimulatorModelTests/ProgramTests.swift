@@ -63,7 +63,7 @@ import Testing
         #expect(try bench.state("phone")["front"] == "c")
     }
 
-    @Test("A program dismisses its own sheet, and not that of another one")
+    @Test("Sheet of a program: dismissed by that program, not by another one")
     func foreignSheet() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "A")
@@ -77,7 +77,7 @@ import Testing
         #expect(try bench.state("phone")["sheet"] == .null)
     }
 
-    @Test("An app's screen stays until its last connection ends")
+    @Test("Screen of an app with two connections: stays until the last one ends")
     func twoConnections() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "Shop")

@@ -49,7 +49,7 @@ import TextSafety
         }
     }
 
-    @Test func `Escapes of JSON are the characters that they stand for`() throws {
+    @Test func `JSON reader: each escape is read as its character, and half a surrogate pair is refused`() throws {
         let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83c\udf89\u001f""#
         let content = try JSONReader.read(Array(text.utf8), maximumDepth: 0)
         #expect(content.string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f389}\u{1f}")
@@ -89,7 +89,9 @@ import TextSafety
         }
     }
 
-    @Test(arguments: ["[", "{\"a\":"]) func `Values are nested up to a limit`(_ begin: String) throws {
+    @Test(arguments: ["[", "{\"a\":"]) func `JSON reader: values nested deeper than the limit are refused`(
+        _ begin: String
+    ) throws {
         let end = begin == "[" ? "]" : "}"
         func nested(_ depth: Int) -> [UInt8] {
             let inner = depth == 0 ? "" : "1"

@@ -28,7 +28,7 @@ import Testing
         #expect(error("{\"findings\": [{\"id\": \"\\u0041\", \"file\": \"b\", \"line\": \"c\", \"count\": 2}]}") == nil)
     }
 
-    @Test func `Values are nested up to a limit`() {
+    @Test func `JSON file: values nested up to a limit are read`() {
         func nested(_ depth: Int) -> String {
             let inner = String(repeating: "[", count: depth - 1) + String(repeating: "]", count: depth - 1)
             return "{\"findings\": [], \"more\": \(inner)}"

@@ -206,7 +206,10 @@ import Testing
     }
 
     @Test(arguments: [("Doors", true), ("Locks", false)])
-    func `The folders that a manifest names are modules, however deep they are`(_ owner: String, _ isFound: Bool) {
+    func `Package manifest with folders of targets: a target uses the texts of its own folder only`(
+        _ owner: String,
+        _ isFound: Bool
+    ) {
         let manifest = """
             let package = Package(name: "Doors", targets: [
                 .target(name: "Locks", path: "Sources/App/Locks"),

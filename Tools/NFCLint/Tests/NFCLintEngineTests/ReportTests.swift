@@ -24,7 +24,7 @@ import Testing
         #expect(Set(findings[0].keys) == keys)
     }
 
-    @Test func `A log in SARIF names rules by their numbers, and places by lines`() throws {
+    @Test func `SARIF log: each result has the index of its rule, and its file, line and column`() throws {
         let log = try object(report.sarif)
         #expect(log["version"] as? String == "2.1.0")
         let run = try #require((log["runs"] as? [[String: Any]])?.first)
@@ -48,7 +48,7 @@ import Testing
         ("/srv/App", "file:///srv/App/My%20Reader.swift"), ("./App", "App/My%20Reader.swift"),
         (".", "My%20Reader.swift"),
     ])
-    func `A place in SARIF is the URI of a file, or relative to the current folder`(folder: String, uri: String) {
+    func `SARIF log: a file has a file: URI, or a path relative to the current folder`(folder: String, uri: String) {
         var placed = report
         placed.folder = folder
         #expect(placed.sarif.contains("\"uri\":\"\(uri)\""), "\(placed.sarif)")

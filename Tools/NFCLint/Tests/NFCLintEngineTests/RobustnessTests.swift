@@ -75,7 +75,7 @@ import Testing
     }
 
     /// Objects that are shared: each of 60 lists holds the next one eight times.
-    @Test(.timeLimit(.minutes(1))) func `A binary list that stands for more values than memory holds is one finding`() {
+    @Test(.timeLimit(.minutes(1))) func `Binary property list that expands to billions of values: one finding`() {
         var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x61]]
         for index in 0..<60 { objects.append([0xA8] + Array(repeating: UInt8(index + 3), count: 8)) }
         let found = findings("Info.plist", Self.binary(objects + [[0x51, 0x78]]))
@@ -115,7 +115,7 @@ import Testing
         #expect(!found.contains { $0.id == "LNT001" })
     }
 
-    @Test func `Types that nest deeper than anybody writes are one finding`() {
+    @Test func `Swift types nested 2000 deep: one finding`() {
         for text in ["A<", "A<\n"] {
             let source = "import CoreNFC\nlet a: " + String(repeating: text, count: 2000) + "B\n"
             #expect(findings("Deep.swift", Array(source.utf8)).count { $0.message.contains("nests types") } == 1)

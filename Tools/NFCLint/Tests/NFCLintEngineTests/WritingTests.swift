@@ -5,7 +5,8 @@ import Testing
 
 /// Checks the files that the command writes, and those that it must not overwrite.
 @Suite struct WritingTests {
-    @Test func `A baseline is written to a new file, and over another baseline by its link with its mode`() throws {
+    @Test func `--write-baseline: makes a new file, or replaces a baseline through its link and keeps its mode`() throws
+    {
         try Folders.withFiles(Folders.app) { folder in
             let file = folder.appendingPathComponent("known.json")
             let answer2 = try Command.run(["--write-baseline", file.path, folder.path])
