@@ -45,7 +45,6 @@ import Testing
     func faults() throws {
         let bench = try flow()
         let program = try TestProgram(bench.simulator)
-        program.ask(["do": "claim"])
         program.ask(["do": "sheet", "state": "ready", "title": "", "message": ""])
         try bench.act(["do": "cancel_sheet"])
         try bench.act(["do": "switch", "name": "tear_write", "value": 2])
