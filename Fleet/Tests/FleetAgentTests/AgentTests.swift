@@ -75,9 +75,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test(
-        "State and info of a node: retained for later subscribers, and Home Assistant's documents are published again at its birth"
-    )
+    @Test("State and info of a node: retained; Home Assistant's documents: published again at its birth")
     func state() async throws {
         let broker = try await TestBroker()
         let node = try await TestNode(broker.address, folder: folder.path + "/state")
@@ -112,10 +110,7 @@ struct AgentTests {
         await early.stop()
     }
 
-    @Test(
-        "Broker that is away: its events wait, and arrive marked as late, in order and without a gap",
-        arguments: [1, 3, 20]
-    )
+    @Test("Events while the broker is away: arrive late, in order and without a gap", arguments: [1, 3, 20])
     func brokerAway(inFlight: Int) async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -154,11 +149,7 @@ struct AgentTests {
         await again.stop()
     }
 
-    @Test(
-        "Events during a full send window: they arrive in order",
-        arguments: [1, 2, 5],
-        [true, false]
-    )
+    @Test("Events during a full send window: they arrive in order", arguments: [1, 2, 5], [true, false])
     func fullWindow(inFlight: Int, isOnLoop: Bool) async throws {
         let broker = try await TestBroker()
         let client = TestClient()

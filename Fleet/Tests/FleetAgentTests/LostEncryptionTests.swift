@@ -51,9 +51,7 @@ struct LostEncryptionTests {
         )
     }
 
-    @Test(
-        "Connection: made once the broker starts, and again after it was killed; stopping it works while the broker is away"
-    )
+    @Test("Connection: made once the broker starts, and again after it was killed; it can be stopped meanwhile")
     func comesBack() async throws {
         let broker = try await broker()
         broker.kill()

@@ -29,9 +29,7 @@ struct OldBrokerTests {
         await connection.stop()
     }
 
-    @Test(
-        "Broker that answers that the client identifier is taken: reported as taken, and tried again after a longer wait"
-    )
+    @Test("Client identifier that is taken: reported as taken, and tried again after a longer wait")
     func taken() async throws {
         let broker = try OldBroker(takesName: true)
         let address = BrokerAddress(host: "127.0.0.1", port: broker.port, usesTLS: false)
@@ -51,9 +49,7 @@ struct OldBrokerTests {
         await connection.stop()
     }
 
-    @Test(
-        "Waits between connections: double up to 30 s, up to 60 s if the name is taken, and start over after a success"
-    )
+    @Test("Waits between connections: up to 30 s, or 60 s if the name is taken, and short again after a success")
     func backoff() {
         var backoff = Backoff()
         let waits = (0..<12).map { _ in backoff.next(chance: 1) }

@@ -136,9 +136,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError.self) { try take("\"applinks:example.com\", \"example.com\"") }
     }
 
-    @Test(
-        "Domain of an association file: case and a final dot don't matter; wildcards, single labels and repetitions are refused"
-    )
+    @Test("Domain of an association file: written in any case, but no wildcard, single label or repetition")
     func associationFiles() throws {
         let details = #"{"appIDs":["TEAM.app"],"components":[{"/":"/a/*"}]}"#
         let file = try folder.write("aasa.json", #"{"applinks":{"details":[\#(details)]}}"#)

@@ -106,9 +106,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test(
-        "Event loop: a task that calls another actor of the loop is not interrupted by other work, and stays on the loop"
-    )
+    @Test("Event loop: a task that calls another actor of the loop stays on it, uninterrupted by other work")
     func actors() async {
         let loop = EventLoop("test")
         let notes = Notes()

@@ -7,7 +7,7 @@ extension BackgroundService {
     @Suite struct `Tags read in the background` {
         @Test(arguments: [true, false])
         func
-            `Link of an app: offered, and a click gives the app the whole message, whether it has to be started or runs`(
+            `Link of an app: a click gives the app the whole message, started or running`(
                 isBusActivated: Bool
             ) async throws
         {

@@ -20,8 +20,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `D-Bus call with a wrong method, argument, interface or object: the error explains it`() async throws
-        {
+        @Test func `D-Bus call with a wrong method, argument or object: the error explains it`() async throws {
             let desk = try await Desk()
             try await desk.start()
             for (path, interface, method, arguments, name) in [
@@ -55,10 +54,7 @@ extension BackgroundService {
         }
 
         @Test
-        func
-            `Click on a link that would open elsewhere by now: the new app is shown first, and the next click opens it`()
-            async throws
-        {
+        func `Link that would open elsewhere by now: the first click shows where, the next opens it`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()

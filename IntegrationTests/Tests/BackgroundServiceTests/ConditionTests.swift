@@ -27,8 +27,7 @@ extension BackgroundService {
             #expect(lines.dropFirst().first?.contains("--reader is \"none\"") == true)
         }
 
-        @Test func `Tag that left before or while the display was off: offered again when it comes back`() async throws
-        {
+        @Test func `Tag that left before or while the display was off: offered again on return`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://b.example/1")
@@ -66,10 +65,7 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 2)
         }
 
-        @Test
-        func `Before the first unlock since the system started: tags are not read, also after the service restarts`()
-            async throws
-        {
+        @Test func `Before the first unlock of this boot: tags are not read`() async throws {
             let desk = try await Desk()
             try await desk.ask("login", ["LockedHint": true])
             try await desk.start(waitsFor: nil)
@@ -85,9 +81,7 @@ extension BackgroundService {
             try await desk.start(waitsFor: "not-reading")
         }
 
-        @Test func `Display off by logind, by the compositor, or in sleep: tags are not read`()
-            async throws
-        {
+        @Test func `Display off by logind, by the compositor, or in sleep: tags are not read`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try await desk.ask("login", ["IdleHint": true])
@@ -186,10 +180,7 @@ extension BackgroundService {
         }
 
         @Test
-        func
-            `Gate of the service: answers within 2 s for sessions and cards, and gets the reader back from a killed app`()
-            async throws
-        {
+        func `Gate of the service: answers within 2 s, and gets the reader back from a killed app`() async throws {
             let desk = try await Desk()
             try await desk.start()
             for (purpose, obstacle) in [("R", "reader-session"), ("C", "wallet")] {

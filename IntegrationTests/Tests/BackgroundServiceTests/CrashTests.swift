@@ -5,7 +5,7 @@ import Testing
 extension BackgroundService {
     @Suite struct `The service killed in the middle` {
         @Test(arguments: ["before-storing", "stored", "before-announcing", "announcing", "announced"])
-        func `Service killed while a tag arrives: after its restart the entry exists once, is shown, and opens`(
+        func `Service killed while a tag arrives: its entry exists once, is shown, and opens`(
             step: String
         ) async throws {
             let desk = try await Desk()
@@ -29,11 +29,7 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["delivering", "delivered", "removed"])
-        func
-            `Service killed while a link opens: the entry exists until the link was opened, and nothing is shown again`(
-                step: String
-            ) async throws
-        {
+        func `Service killed while a link opens: the entry stays until it was opened`(step: String) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start(dyingAt: step)

@@ -29,10 +29,7 @@ extension BackgroundService {
             #expect(try place.folders().isEmpty && place.programs().isEmpty)
         }
 
-        @Test
-        func `nfc demo that is killed while it waits or while the app runs: its programs and folders are removed`()
-            async throws
-        {
+        @Test func `nfc demo that is killed at any time: its programs and folders are removed`() async throws {
             // While the service waits for the click, and while the app runs.
             let waiting = try place.demo("--terminal")
             try await waiting.line(with: "Press Return")
@@ -49,9 +46,7 @@ extension BackgroundService {
             try await place.untilEmpty()
         }
 
-        @Test func `nfc demo: removes what a killed demo left, and leaves a running demo alone`()
-            async throws
-        {
+        @Test func `nfc demo: removes what a killed demo left, and leaves a running demo alone`() async throws {
             let other = try place.demo("--terminal")
             try await other.line(with: "Press Return")
             let kept = try place.folders()

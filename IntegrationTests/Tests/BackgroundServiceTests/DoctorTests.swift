@@ -34,9 +34,7 @@ extension BackgroundService {
             #expect((found["notifications"]?["message"] as? String)?.contains("actions, body, body-markup") == true)
         }
 
-        @Test func `nfc background doctor, parts missing: status 1, and each missing or limited part is named`()
-            async throws
-        {
+        @Test func `nfc background doctor, parts missing: status 1, and each part is named`() async throws {
             let desk = try await Desk(notifications: false, login: false)
             try desk.installBrowser()
             try await desk.start("--reader", "none", waitsFor: "not-reading")

@@ -20,8 +20,7 @@ extension BackgroundService {
             "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "about:blank", "vbscript:x", "ssh://h",
             "JavaScript:x",
         ])
-        func `Links to scripts, files and programs: refused even with --allow-custom-schemes`(uri: String) async throws
-        {
+        func `Links to scripts and files: refused even with --allow-custom-schemes`(uri: String) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start("--allow-custom-schemes")
@@ -31,10 +30,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test
-        func `Hostile links: notifications have no markup or hidden characters, and the browser gets one argument`()
-            async throws
-        {
+        @Test func `Hostile links: shown without markup, and one argument of the browser`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -87,10 +83,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test
-        func `400 different tags as fast as possible: at most 40 are shown and stored, and the service still answers`()
-            async throws
-        {
+        @Test func `400 tags as fast as possible: at most 40 are shown, and the service answers`() async throws {
             let desk = try await Desk()
             try await desk.start()
             // As fast as possible, each time another tag.

@@ -16,11 +16,7 @@ extension BackgroundService {
             return desk
         }
 
-        @Test
-        func
-            `Click on a locked screen: an unlock prompt replaces the notification, and the link opens after the unlock`()
-            async throws
-        {
+        @Test func `Click on a locked screen: a prompt is shown, and the link opens after the unlock`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -61,9 +57,7 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["marked-wanted", "announcing", nil])
-        func `Link clicked on a locked screen, then the service is killed: opens once after the unlock`(step: String?)
-            async throws
-        {
+        func `Link clicked while locked, service killed: opens once after the unlock`(step: String?) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -99,9 +93,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened").count == 2)
         }
 
-        @Test func `Link clicked on a locked screen, unlocked while no service ran: opens when the service starts`()
-            async throws
-        {
+        @Test func `Link clicked while locked, unlocked without a service: opens when it starts`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -111,10 +103,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
         }
 
-        @Test
-        func `Link clicked on a locked screen, then the system restarts: offered again, and not opened by itself`()
-            async throws
-        {
+        @Test func `Link clicked while locked, system restarted: offered again, not opened`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -151,9 +140,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
         }
 
-        @Test func `nfc inbox open on a locked screen: refused, and the service opens the link after the unlock`()
-            async throws
-        {
+        @Test func `nfc inbox open while locked: refused, and the link opens after the unlock`() async throws {
             let desk = try await lockedDesk()
             let id = try #require(try await desk.inbox().first?["id"] as? String)
             let refused = try await desk.nfc("inbox", "open", id, "--json")

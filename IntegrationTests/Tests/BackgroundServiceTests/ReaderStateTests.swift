@@ -32,10 +32,7 @@ extension BackgroundService {
         }
 
         @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed"))
-        func
-            `pcscd that starts and is killed: its reader is used or reported as missing, and a tag that stays is not offered again`()
-            async throws
-        {
+        func `pcscd that starts and is killed: its reader is used, or reported as missing`() async throws {
             let tag = try await EmulatedTag(Samples.type2(), on: .reader(name: "Our Reader"))
             let daemon = try PCSCDaemon([tag.configuration])
             try await daemon.stop()
@@ -105,10 +102,7 @@ extension BackgroundService {
             try await expectReading(true, desk, reader: "virtual")
         }
 
-        @Test
-        func `Folder of tags that is made late, holds a pipe, or is deleted and made again: its tags are offered`()
-            async throws
-        {
+        @Test func `Folder of tags that is made late or again, or holds a pipe: its tags are offered`() async throws {
             let desk = try await Desk()
             let tags = desk.folder.appending(path: "tags").path
             try FileManager.default.removeItem(atPath: tags)

@@ -86,11 +86,7 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["hangs", "refuses"])
-        func
-            `logind that does not answer at the start, and then ends: the screen counts as locked until logind answers`(
-                way: String
-            ) async throws
-        {
+        func `logind silent at the start, then ended: locked until logind answers`(way: String) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.ask(way == "hangs" ? "pause" : "login_refuses", way == "hangs" ? "login" : "busy")
@@ -134,9 +130,7 @@ extension BackgroundService {
             try await desk.event("shown")
         }
 
-        @Test func `Notification program that does not start: the service still answers, and shows the link later`()
-            async throws
-        {
+        @Test func `Notification program that does not start: the service still answers`() async throws {
             let desk = try await Desk(notifications: false)
             try desk.installBrowser()
             try desk.write(

@@ -43,8 +43,7 @@ extension BackgroundService {
             throw PeerError("There is no notification.")
         }
 
-        @Test func `Enabled service: confined by systemd; the apps that it opens are not, and outlive it`() async throws
-        {
+        @Test func `Enabled service: confined; the apps that it opens are not, and outlive it`() async throws {
             let desk = try await Desk(systemd: true)
             try installBrowser(desk)
             let enabled = try await desk.nfc("background", "enable", "--json")

@@ -6,10 +6,7 @@ import Testing
 extension BackgroundService {
     /// Tests actions of the service that only a timer starts.
     @Suite struct `The service's own times` {
-        @Test
-        func `Inbox folder replaced by a file: tried again, and a link of the meantime is stored once it can be made`()
-            async throws
-        {
+        @Test func `Inbox folder replaced by a file: a link is stored once the folder can be made`() async throws {
             let desk = try await Desk()
             try await desk.start()
             // A file replaces the parent folder, so that nothing is watched any more.

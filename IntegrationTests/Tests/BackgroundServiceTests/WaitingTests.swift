@@ -25,9 +25,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().compactMap { $0["announced"] as? Bool } == [true])
         }
 
-        @Test func `Links that can't be shown: usable ones are in the inbox, unusable ones are not, as the log says`()
-            async throws
-        {
+        @Test func `Links that can't be shown: in the inbox if they are usable, as the log says`() async throws {
             let desk = try await Desk(notifications: false)
             try await desk.start()
             for (number, link) in ["tel:+49123", "geo:1,2", "mailto:a@b.example"].enumerated() {
@@ -44,10 +42,7 @@ extension BackgroundService {
             }
         }
 
-        @Test
-        func `Restarted notification program: a waiting link is shown again and opens; an opened one is not shown`()
-            async throws
-        {
+        @Test func `Restarted notification program: a waiting link is shown again and opens`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -103,7 +98,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().count == 2)
         }
 
-        @Test func `Restart of the notification program: a dismissed link is not shown again, an expired one is`()
+        @Test func `Restarted notification program: a dismissed link stays away, an expired one is shown`()
             async throws
         {
             let desk = try await Desk()

@@ -158,9 +158,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         var reserved: Bool
     }
 
-    @Test func `nfcpy on an emulated PN532: reads and writes blocks of a Topaz 512, but not reserved ones`()
-        async throws
-    {
+    @Test func `nfcpy on an emulated PN532: reads and writes single blocks of a Topaz 512`() async throws {
         let blank = Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])
         let (blocks, after): (Blocks, _) = try await run("nfcpy_command_peer.py", .type1(blank), ["topaz"])
         #expect(blocks.product.hasPrefix("Topaz 512"))
@@ -189,9 +187,7 @@ struct `nfcpy on a serial PN532 and our tags` {
     ]
 
     @Test(arguments: protectable)
-    func `protect() of nfcpy: sets a password, which a wrong or missing one does not pass`(_ product: Type2Product)
-        async throws
-    {
+    func `protect() of nfcpy: the tag wants the new password`(_ product: Type2Product) async throws {
         let contents = Samples.type2(product)
         let (result, after): (Protection, _) = try await run("nfcpy_command_peer.py", contents, ["protect"])
         #expect(result.protected)
@@ -213,7 +209,7 @@ struct `nfcpy on a serial PN532 and our tags` {
     }
 
     @Test(arguments: protectable)
-    func `nfcpy with a password and PACK: writes configuration, lock and capability pages, and authenticates`(
+    func `nfcpy: writes configuration, lock and capability pages, and authenticates`(
         _ product: Type2Product
     ) async throws {
         let first = try #require(product.firstConfigurationPage)

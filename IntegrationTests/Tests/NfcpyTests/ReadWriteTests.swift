@@ -12,9 +12,7 @@ struct `nfcpy and virtual tags` {
     }
 
     @Test(arguments: Product.all)
-    func `nfcpy and this library: each product is identified, and each reads what the other writes`(_ product: Product)
-        async throws
-    {
+    func `nfcpy and this library: each reads what the other writes`(_ product: Product) async throws {
         let tag = product.make()
         let datagrams = try DatagramField(tag)
         let peer = try Nfcpy(datagrams, bitRate: product.bitRate)

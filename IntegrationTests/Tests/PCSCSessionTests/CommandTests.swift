@@ -23,9 +23,7 @@ struct `Our programs behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases)
-    func `nfc write and nfc scan, recorded: the replay prints the same without the reader`(_ sample: Sample)
-        async throws
-    {
+    func `nfc write and scan, recorded: the replay prints the same`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         for (index, command) in [["write", Self.link, "--check", "--json"], ["scan", "--json"]].enumerated() {
             let file = desk.tag.file("\(index).jsonl").path
@@ -128,9 +126,7 @@ struct `Our programs behind the real pcscd` {
         #expect(scan.output.contains("pcscd"), "\(scan.output)")
     }
 
-    @Test func `Card that another program has open: in-use after the time limit, and readable when it is free`()
-        async throws
-    {
+    @Test func `Card that another program has open: in-use after the limit, then readable`() async throws {
         let desk = try await Desk(.type4)
         let holder = try Client.probe("tag", desk.daemon.environment)
         try await holder.line(with: "tag ")
@@ -161,9 +157,7 @@ struct `Our programs behind the real pcscd` {
     private static let hasPyscard = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/smartcard")
 
     @Test(.enabled(if: hasPyscard, "python3-pyscard is not installed."), arguments: ["0.5", "3"])
-    func `Card in another program's transaction: nfc scan, tag read and readers say that it is in use`(
-        _ seconds: String
-    ) async throws {
+    func `Card in another program's transaction: reported as in use`(_ seconds: String) async throws {
         let desk = try await Desk(.type2)
         let holder = try TalkingProgram(
             "/usr/bin/python3",

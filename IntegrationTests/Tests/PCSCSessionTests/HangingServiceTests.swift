@@ -10,9 +10,7 @@ struct `A pcscd that hangs` {
     /// Longer than any limit that should end the wait, and shorter than the maximum time of a call.
     private static let soon = Duration.seconds(10)
 
-    @Test func `pcscd that hangs from the start: each command ends with 3 in time, and works when pcscd continues`()
-        async throws
-    {
+    @Test func `pcscd that hangs from the start: each command ends with 3 in time`() async throws {
         let desk = try await Desk(.type2)
         kill(desk.daemon.identifier, SIGSTOP)
         defer { kill(desk.daemon.identifier, SIGCONT) }
@@ -28,9 +26,7 @@ struct `A pcscd that hangs` {
     }
 
     @Test(arguments: [["scan"], ["tag", "read"]])
-    func `pcscd that hangs while a command waits for a tag: the command ends in time with 3`(_ words: [String])
-        async throws
-    {
+    func `pcscd that hangs while a command waits: it ends in time with 3`(_ words: [String]) async throws {
         let desk = try await Desk(.type2)
         try await desk.tag.perform("remove")
         let command = try Self.command(words + ["--timeout", "2"], on: desk)

@@ -10,9 +10,7 @@ struct `Sessions behind the real pcscd` {
     private static let message = "message 55:04" + "6578616d706c652e636f6d"
 
     @Test(arguments: [Sample.type2, .type4])
-    func `Reader unplugged and plugged in during a session: error 100, then the tag is found again`(_ sample: Sample)
-        async throws
-    {
+    func `Reader unplugged and plugged in: error 100, then the tag is found again`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)
         try await app.line(with: "tag ")
@@ -48,9 +46,7 @@ struct `Sessions behind the real pcscd` {
     }
 
     @Test(arguments: [Sample.type2, .type4])
-    func `pcscd killed and started again during a session: error 100, then the tag is found again`(_ sample: Sample)
-        async throws
-    {
+    func `pcscd killed and started again: error 100, then the tag is found again`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)
         try await app.line(with: "tag ")

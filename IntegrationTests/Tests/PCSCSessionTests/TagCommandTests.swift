@@ -182,9 +182,7 @@ struct `nfc tag behind the real pcscd` {
     }
 
     @Test(arguments: [Sample.type2, .type4])
-    func `Reader unplugged while nfc tag read waits: status 3, and the message says to plug it in`(_ sample: Sample)
-        async throws
-    {
+    func `Reader unplugged while nfc tag read waits: status 3 with advice`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         try await desk.tag.perform("remove")
         let program = try TalkingProgram(
@@ -216,9 +214,7 @@ struct `nfc tag behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    @Test func `Reader with page commands only: NDEF works, and values that it can't supply are null or missing`()
-        async throws
-    {
+    @Test func `Reader with page commands only: NDEF works, unknown values are null`() async throws {
         let memory = PageMemory()
         let reader = try ScriptedReader(
             "Plain NFC Reader",

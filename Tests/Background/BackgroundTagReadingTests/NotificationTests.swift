@@ -63,11 +63,7 @@ struct NotificationTests {
         )
     }
 
-    @Test
-    func
-        `summary with an entry that could not be saved: the entry counts, and what remains is in memory until it is saved`()
-        throws
-    {
+    @Test func `summary with an unsaved entry: counts it, and remains in memory until the entry is saved`() throws {
         try run(
             """
             arrive 1-9
@@ -99,9 +95,7 @@ struct NotificationTests {
     }
 
     @Test(arguments: ["refused sum", "dismiss sum", "expire sum", "click sum", "clear 9"])
-    func `summary refused, clicked, closed or emptied: the one entry that is due then has its own notification`(
-        end: String
-    ) throws {
+    func `summary refused or gone: a single entry that is due has its own notification`(end: String) throws {
         try run("arrive 1-9\n\(end)\nrefused 1 -> nothing")
         if end == "refused sum" {
             try run("arrive 1-9\n\(end)\nready -> show 9")
@@ -153,9 +147,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `dismissed notification: not shown again, but its link can be opened; an expired one is shown again`()
-        throws
-    {
+    @Test func `dismissed notification: not shown again, but can be clicked; an expired one is shown again`() throws {
         try run(
             """
             bring 1-2
@@ -259,9 +251,7 @@ struct NotificationTests {
 
     // MARK: The lock
 
-    @Test func `link clicked on a locked screen: the unlock prompt is shown, and the link opens once after the unlock`()
-        throws
-    {
+    @Test func `link clicked on a locked screen: a prompt is shown, and the link opens once after the unlock`() throws {
         try run(
             """
             lock -> nothing
@@ -279,11 +269,7 @@ struct NotificationTests {
         try run("lock\nbring 1\nunlock -> nothing\nclick 1 -> open 1")
     }
 
-    @Test
-    func
-        `links clicked on a locked screen: open in their order after the unlock, except those whose prompt was dismissed`()
-        throws
-    {
+    @Test func `links clicked on a locked screen: open in order after the unlock, except dismissed prompts`() throws {
         try run(
             """
             lock
@@ -347,9 +333,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `link clicked on a locked screen, service restarted: opens after an unlock that the service sees`()
-        throws
-    {
+    @Test func `link clicked on a locked screen, service restarted: opens after the next unlock`() throws {
         for shown in ["", "shown 1"] {
             try run("restore 1 \(shown) wanted 1\nlock -> nothing\nunlock -> unmark 1, open 1")
         }

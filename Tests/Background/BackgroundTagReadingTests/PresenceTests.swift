@@ -127,8 +127,7 @@ struct PresenceTests {
     }
 
     @Test(arguments: [false, true])
-    func `tag that left, and came back to an app's session: does not arrive until it left again`(isPaused: Bool) throws
-    {
+    func `tag that left and came back in an app's session: arrives after it left again`(isPaused: Bool) throws {
         var bench = try Bench()
         try bench.run("read 1\n\(isPaused ? "off\nwait 1000\non\n" : "")near 1\nnear\nwait 100")
         _ = bench.handle(session)
@@ -150,10 +149,7 @@ struct PresenceTests {
         )
     }
 
-    @Test
-    func `random identifier that an app has read: the first tag read afterwards does not arrive, the next one does`()
-        throws
-    {
+    @Test func `random identifier that an app has read: only the next tag with one does not arrive`() throws {
         var bench = try Bench()
         _ = bench.handle(session)
         try bench.run(

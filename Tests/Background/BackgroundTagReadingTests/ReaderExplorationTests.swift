@@ -151,11 +151,7 @@ struct ReaderExplorationTests {
         }
     }
 
-    @Test
-    func
-        `every sequence of three inputs after an arrival that is shown: every promise of the background reader is kept`()
-        throws
-    {
+    @Test func `after an arrival that is shown, every sequence of three inputs keeps the promises`() throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         var world = World(reader: BackgroundReader(router: try Fixture.router()))
         _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)

@@ -72,9 +72,7 @@ struct ReaderTests {
         )
     }
 
-    @Test func `link that another process is opening: shown as busy, and can be clicked again until it is cleared`()
-        throws
-    {
+    @Test func `link that another process is opening: shown as busy, and can be clicked again`() throws {
         try run(
             """
             bring 1
@@ -89,9 +87,7 @@ struct ReaderTests {
     }
 
     @Test(arguments: ["opened", "failed", "busy"])
-    func `link cleared from the inbox while it is opened: not shown or stored again, whether opening works or fails`(
-        end: String
-    ) throws {
+    func `link cleared while it is opened: not shown or stored again`(end: String) throws {
         try run(
             """
             bring 1
@@ -201,9 +197,7 @@ struct ReaderTests {
 
     // MARK: Messages and conditions
 
-    @Test func `messages without a usable link: each is noted with its reason, and only an unusable URI is shown`()
-        throws
-    {
+    @Test func `messages without a usable link: noted with the reason; only an unusable URI is shown`() throws {
         let rows: [([UInt8]?, [BackgroundReader.Action])] = [
             (nil, [.note(.noMessage)]), ([0xFF], [.note(.badMessage)]),
             (Array(repeating: 0, count: 70_000), [.note(.badMessage)]),
@@ -232,11 +226,7 @@ struct ReaderTests {
         ReadingConditions(obstacles: [.readerSession]), ReadingConditions(obstacles: [.wallet]),
         ReadingConditions(obstacles: [.camera]), ReadingConditions(obstacles: [.airplaneMode]),
     ])
-    func `obstacle: no tag is read, and a tag that was refused arrives once the obstacle is gone`(
-        _ conditions: ReadingConditions
-    )
-        throws
-    {
+    func `obstacle: no tag is read, and a refused tag arrives afterwards`(_ conditions: ReadingConditions) throws {
         var bench = try Bench()
         #expect(bench.handle(.conditions(conditions)) == [.stopLooking])
         let message = try Fixture.message(Fixture.link)

@@ -19,9 +19,7 @@ struct StateMachineDriverTests {
         #expect(actions == [.startLooking, .stopLooking])
     }
 
-    @Test func `state machine driver: an event caused by an action is handled after all actions of the first event`()
-        throws
-    {
+    @Test func `state machine driver: an event caused by an action waits for the other actions`() throws {
         let loop = StateMachineDriver { .zero }
         let entry = InboxEntry(id: InboxEntry.ID(received: 1, number: 1), message: try Fixture.message(Fixture.link))
         let earlier = PreviousRun(entries: [entry], shown: [entry.id])

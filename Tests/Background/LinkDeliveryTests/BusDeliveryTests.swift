@@ -56,9 +56,7 @@ struct BusDeliveryTests {
         try desk.deliverer().deliver(try delivery ?? desk.link())
     }
 
-    @Test func `running app with a command: gets the link over the bus if it supports that, else by its command`()
-        throws
-    {
+    @Test func `running app with a command: gets the link over the bus, or else by its command`() throws {
         let rows: [(String, [BusValue], Delivery, LinkDeliverer.Receipt, [String])] = [
             ("ContinueUserActivity", [.boolean(true)], try desk.link(), Self.message, []),
             ("Open", [], try desk.link(), Self.noMessage, []), ("Open", [], Self.scheme, Self.noMessage, []),

@@ -12,9 +12,7 @@ struct DeliveryFlagsTests {
         DeliveryFlags(disk, boot: boot).marks
     }
 
-    @Test func `delivery flags: kept over a restart of the service; a clicked link's flag not over one of the system`()
-        throws
-    {
+    @Test func `delivery flags: kept when the service restarts; 'wanted' not when the system does`() throws {
         let disk = SimulatedDisk()
         var marks = DeliveryFlags(disk, boot: "one")
         try marks.keep(.wanted, of: Self.ids[0])
@@ -28,8 +26,7 @@ struct DeliveryFlagsTests {
         }
     }
 
-    @Test func `delivery flags: as many as entries are read again, and those of removed entries are forgotten`() throws
-    {
+    @Test func `delivery flags: one for each entry is read again, those of removed entries are not`() throws {
         let disk = SimulatedDisk()
         var marks = DeliveryFlags(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
         let ids = (0..<BackgroundReader.maximumEntries).map { InboxEntry.ID(received: .max - UInt64($0), number: .max) }

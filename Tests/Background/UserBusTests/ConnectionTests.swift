@@ -321,9 +321,7 @@ struct ReplyLedgerTests {
     /// A `-` before an answer means that it does not count.
     @Test(arguments: [
         "7>4 -7<5 -7!5 -7<42 -7< 7<4 -7<4", "7>4 -7<bus 7!bus", "8>bus -8!4 8<bus", "7>4 -8<4 -6!bus", "7<4",
-    ]) func `reply to a call: counts once, if it is from the called connection, or an error of the bus`(script: String)
-        throws
-    {
+    ]) func `reply to a call: counts once, from the called connection or the bus`(script: String) throws {
         var ledger = ReplyLedger()
         for step in script.split(separator: " ") {
             let isRefused = step.hasPrefix("-") || script == "7<4"

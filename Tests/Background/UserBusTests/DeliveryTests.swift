@@ -81,9 +81,7 @@ struct DeliveryTests {
         #expect(other.calls.last == opened)
     }
 
-    @Test func `link to an app that supports neither interface: nothing delivered; a failing one reports its error`()
-        throws
-    {
+    @Test func `link to an app without the interfaces: not delivered; a failing app reports its error`() throws {
         let peer = try Peer(bus.address, app)
         #expect(try deliver() == .none && open("tel:1") == .none)
         #expect(peer.methods == ["ContinueUserActivity", "Open", "Open"])
@@ -227,11 +225,7 @@ struct DeliveryServiceTests {
         _ = service.stop()
     }
 
-    @Test
-    func
-        `app woken in the background: opening the app replaces it, and it still takes links sent to it for two seconds`()
-        throws
-    {
+    @Test func `app woken in the background: opening it replaces it, and late links count for two seconds`() throws {
         let hidden = try Running(bus.address, .background)
         let connection = try bus.connection()
         let owner = try connection.owner(of: app)

@@ -83,9 +83,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Removal between two commands: error 100; a command that a present tag did not hear: error 102`()
-        async throws
-    {
+    @Test func `Removal between two commands: error 100; command that a tag did not hear: 102`() async throws {
         let ntag = TestTag.ntag213()
         try await withTags(ntag) { field, scene in
             let tag = try scene.miFare

@@ -138,11 +138,7 @@ import VirtualTags
         return bytes
     }
 
-    @Test
-    func
-        `card emulation in a field: supported, and commands of the field's card reader reach the app; not on a reader`()
-        async throws
-    {
+    @Test func `card emulation in a field: the app answers the field's card reader; not on a reader`() async throws {
         try await withField { field in
             #expect(CardSession.isSupported)
             let answer = try await Self.answer(to: field.cardReader)

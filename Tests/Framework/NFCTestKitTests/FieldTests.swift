@@ -11,10 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FieldTests {
     private static func notes(_ field: TestField) -> [String] { field.trace.notes.map(\.text) }
 
-    @Test
-    func `client in a field: writes the tag; the test sees the message, the sheet, the exchanges and the airtime`()
-        async throws
-    {
+    @Test func `client in a field: writes the tag, and the test sees message, sheet and exchanges`() async throws {
         try await withField(linkTag) { field in
             #expect(field.airtime == .zero)
             let (found, written) = (try await LinkClient.run(field), try await field.tags[0].message())
@@ -68,10 +65,7 @@ import Testing
         }
     }
 
-    @Test
-    func `person who brings a tag and later cancels: the first session finds the tag, the next ends as cancelled`()
-        async throws
-    {
+    @Test func `person brings a tag, later cancels: the session finds it, the next ends as cancelled`() async throws {
         try await withField { field in
             async let written = LinkClient.run(field)
             let tag = try await field.bring(linkTag)

@@ -135,8 +135,7 @@ import Testing
         }?.finding
     }
 
-    @Test func `sameResult: a result that differs from the one without faults is found, with both values`() async throws
-    {
+    @Test func `sameResult: a result that differs from the one without faults is found`() async throws {
         let rows: [(found: String?, words: String)] = [
             (try await Self.finding("a", "b"), "b, and without faults a"),
             (try await Self.finding(Int?.some(3), nil), "nil, and without faults 3"),
@@ -175,9 +174,7 @@ import Testing
         return (failure, runs.value)
     }
 
-    @Test func `nothingLeaks: an object that is never freed is found, one that the next run replaces is not`()
-        async throws
-    {
+    @Test func `nothingLeaks: an object that is never freed is found, a replaced one is not`() async throws {
         let shared = LinkClient()
         #expect(try await failure(.cancels) { _ in try await shared.scan() } == nil)
         let (failure, _) = try await Self.leaky(.cancels, Invariant.all) { _, _ in true }

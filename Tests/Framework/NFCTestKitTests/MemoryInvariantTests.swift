@@ -96,9 +96,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
         }
     }
 
-    @Test func `memoryIntact: a flow that fails must leave the old memory, or bytes that it writes without faults`()
-        async throws
-    {
+    @Test func `memoryIntact: a flow that fails leaves old bytes, or those written without faults`() async throws {
         for later in [[], [(20, two)], [(20, one)], [(20, two), (20, one)]] as [Writes] {
             #expect(try await Self.finding(first: [(20, two), (20, one)], later: later, fails: true) == nil)
         }
@@ -183,9 +181,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
         #expect(fine == nil, "\(fine?.description ?? "passed")")
     }
 
-    @Test func `memoryIntact: reported as unchecked for tags that can't be copied, and if nothing was written`()
-        async throws
-    {
+    @Test func `memoryIntact: unchecked if no tag can be copied, or nothing was written`() async throws {
         let rows: [(tag: TagSpec, reason: String?, flow: @Sendable (TestField) async throws -> Void)] = [
             (AppletReader.card, "no tag's memory can be copied", { _ = try? await LinkReader.run($0) }),
             ("NTAG215", "no memory was written", { _ = try? await LinkReader.run($0) }),

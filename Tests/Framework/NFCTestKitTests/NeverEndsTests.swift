@@ -133,8 +133,7 @@ import VirtualTags
         #expect(wasCancelled.value == true)
     }
 
-    @Test func `cancelled caller of withField: the test's task is cancelled, and its result is returned`() async throws
-    {
+    @Test func `cancelled caller of withField: the test is cancelled, and its result returned`() async throws {
         let (begun, never) = (Gate(), Gate())
         let caller = Task {
             try await withField(grace: .seconds(6)) { _ in

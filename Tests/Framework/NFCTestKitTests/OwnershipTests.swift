@@ -46,9 +46,7 @@ import Testing
         }
     }
 
-    @Test(.ownThreads) func `session begun on a thread of no test, two open fields: each test fails with the reason`()
-        async
-    {
+    @Test(.ownThreads) func `session on a thread of no test, two open fields: each test fails with the reason`() async {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()
             let results = await Self.two { number, field in
@@ -136,7 +134,7 @@ import Testing
         var count: Int { lock.withLock { objects.count } }
     }
 
-    @Test(arguments: Leftover.allCases) func `ended field: everything that a client leaves behind is freed`(
+    @Test(arguments: Leftover.allCases) func `ended field: frees what a client leaves`(
         leftover: Leftover
     )
         async throws
@@ -189,9 +187,7 @@ import Testing
         (.globalQueue, .workItem), (.globalQueue, .globalQueue),
     ]
 
-    @Test(.ownThreads) func `session begun by code that an ended test left running: ends with 203 and finds no tag`()
-        async throws
-    {
+    @Test(.ownThreads) func `session of code that an ended test left running: ends with 203`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             for (way, last) in Self.ways {
                 let alone = try await Self.late(way, then: last) { try await $0() }

@@ -24,9 +24,7 @@ import Testing
         return field
     }
 
-    @Test func `field on a recording: the flow runs, and the trace has the recording's exchanges and times`()
-        async throws
-    {
+    @Test func `field on a recording: the flow runs, and the trace has its exchanges`() async throws {
         let recording = try await Self.recorded()
         try await withField(reader: .recording(recording)) { field in
             #expect(field.exchanges.isEmpty)
@@ -39,10 +37,7 @@ import Testing
         }
     }
 
-    @Test
-    func `field on a recording, flow with other commands: fails as badRecording, even if the flow catches the error`()
-        async throws
-    {
+    @Test func `field on a recording, flow with other commands: always fails as badRecording`() async throws {
         let recording = try await Self.recorded()
         let flow: @Sendable (TestField) async throws -> Void = { field in
             _ = try await field.completion("write") { LinkClient("https://example.com/other").start($0) }
@@ -68,7 +63,7 @@ import Testing
         for tag in report.first.tags { #expect(tag.before == nil && tag.after == nil) }
     }
 
-    @Test(.ownThreads) func `field on a reader: the person is asked to put on each tag, with its product and message`()
+    @Test(.ownThreads) func `field on a reader: the person is asked for each tag by product and message`()
         async throws
     {
         let said = try said(

@@ -92,9 +92,7 @@ private final class Count: Sendable {
 /// Each test runs in a process of its own, because the bus and the reader are named by its variables.
 @Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct ListeningTests {
-    @Test(.ownThreads) func `listening app: gets links on the main queue; app and senders learn when the bus ends`()
-        async
-    {
+    @Test(.ownThreads) func `listening app: gets links on the main queue, and learns when the bus ends`() async {
         await #expect(processExitsWith: .success) {
             let bus = try TestBus()
             use(bus: bus.address)
@@ -121,9 +119,7 @@ struct ListeningTests {
     }
 
     @Test(.ownThreads)
-    func `app that listens in the background: a visible app takes its name, and its end is reported`()
-        async throws
-    {
+    func `app that listens in the background: a visible app takes its name, and its end is reported`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
             use(bus: address)

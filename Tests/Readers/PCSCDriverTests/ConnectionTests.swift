@@ -30,9 +30,7 @@ import Testing
         }
     }
 
-    @Test func `card that left, or whose reader was unplugged: disconnected without powering down what is there now`()
-        throws
-    {
+    @Test func `card that left or lost its reader: disconnected without powering down another one`() throws {
         for (failure, wanted, done) in [
             (.removedCard, .reset, .reset), (.removedCard, .unpower, .leave), (.noSmartcard, .unpower, .leave),
             (.readerUnavailable, .reset, .leave), (.readerUnavailable, .unpower, .leave),

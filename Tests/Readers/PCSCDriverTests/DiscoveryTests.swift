@@ -142,9 +142,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func `tag that leaves while its frame route is looked for: transmission error, and the next tag has a route`()
-        async throws
-    {
+    @Test func `tag that leaves while its frame route is looked for: the next tag has a route`() async throws {
         let table = [
             "ffca000000": "e004015000112233 9000", "ffc2000002810000": "c003009000 9000",
             "ffc20002048f02020300": "c003009000 9000", "ff00000002d402": "d50332010607 9000",
@@ -164,10 +162,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test
-    func `reader's features: asked for once for each technology, and again after the reader was plugged in again`()
-        async throws
-    {
+    @Test func `reader's features: asked for once for each technology, and again after replugging`() async throws {
         let identifier = Cards.uid.hex + "9000"
         let service = Cards.service(Cards.type2Answer, table: ["ffca000000": identifier])
         let reader = PCSCReader(.first, layer: service)
@@ -262,8 +257,7 @@ struct DiscoveryTests {
         #expect(second.statistics == .zero && link.statistics == wanted)
     }
 
-    @Test func `reactivation: resets the tag and checks its UID; another tag in its place is tagRemoved`() async throws
-    {
+    @Test func `reactivation: resets the tag and checks its UID; another tag is tagRemoved`() async throws {
         let service = Cards.chip()
         let reader = PCSCReader(.first, layer: service)
         let tag = try await Cards.tag(reader)

@@ -59,9 +59,7 @@ import Testing
         #expect(await connecting.value?.code == .cancelled)
     }
 
-    @Test func `interrupted reader: calls end with cancelled until the reader is released, then it works again`()
-        async throws
-    {
+    @Test func `interrupted reader: calls are cancelled until it is released, then it works again`() async throws {
         let (service, started) = Self.hangingCard()
         let reader = PCSCReader(.first, layer: service, limits: .same(Cards.longTime))
         let link = try await Cards.commands(reader)

@@ -49,10 +49,7 @@ import Testing
         await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
     }
 
-    @Test
-    func `tag still near: by the service's event count and SCARD_ATTR_ICC_PRESENCE, without a command to the tag`()
-        async throws
-    {
+    @Test func `tag still near: by the service's count and SCARD_ATTR_ICC_PRESENCE, without commands`() async throws {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         for (value, isNear) in [(nil, true), ([2], true), ([4], true), ([0], false)] as [([UInt8]?, Bool)] {
@@ -83,10 +80,7 @@ import Testing
         #expect(await !link.isPresent())
     }
 
-    @Test
-    func `lost tag: reset before the next poll, left alone if the reader was unplugged, and a new arrival afterwards`()
-        async throws
-    {
+    @Test func `lost tag: reset before the next poll unless the reader was unplugged`() async throws {
         for (code, disposition) in [
             (.removedCard, .reset), (.noSmartcard, .reset), (.notTransacted, .reset), (.readerUnavailable, .leave),
         ] as [(SmartCardError.Code, SmartCardDisposition)] {
@@ -109,11 +103,7 @@ import Testing
 
     // MARK: Tags that the service does not report
 
-    @Test
-    func
-        `tag that arrives before the service counts the last one's departure: found within ten polls, as a new arrival`()
-        async throws
-    {
+    @Test func `tag that arrives before the last departure is counted: found within ten polls`() async throws {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         let card = try #require(service.look { $0.readers[0].card })
@@ -166,9 +156,7 @@ import Testing
 
     // MARK: Readers and the service
 
-    @Test func `service or reader that is away for a moment: no tag is found, and the tag is found afterwards`()
-        async throws
-    {
+    @Test func `service or reader that is away for a moment: the tag is found afterwards`() async throws {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         #expect(await Cards.poll(reader) == (1, nil))

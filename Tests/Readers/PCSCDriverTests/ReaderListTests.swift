@@ -20,9 +20,7 @@ struct ReaderListTests {
         } catch { return error.code }
     }
 
-    @Test func `choice of a reader: the first contactless one, or the one that was named; no connection stays open`()
-        async throws
-    {
+    @Test func `choice of a reader: the first contactless one, or the named one`() async throws {
         let service = Self.service()
         #expect(try PCSCReader.findContactless(service)?.name == Self.names[1])
         #expect(try PCSCReader.find(.first, service).name == Self.names[1])

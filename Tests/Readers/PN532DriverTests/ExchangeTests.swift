@@ -62,9 +62,7 @@ import Testing
         }
     }
 
-    @Test func `statistics: an exchange that failed on the air counts with its time, one that was not sent does not`()
-        async throws
-    {
+    @Test func `statistics: an exchange that failed on the air counts, one that was not sent does not`() async throws {
         let request = FrameTiming(.nfcA).request(Frame([0x30, 0]))
         let rows: [(status: String, code: LinkError.Code, airtime: Airtime)] = [
             ("01", .timeout, request + .milliseconds(5)), ("02", .transmission, request), ("06", .collision, request),
@@ -101,7 +99,7 @@ import Testing
 
     @Test
     func
-        `settings of the chip: sent again after a list, a refusal or a reopened line, and only those that may have changed`()
+        `settings of the chip: sent again after a list, a refusal or a new line, if they may have changed`()
         async throws
     {
         // The time-out of 500 ms is refused.

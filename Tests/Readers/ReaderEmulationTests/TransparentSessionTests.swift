@@ -98,10 +98,7 @@ struct TransparentSessionTests {
         )
     }
 
-    @Test
-    func `transparent exchange without an answer: waits 50 ms, or the time of the session or exchange, at most 5 s`()
-        async throws
-    {
+    @Test func `transparent exchange: waits 50 ms, or as the session or exchange says, at most 5 s`() async throws {
         for (session, exchange, object, microseconds) in [
             ("", "", 1, 50_000), ("5F4604E8030000", "", 1, 1000), ("", "5F4604E8030000", 2, 1000),
             ("", "5F4604FFFFFFFF", 2, 5_000_000),

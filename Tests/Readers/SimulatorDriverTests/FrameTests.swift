@@ -155,10 +155,7 @@ import VirtualTags
     }
 
     @Test(arguments: [(0, ""), (1, "01"), (8, "ff"), (9, "ff01"), (4096, String(repeating: "00", count: 512))])
-    func `collision: taken with the bits before it, up to the longest frame; any other bit number is refused`(
-        bit: Int,
-        bits: String
-    ) async {
+    func `collision: up to the longest frame, with the bits before it`(bit: Int, bits: String) async {
         for (index, isValid) in [(bit, true), (bit + 8, false), (-1, false), (4097, false)] {
             let place = #""error":"collision","collision_bit":\#(index),"collision_bits":"\#(bits)""#
             let error = await FakeSimulator.answering(place).reader.failure()

@@ -11,9 +11,7 @@ import VirtualTags
 
     // MARK: Turns
 
-    @Test func `claim of the reader: frames are answered meanwhile, and the claim's answer may come at any time`()
-        async throws
-    {
+    @Test func `claim of the reader: frames are answered meanwhile, its answer at any time`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let claim = Task { try await reader.claimTurn() }
@@ -97,9 +95,7 @@ import VirtualTags
     }
 
     @Test(arguments: [#""bytes":"4400","checksum":"none""#, #""error":"timeout","message":"""#])
-    func `presence event during an exchange: reported after it, whether the exchange works or fails`(members: String)
-        async throws
-    {
+    func `presence event during an exchange: reported, also if it fails`(members: String) async throws {
         let simulator = FakeSimulator.scripted { request, id in
             let answer = #"{"id":\#(id),\#(request == "frame" ? members : "\"ok\":true")}"#
             return request == "frame" ? [#"{"event":"presence"}"#, #"{"event":"unknown"}"#, answer] : [answer]

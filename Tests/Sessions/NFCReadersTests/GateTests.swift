@@ -100,9 +100,7 @@ import Testing
 
     // MARK: The service
 
-    @Test func `gate of the service: each program gets one answer once it has said what it wants the reader for`()
-        async throws
-    {
+    @Test func `gate of the service: each program that states its purpose gets one answer`() async throws {
         let service = try Service()
         let (one, other) = (try Program(service.gate, [Self.session]), try Program(service.gate))
         #expect(await service.wants() == [.session])

@@ -100,9 +100,7 @@ import VirtualTags
     // MARK: The phone of a simulator
 
     @Test(.ownThreads)
-    func `NFC_READER=simulator: the process is an app on the simulator's phone; with other readers it is not`()
-        async throws
-    {
+    func `NFC_READER=simulator: the process is an app on its phone`() async throws {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             Self.set(["NFC_RECORD": path + "/a.jsonl", "NFC_SHEET": "none"])
@@ -142,8 +140,7 @@ import VirtualTags
         return (simulator, environment)
     }
 
-    @Test func `app on a phone: the simulator gets its session events and its screen, and sends it links`() async throws
-    {
+    @Test func `app on a phone: the simulator gets its events and screen, and sends it links`() async throws {
         let (simulator, environment) = try Self.phone(grants: true)
         let found = try await ReaderSession.with(environment) { _, tags in tags.count }
         #expect(found == 1)

@@ -59,8 +59,7 @@ import Testing
         #expect(try code { _ = try PrivateFolder(store: way) } == .unsafe)
     }
 
-    @Test func `Private folder that others may open: closed to them; refused if they may write and should read`() throws
-    {
+    @Test func `Private folder, open to others: closed, or refused if it is to stay readable`() throws {
         for mode: mode_t in [0o750, 0o705, 0o777] {
             _ = try PrivateFolder(scratch.makeFolder("f\(mode)", mode))
             _ = try PrivateFolder(store: scratch.makeFolder("s\(mode)", mode))
@@ -85,10 +84,7 @@ import Testing
 
     // MARK: What is in a folder
 
-    @Test
-    func `Files of a private folder: mode 0600, replaced in one step, links are not followed, and names have no path`()
-        throws
-    {
+    @Test func `Files of a private folder: mode 0600, replaced in one step, and no links or paths`() throws {
         try folder.write("file", [0x61])
         #expect(try scratch.text("own/file") == "a" && scratch.mode("own/file") == 0o600)
         try folder.replace("file", with: [0x62], mode: 0o640)

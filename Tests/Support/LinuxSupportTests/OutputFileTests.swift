@@ -106,9 +106,7 @@ import Testing
     }
 
     @Test(.ownThreads)
-    func `Output file without the right to write: denied, and the old file stays`()
-        async throws
-    {
+    func `Output file without the right to write: denied, and the old file stays`() async throws {
         let (readable, writable) = (
             try scratch.file("readable", "old", mode: 0o444), try scratch.file("writable", "old")
         )

@@ -33,9 +33,7 @@ import TextSafety
         }
     }
 
-    @Test(
-        "JSON reader: the offset of an error is that of the first invalid character, for invalid UTF-8 that of the quote"
-    )
+    @Test("JSON reader: an error's offset is the first invalid character, or the quote of invalid UTF-8")
     func places() {
         let cases: [([UInt8], Int)] = [
             (Array("-01".utf8), 3), (Array("[1.]".utf8), 3), (Array("[1e+]".utf8), 4), (Array("[-]".utf8), 1),

@@ -40,8 +40,7 @@ struct DriverTests {
         func release() async {}
     }
 
-    @Test func `driver and links with only the required members: the others have the documented defaults`() async throws
-    {
+    @Test func `driver and links with the required members: the others have their defaults`() async throws {
         let field = Plain()
         #expect(field.statistics.exchanges == 43 && field.wasAvailable && field.executor == nil)
         #expect(field.arrival(of: [1]) == nil && field.reportsPresenceInTime && field.unrecorded === field)

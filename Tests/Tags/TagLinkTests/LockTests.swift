@@ -21,9 +21,7 @@ struct LockTests {
         }
     }
 
-    @Test func `withCompletion: returns the handler's value from any thread, also if the task resumes within the call`()
-        async
-    {
+    @Test func `withCompletion: returns the handler's value from any thread, also within the call`() async {
         #expect(await withCompletion { $0(5) } == 5)
         #expect(await withCompletion { done in Task.detached { done("later") } } == "later")
         let (executor, handler) = (AtOnce(), Locked<(@Sendable (Int) -> Void)?>(nil))

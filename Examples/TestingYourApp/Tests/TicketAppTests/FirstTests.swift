@@ -43,8 +43,7 @@
             #expect(report.attempts.allSatisfy { $0.happened > 0 })
         }
 
-        @Test func `A stamp that does not fit: an error is shown, and the session ends within its minute`() async throws
-        {
+        @Test func `A stamp that does not fit: an error is shown, and the session ends in time`() async throws {
             try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 128)))) { field in
                 await #expect(throws: (any Error).self) { try await TicketStamper().stamp("14:05") }
                 await field.settle()

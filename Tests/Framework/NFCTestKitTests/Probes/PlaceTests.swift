@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: Way.allCases, 0..<2)
-    func `session begun from another queue, thread or task, beside other tests: finds its own test's field`(
+    func `session from any queue, thread or task, beside other tests: has its test's field`(
         way: Way,
         number: Int
     ) async throws {
@@ -31,7 +31,7 @@ import Testing
 
     @Suite(.serialized, .timeLimit(.minutes(10))) struct OneAfterTheOther {
         @Test(arguments: Way.allCases)
-        func `session begun from another queue, thread or task, one test after the other: finds its own test's field`(
+        func `session from any queue, thread or task, one test after the other: has its test's field`(
             way: Way
         ) async throws {
             try await PlaceTests().read(way, number: 5)

@@ -48,16 +48,12 @@ import Testing
     }
 
     @Test(arguments: Delay.allCases, [true, false])
-    func `delay in the app's code: passes in the field's time before a session's limit`(delay: Delay, isOnMain: Bool)
-        async throws
-    {
+    func `delay in the app's code: passes before a session's limit`(delay: Delay, isOnMain: Bool) async throws {
         try await Self.read(queue: isOnMain ? .main : nil, grace: .seconds(60)) { read in delay.begin(read) }
     }
 
     @Test(arguments: [0.5, 0.012, 0.0005])
-    func `delay whose deadline was computed earlier: lasts as long as the code says`(
-        seconds: Double
-    ) async throws {
+    func `delay whose deadline was computed earlier: lasts as long as the code says`(seconds: Double) async throws {
         try await withField { field in
             try await field.completion("later") { done in
                 DispatchQueue.global().async {
@@ -124,9 +120,7 @@ import Testing
     }
 
     @Test(arguments: RealWait.allCases)
-    func `handler that really waits, such as for a server: no limit of a session passes meanwhile`(wait: RealWait)
-        async throws
-    {
+    func `handler that really waits: no limit of a session passes`(wait: RealWait) async throws {
         let server = SlowServer()
         try await Self.read { read in
             wait.perform(server)

@@ -51,9 +51,7 @@ import VirtualTags
         #expect(await scene.event() == "a found 1")
     }
 
-    @Test func `connecting to a tag that has left: tagLost, and the connected tag stays connected for its 20 seconds`()
-        async throws
-    {
+    @Test func `connecting to a tag that has left: tagLost, and the connected tag stays connected`() async throws {
         let virtual = [ntag(1), ntag(2)]
         let near = field(virtual[0], virtual[1])
         let scene = Scene(.field(near))
@@ -174,8 +172,7 @@ import VirtualTags
         #expect(!tag.isAvailable)
     }
 
-    @Test func `Type 1 tag after a command without an answer: its presence is checked by its own command`() async throws
-    {
+    @Test func `Type 1 tag that did not answer: its presence is checked by its own command`() async throws {
         let near = field(VirtualType1Tag(.topaz96))
         let (session, tag) = try await Scene(.field(near)).connected(plan: .everyTag)
         // READ of Type 2.

@@ -170,9 +170,7 @@ import VirtualTags
         #expect(await scene.event() == "a found 2")
     }
 
-    @Test func `restart that skips reported tags, reader without arrivals: a tag is new after a poll without it`()
-        async throws
-    {
+    @Test func `restart that skips reported tags, no arrivals: a tag is new after a poll without it`() async throws {
         let tag = ntag()
         let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)])
         let scene = Scene(.discovering(reader))
@@ -240,11 +238,7 @@ import VirtualTags
     ]
 
     @Test(arguments: services.indices)
-    func `background service: claimed once, informed of tags before the app, and released before files are saved`(
-        index: Int
-    )
-        async throws
-    {
+    func `background service: claimed once, informed of tags first, released before saving`(index: Int) async throws {
         let (end, log) = Self.services[index]
         let reader = ScriptedReader([.tags(ntag())])
         let service = Service(reader, isEmpty: end == "no reader")

@@ -13,9 +13,7 @@ import VirtualTags
 
     // MARK: Readers that report nothing
 
-    @Test func `presence of a tag on a reader without reports: checked once after 250 ms without a command`()
-        async throws
-    {
+    @Test func `tag on a reader without reports: checked once after 250 ms without a command`() async throws {
         let reader = ScriptedReader([.tags(ntag())])
         let scene = Scene(.discovering(reader))
         let (session, tags) = try await scene.finding()
@@ -174,10 +172,7 @@ import VirtualTags
         #expect(try await session.answer([0x30, 3], of: tags[1]).get().first == 0xE1)
     }
 
-    @Test
-    func `ISO-DEP card that fails while it is opened: left out if it has left; the session ends if the reader has`()
-        async throws
-    {
+    @Test func `ISO-DEP card that fails to open: left out; a reader that is gone ends the session`() async throws {
         let plan = PollingPlan(technologies: Set(Technology.allCases), opensCards: true)
         let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
         for code in [LinkError.Code.tagRemoved, .readerUnavailable] {

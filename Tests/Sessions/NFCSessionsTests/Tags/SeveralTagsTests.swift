@@ -227,9 +227,7 @@ import VirtualTags
     private static let read: [UInt8] = [0x00, 0xB0, 0x00, 0x00]
     private static let selected = "00a4040002a00100"
 
-    @Test func `cards on a reader that selects them itself: selected when opened, and again when connected`()
-        async throws
-    {
+    @Test func `cards on a selecting reader: selected when opened, and again when connected`() async throws {
         let reader = SelectingReader([1, 2])
         let (session, cards) = try await Scene(.discovering(reader)).finding(2, plan: Self.opening)
         // The first application that the card has is enough.
@@ -259,9 +257,7 @@ import VirtualTags
         #expect(reader.log() == (lost == 1 ? [] : ["select 1", "1: \(Self.selected)"]))
     }
 
-    @Test func `connecting to a card that has left: the other card is disconnected until it is connected again`()
-        async throws
-    {
+    @Test func `connecting to a card that has left: the other card has to be connected again`() async throws {
         let reader = SelectingReader([1, 2], lost: 2)
         let (session, cards) = try await Scene(.discovering(reader)).finding(2)
         #expect(await session.connects(to: cards[0]) == nil)

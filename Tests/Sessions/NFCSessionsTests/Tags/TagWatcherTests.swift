@@ -126,9 +126,7 @@ import VirtualTags
 
     // MARK: The reader
 
-    @Test func `watched reader that leaves and returns: each new reason is reported once, and the tags are read again`()
-        async throws
-    {
+    @Test func `watched reader that leaves and returns: each reason once, and tags are read again`() async throws {
         let reader = PluggedReader(ntag())
         reader.plug("It is not plugged in.")
         let watch = try Watch(.field(reader))
@@ -257,9 +255,7 @@ import VirtualTags
         #expect(clock.scheduledEventCount == 0)
     }
 
-    @Test func `reading of a watched tag: the time of the first report, and the airtime since its poll began`()
-        async throws
-    {
+    @Test func `reading of a watched tag: the time of the first report, and its airtime`() async throws {
         let clock = ManualClock()
         let near = VirtualField(onElapsed: { clock.advance(by: $0) })
         near.bring(ntag())
@@ -275,9 +271,7 @@ import VirtualTags
 
     // MARK: Attendants and places
 
-    @Test func `attendant of the watcher: called for each tag, again after it failed, and for all tags after a stop`()
-        async throws
-    {
+    @Test func `attendant of the watcher: called for each tag, again after a failure or a stop`() async throws {
         let near = field(ntag(1))
         let (calls, input) = AsyncStream.makeStream(of: UInt8.self)
         let (isFirst, isPatient) = (Locked<Bool?>(true), Locked(false))

@@ -187,9 +187,7 @@ struct RecordingTests {
     // MARK: The range of each value
 
     @Test(arguments: try rows(of: "ranges.txt"))
-    func `number or bytes in a line: taken at the least and the greatest value, refused beyond`(
-        row: String
-    ) throws {
+    func `number or bytes in a line: taken at the least and the greatest value, refused beyond`(row: String) throws {
         let fields = row.split(separator: " ", maxSplits: 3).map(String.init)
         let (least, most) = (try #require(Int(fields[1])), try #require(Int(fields[2])))
         func code(_ value: String) -> RecordingError.Code? {
