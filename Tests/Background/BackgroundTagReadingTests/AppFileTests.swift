@@ -168,7 +168,7 @@ struct AppFileTests {
         #expect(try words(exec) == expected)
     }
 
-    @Test func `Start command: without a link its code is left out, a link is not searched for codes`() throws {
+    @Test func `Start command: a missing link leaves its code out, codes in a link stay`() throws {
         #expect(try words("app --link=%u %d", uri: nil) == ["app", "--link="])
         #expect(try words("app %u %i", uri: nil, icon: "a b") == ["app", "--icon", "a b"])
         #expect(try words("app %u", uri: "x:%i%%25%u") == ["app", "x:%i%%25%u"])
@@ -197,7 +197,7 @@ struct AppFileTests {
 
     // MARK: Choices
 
-    @Test func `Choices: a domain, or all names below it, opens the browser`() throws {
+    @Test func `Choice of the browser: for a domain, or for all names below it`() throws {
         var choices = LinkChoices()
         #expect(choices.choose("Bücher.example", isBrowser: true) == "xn--bcher-kva.example")
         #expect(choices.choose("*.example.org", isBrowser: true) == "*.example.org")

@@ -172,7 +172,7 @@ struct NotificationTests {
 
     // MARK: A new desktop
 
-    @Test func `desktop restarted: one entry is shown again, several are counted`() throws {
+    @Test func `desktop restarted: one entry is shown again, several in a summary`() throws {
         try run(
             """
             arrive 1
@@ -221,7 +221,7 @@ struct NotificationTests {
         try self.run("restore \(run) -> \(actions)")
     }
 
-    @Test func `new run: the summary of the earlier one is taken over`() throws {
+    @Test func `restarted service: takes over the summary that is still shown`() throws {
         try run("restore 1-4 counted 1-4\nclick sum -> show 1, show 2, show 3, show 4, hide sum")
         try run("restore 1-5 counted 1-4 new 5\ncounted 1-5 -> announced 5")
     }

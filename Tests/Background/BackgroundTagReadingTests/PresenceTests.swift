@@ -119,7 +119,7 @@ struct PresenceTests {
         )
     }
 
-    @Test func `tag that an app has read and that was taken away meanwhile: arrives`() throws {
+    @Test func `tag that an app has read, and that left in between: arrives`() throws {
         var bench = try Bench()
         try bench.run("read 1\nnear\nwait 5000")
         _ = bench.handle(session)
@@ -166,7 +166,7 @@ struct PresenceTests {
 
     // MARK: A new run of the service
 
-    @Test func `new run: a tag with the message of a shown entry stayed if it is read within five seconds`() throws {
+    @Test func `restarted service: a tag read within 5 s with a shown entry's message is not new`() throws {
         let start = "restore 1 shown 1 -> nothing\non -> start\n"
         for (wait, actions) in [(4999, "nothing"), (5000, "nothing"), (5001, "store 2")] {
             try run(start + "wait \(wait)\nread 1 -> \(actions)")

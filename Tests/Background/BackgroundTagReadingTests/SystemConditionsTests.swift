@@ -16,7 +16,7 @@ struct SystemConditionsTests {
         return surroundings
     }
 
-    @Test func `Conditions: tags are read when all seven hold, each other has its obstacle and reason`() {
+    @Test func `Reading conditions: tags are read when all seven hold`() {
         for bits in 0..<128 {
             let missing = ReadingConditions.Obstacle.allCases.enumerated()
                 .filter { bits >> $0.offset & 1 == 0 }.map(\.element)
@@ -35,7 +35,7 @@ struct SystemConditionsTests {
         #expect(SystemConditions().findings.map(\.name) == names)
     }
 
-    @Test func `SystemConditions: each source is one condition, in the order of the conditions`() {
+    @Test func `System conditions: each source is an obstacle of its kind`() {
         var off = RadioSwitches()
         off.take([0, 0, 0, 0, 1, 0, 1, 0])
         let rows: [(ReadingConditions.Obstacle, (inout SystemConditions) -> Void)] = [

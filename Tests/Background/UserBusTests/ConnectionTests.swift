@@ -274,7 +274,7 @@ struct ConnectionTests {
 }
 
 struct BusErrorTests {
-    @Test func `errors of the system have codes`() {
+    @Test func `errno of a failed bus call: each has its code`() {
         let rows: [(BusError.Code, [CInt])] = [
             (.noBus, [ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, EPIPE, ENOMEDIUM]), (.nameTaken, [EEXIST, EALREADY]),
             (.noAnswer, [ETIMEDOUT]), (.silentBus, [EAGAIN]), (.refused, [EINVAL, EPERM]),
@@ -284,7 +284,7 @@ struct BusErrorTests {
         }
     }
 
-    @Test func `errors of the bus have codes, and a reason that ends like a sentence`() {
+    @Test func `error name of a bus reply: each has its code, and a reason that ends like a sentence`() {
         let rows: [(BusError.Code, [String])] = [
             (.nobody, ["ServiceUnknown", "NameHasNoOwner"]),
             (.noMethod, ["UnknownMethod", "UnknownInterface", "UnknownObject"]),
@@ -304,7 +304,7 @@ struct BusErrorTests {
         for name in ["", "sd_bus_wait"] { expect(.libraryMissing) { try LibSystemd.check(missing: name) } }
     }
 
-    @Test func `timeouts: at least one microsecond, and none left after the deadline`() {
+    @Test func `bus timeout: at least one microsecond; deadline: nothing is left after it`() {
         let limits: [Duration] = [
             .seconds(2), .microseconds(3), .nanoseconds(1999), .nanoseconds(1), .zero, .seconds(-1),
         ]

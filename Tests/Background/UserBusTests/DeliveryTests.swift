@@ -91,7 +91,7 @@ struct DeliveryTests {
         #expect(failing.methods == ["ContinueUserActivity", "Open"])
     }
 
-    @Test func `link: any other answer is an error, and the link is not sent again`() throws {
+    @Test func `link answered by the app in another way: an error, and not sent again`() throws {
         let rows: [(Peer.Answer, BusError.Code)] = [
             (.values([.boolean(false)]), .refused), (.values([]), .badMessage), (.values([.uint32(1)]), .badMessage),
             (.values([.boolean(true), .byte(0)]), .badMessage), (.refusal("AccessDenied", "No."), .refused),
@@ -103,7 +103,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test func `link: goes to a running app, and to others only if the bus can start them`() throws {
+    @Test func `link to an app that does not run: delivered only if the bus can start it`() throws {
         let user = try BusConnection(.user, address: bus.address)
         #expect(try deliver() == .none && !user.isRunning(app))
         expect(.nobody) { try deliver(starts: true) }

@@ -87,7 +87,7 @@ struct NotificationRelayTests {
             [("a", 2, 2), ("b", .max, .max), ("c", 0, 1), ("d", 0, 3)],
         ] as [[(String, UInt32, UInt32)]]
     )
-    func `numbers: a replaced notification keeps its number, others get free ones`(rows: [(String, UInt32, UInt32)])
+    func `relayed notification: keeps its number when replaced, else gets a free one`(rows: [(String, UInt32, UInt32)])
         throws
     {
         let scene = try Scene()
@@ -134,7 +134,7 @@ struct NotificationRelayTests {
         #expect(try scene.ask("CloseNotification", [.uint32(3)]).events.isEmpty)
     }
 
-    @Test func `calls with other values or of other methods are refused`() throws {
+    @Test func `relay called with wrong values or methods: refused`() throws {
         let scene = try Scene()
         let rows: [(String, [BusValue], BusError.Code)] = [
             ("Notify", [.string("x")], .refused), ("Notify", [], .refused),
@@ -171,7 +171,7 @@ struct DesktopNotificationTests {
         scene = try Scene(desktop: connection)
     }
 
-    @Test func `desktop: gets the notifications, and its signals about them go to the app`() throws {
+    @Test func `relay to a desktop: notifications go there, and its signals to the app`() throws {
         #expect(scene.relay.descriptors.count == 2)
         let capabilities = ["body", "body-markup"].map(BusValue.string)
         #expect(try scene.ask("GetCapabilities").answer.values() == [.list(capabilities)])
@@ -295,7 +295,7 @@ struct DesktopNotificationTests {
     }
 
     @Test(arguments: [.values([]), .values([.string("41")]), .refusal("Failed", "Full.")] as [Peer.Answer])
-    func `desktop: its failure is passed to the app`(answer: Peer.Answer) throws {
+    func `relay to a desktop that fails: the app gets the failure`(answer: Peer.Answer) throws {
         let bus = try TestBus()
         let desktop = try Peer(bus.address, name) { $0.name.hasSuffix("Notify") ? answer : .values([.strings([])]) }
         let scene = try Scene(desktop: try bus.connection())

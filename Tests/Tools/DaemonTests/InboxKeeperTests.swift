@@ -240,7 +240,7 @@ import Testing
         return (scene, links)
     }
 
-    @Test func `Link opening: an entry that is claimed, gone or unusable, it is not opened`() throws {
+    @Test func `Link opening: an entry that is claimed, gone or unusable is not opened`() throws {
         for (event, left) in [("being-opened", [1]), ("gone", []), ("not-delivered", [1])] as [(String, [UInt32])] {
             let (scene, links) = try opening()
             var claim: FileClaim?
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func `Link opening: apps that can't be read, logged and the router stays`() throws {
+    @Test func `Link opening when the apps can't be read: logged, and the known apps stay`() throws {
         let (scene, links) = try opening()
         links.reloadRouter()
         #expect(scene.loop.machine.router.schemesWithoutBrowser == ["http", "https"] && scene.logged() == [])

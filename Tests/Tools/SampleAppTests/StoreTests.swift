@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["/dev/null/data/messages.json", "/sys/messages.json"])
-    func `store: a folder that takes nothing, the sheet and the command report it`(path: String) throws {
+    func `store in a folder that can't be written: sheet and command report it`(path: String) throws {
         var app = app
         app.program.environment["TAGREADER_STORE"] = path
         let outcome = try app.run("scan", "scan --many 2", "list")

@@ -59,7 +59,9 @@ struct FormatTests {
         }
     }
 
-    @Test(arguments: Files.tagFiles.indices) func `Dump in each other format: the same tag`(_ index: Int) throws {
+    @Test(arguments: Files.tagFiles.indices) func `Dump written in each other format: read as the same tag`(
+        _ index: Int
+    ) throws {
         let (name, _, _) = Files.tagFiles[index]
         let image = try TagImage(parsing: Files.dump(name))
         for format in TagImage.Format.allCases where format.canHold(image.contents) {
