@@ -21,7 +21,7 @@ struct AgentTests {
 
     func link(_ text: String) throws -> [UInt8] { try NDEFMessage([.uri(text)]).encoded() }
 
-    @Test("A tag comes and goes: two events, with what is on it and how long it lay")
+    @Test("A tag that comes and goes: one event with its message, one with the time that it stayed")
     func comesAndGoes() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -49,7 +49,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("Two agents with one name do not throw each other out again and again, and the reason is said")
+    @Test("Two agents with one name: at most six connections in five seconds, and the log has the reason")
     func sameName() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -75,7 +75,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("State and readers are retained, and Home Assistant's documents are published again at its birth")
+    @Test("State and info of a node: retained; Home Assistant's documents: published again at its birth")
     func state() async throws {
         let broker = try await TestBroker()
         let node = try await TestNode(broker.address, folder: folder.path + "/state")
@@ -110,7 +110,7 @@ struct AgentTests {
         await early.stop()
     }
 
-    @Test("Events wait while the broker is away, and come in their order, late, without a gap", arguments: [1, 3, 20])
+    @Test("Events while the broker is away: arrive late, in order and without a gap", arguments: [1, 3, 20])
     func brokerAway(inFlight: Int) async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -149,11 +149,7 @@ struct AgentTests {
         await again.stop()
     }
 
-    @Test(
-        "Events that happen while others wait for their acknowledgement come in their order",
-        arguments: [1, 2, 5],
-        [true, false]
-    )
+    @Test("Events during a full send window: they arrive in order", arguments: [1, 2, 5], [true, false])
     func fullWindow(inFlight: Int, isOnLoop: Bool) async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -183,7 +179,7 @@ struct AgentTests {
         return (broker, client, node, first)
     }
 
-    @Test("Events that are asked for come again, with the same id")
+    @Test("Replay of a range of events: the same ids again, marked as late")
     func replay() async throws {
         let (broker, client, node, first) = try await threeTags()
         defer { withExtendedLifetime(broker) {} }
@@ -198,7 +194,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("Events of another stream are not sent again in the place of those that were asked for")
+    @Test("Replay of another agent's stream: nothing is sent")
     func foreignStream() async throws {
         let (broker, client, node, first) = try await threeTags()
         defer { withExtendedLifetime(broker) {} }
@@ -213,7 +209,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("A job that the broker has kept is none, so that it does not come again with each connection")
+    @Test("Job that the broker retains: ignored, so that it is not done again with each connection")
     func retainedJob() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -235,7 +231,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("Tags that can't be read are reported once while they lie there, and again when they come again")
+    @Test("Tags that can't be read: reported once while they lie there, and again when they come back")
     func unreadable() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -271,7 +267,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("UIDs are hashed where that is configured, in events and outcomes")
+    @Test("UIDs with a hash key: only hashes are in events and outcomes")
     func hashed() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -290,7 +286,7 @@ struct AgentTests {
         await client.stop()
     }
 
-    @Test("A reader that disappears takes its tags with it, and both are reported")
+    @Test("Agent that stops: a tag on its reader is reported as removed")
     func unavailable() async throws {
         let broker = try await TestBroker()
         let client = TestClient()

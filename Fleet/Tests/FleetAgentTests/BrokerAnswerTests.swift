@@ -45,7 +45,7 @@ struct BrokerAnswerTests {
     }
 
     @Test(
-        "A refusal says what to check, or else what the broker says",
+        "Refused connection: the reason names the settings to check, or the broker's words",
         arguments: [
             (4, "Check [login] and [tls]."), (5, "Check [login] and [tls]."), (0x86, "Check [login] and [tls]."),
             (0x87, "Check [login] and [tls]."), (3, "The broker refuses the connection: "),
@@ -60,7 +60,7 @@ struct BrokerAnswerTests {
     }
 
     @Test(
-        "A broker that ends the connection is believed, so that nobody supposes that the name is taken",
+        "Broker that ends the connection with a reason: the reason is reported, not that the name is taken",
         arguments: [(0x80, "Unspecified error"), (0x8B, "Server shutting down")] as [(UInt8, String)]
     )
     func ended(_ code: UInt8, _ words: String) async throws {
@@ -69,7 +69,7 @@ struct BrokerAnswerTests {
         #expect(failure?.reason.contains("The broker says: \(words)") == true, "\(failure?.reason ?? "")")
     }
 
-    @Test("Subscriptions that the broker refuses are named, whatever quality it grants to the others")
+    @Test("Subscriptions that the broker refuses are named, whatever QoS it grants to the others")
     func subscriptions() async throws {
         for code: UInt8 in [0x80, 0x87] {
             let event = try await event(Self.accepted + [0x90, 6, 0, 1, 0, 2, code, 0]) {
@@ -83,7 +83,7 @@ struct BrokerAnswerTests {
         }
     }
 
-    @Test("Whether the broker has kept a session is reported", arguments: [0, 1] as [UInt8])
+    @Test("Connection: reports whether the broker has kept the session", arguments: [0, 1] as [UInt8])
     func session(_ flags: UInt8) async throws {
         let event = try await event([0x20, 3, flags, 0, 0]) { if case .connected = $0 { true } else { false } }
         guard case .connected(let hasSession) = event else { throw TestProblem("\(String(describing: event))") }

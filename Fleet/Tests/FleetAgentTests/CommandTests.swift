@@ -25,7 +25,7 @@ struct CommandTests {
     }
 
     @Test(
-        "A command that may not publish says so at once",
+        "Command that the access list keeps from publishing: ends with not-allowed, without waiting for its deadline",
         arguments: [
             ["replay", "kiosk-7", "entrance", "1", "2"], ["lock", "kiosk-7"], ["lock", "kiosk-7", "--no-wait"],
             ["write", "kiosk-7", "https://example.com", "--no-wait"], ["cancel", "kiosk-7", "j1"],
@@ -42,7 +42,7 @@ struct CommandTests {
         #expect(ContinuousClock.now - began < .seconds(45))
     }
 
-    @Test("A job whose signature or key the node does not take is refused, and the command says why")
+    @Test("Job with a wrong signature or an unknown key: refused by the node, and the command prints the code")
     func signatures() async throws {
         let broker = try await TestBroker()
         let key = Curve25519.Signing.PrivateKey()
@@ -73,7 +73,7 @@ struct CommandTests {
         await client.stop()
     }
 
-    @Test("A node that takes no jobs says so to the command")
+    @Test("Node that takes no jobs: the command ends with not-accepted")
     func notAccepted() async throws {
         let broker = try await TestBroker()
         let node = try await TestNode(broker.address, folder: folder.path + "/state") { $0.acceptsJobs = false }
@@ -87,7 +87,7 @@ struct CommandTests {
         await client.stop()
     }
 
-    @Test("A name that is not valid is refused with what is allowed")
+    @Test("Command with an invalid node, reader or UID: status 2, and what is allowed")
     func names() async throws {
         for words in [
             ["watch", "a/+"], ["lock", "a b"], ["replay", "a", "#", "1", "2"], ["lock", "a", "--uid", "x"],

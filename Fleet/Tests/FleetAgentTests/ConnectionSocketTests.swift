@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The socket of a connection", .timeLimit(.minutes(1)))
 struct ConnectionSocketTests {
-    @Test("Programs that the process starts do not get it")
+    @Test("Socket to the broker: closed in child programs")
     func closedInPrograms() async throws {
         // It accepts the connection.
         let broker = try RawBroker([0x20, 3, 0, 0, 0])

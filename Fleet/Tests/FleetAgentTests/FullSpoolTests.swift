@@ -14,7 +14,7 @@ struct FullSpoolTests {
 
     init() throws { folder = try TestFolder() }
 
-    @Test("Where the newest go, what was dropped is said when the broker is back, without another tag")
+    @Test("Full spool with policy newest: the dropped events are reported when the broker is back, without another tag")
     func announced() async throws {
         let broker = try await TestBroker()
         broker.kill()

@@ -34,7 +34,7 @@ struct JobDeskTests {
         try await spool.waiting(after: 0, limit: 1000).compactMap { try JSONValue(parsing: $0.payload)["data"] }
     }
 
-    @Test("A job that was taken back is not done with the next tag")
+    @Test("Cancelled job: no tag gets it, and it can't be cancelled again")
     func cancelled() async throws {
         let desk = try await desk()
         await desk.take(job("a", .lock).json.bytes)
@@ -49,7 +49,7 @@ struct JobDeskTests {
         await desk.close()
     }
 
-    @Test("A change of an allow list that comes after its deadline changes nothing")
+    @Test("Change of an allow list after its deadline: expired, and the list stays")
     func expired() async throws {
         let desk = try await desk()
         await desk.take(job("a", .allow(.init(.replace, uids: [[1]])), milliseconds: -1000).json.bytes)
@@ -58,7 +58,7 @@ struct JobDeskTests {
         #expect(try await spool.allowLists() == AllowLists([:]))
     }
 
-    @Test("An allow list is that of its reader, a new one replaces it, and it is there after a restart")
+    @Test("Allow list of one reader: replaced by the next one, kept over a restart, and no other reader's")
     func allowLists() async throws {
         let desk = try await desk()
         await desk.take(job("a", .allow(.init(.replace, uids: [[9]])), reader: entrance).json.bytes)
@@ -70,7 +70,7 @@ struct JobDeskTests {
         }
     }
 
-    @Test("What an earlier run had taken for a reader is done when that one is noted, after others")
+    @Test("Jobs of an earlier run: each is done once its reader is known")
     func interrupted() async throws {
         for (id, uid) in [("a", 1), ("b", 2)] as [(String, UInt8)] {
             let job = job(id, .allow(.init(.replace, uids: [[uid]])), reader: uid == 1 ? entrance : exit)
@@ -87,7 +87,7 @@ struct JobDeskTests {
         await desk.close()
     }
 
-    @Test("What an earlier run had taken for a reader that does not come expires")
+    @Test("Job of an earlier run whose reader never appears: expires")
     func interruptedAndExpired() async throws {
         let job = job("a", .allow(.init(.replace, uids: [[1]])), reader: exit, milliseconds: -1)
         #expect(try await spool.accept(job) == .new)
@@ -99,7 +99,7 @@ struct JobDeskTests {
     }
 
     @Test(
-        "A change of an allow list that can't be stored is not refused, but done when it can be stored",
+        "Change of an allow list that can't be stored: it waits, and is done when the spool can be written",
         .enabled(if: TestProgram.find("python3") != nil, "It takes python3.")
     )
     func unstored() async throws {
@@ -124,7 +124,7 @@ struct JobDeskTests {
         await desk.close()
     }
 
-    @Test("A desk that was closed gives no job to a tag, and the job waits for the next start")
+    @Test("Closed job desk: a tag gets no job, and the job waits for the next start")
     func closed() async throws {
         let desk = try await desk()
         await desk.take(job("a", .lock).json.bytes)
@@ -139,7 +139,7 @@ struct JobDeskTests {
         #expect(tags == [[1], nil])
     }
 
-    @Test("A job goes on with the tag it had begun with alone, and not twice at the same time")
+    @Test("Job that has begun: only its own tag on its own reader resumes it, one at a time")
     func resumed() async throws {
         var desk = try await desk()
         await desk.take(job("a", .write(.link("https://example.com/{serial}"), locks: false)).json.bytes)
@@ -163,7 +163,7 @@ struct JobDeskTests {
         await desk.close()
     }
 
-    @Test("The outcome of a job that comes again and again is repeated 100 times in a minute at most")
+    @Test("Outcome of a job that is sent again and again: repeated at most 100 times a minute")
     func repetitions() async throws {
         let desk = try await desk()
         let bytes = job("a", .allow(.init(.off))).json.bytes
@@ -176,7 +176,7 @@ struct JobDeskTests {
 
 @Suite("How much strangers can cause in a minute")
 struct MinuteLimitTests {
-    @Test("There is room again a minute after the first, and when the clock was set back")
+    @Test("Limit per minute: free again a minute after the first event, and after the clock was set back")
     func minute() {
         var limit = MinuteLimit(2)
         let times: [Int64] = [0, 1000, 1000, 59_999, 60_000, 60_500, 61_000]

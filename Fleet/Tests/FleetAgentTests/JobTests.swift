@@ -48,7 +48,7 @@ struct JobTests {
         return try await Type2Tag(target: target, link: link).readNDEF()
     }
 
-    @Test("A secret that the node does not have is said at once, without a tag")
+    @Test("Job that names a secret that the node lacks: refused at once with no-secret, without a tag")
     func noSecret() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -97,7 +97,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A tag that is lost in the middle and comes back is finished, at every step of the write", arguments: 0..<8)
+    @Test("Tag lost after any write of a job: the job is finished when the tag is back", arguments: 0..<8)
     func tornAndBack(_ writes: Int) async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -123,7 +123,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A tag that does not come back is reported with what it may have, and no other tag is written")
+    @Test("Tag that is lost and does not return: tag-lost with its state, and no other tag is written")
     func lost() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -146,7 +146,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A job that has begun can't be taken back, and ends with what its first try has left on the tag")
+    @Test("Job that has begun: cancelling is refused, and its outcome reports what the first attempt left on the tag")
     func begun() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -175,7 +175,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("After a restart the job goes on with the tag it had begun with, and with its serial number")
+    @Test("Restart after a job has begun: it waits for its tag and keeps its serial number")
     func restarted() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -211,7 +211,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A job that is sent while the node is away comes when it is back, and finds its reader then")
+    @Test("Job sent while the node is away: done when the node is back and its reader appears")
     func away() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -231,7 +231,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A password protects the tag, twice with the same one, and another one is refused")
+    @Test("Password job: protects the tag, is done again with the same password, and refused with another")
     func protects() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -257,7 +257,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("Lock, a read-only tag, a message that does not fit, and a job that expires")
+    @Test("Outcomes of jobs: message-too-long, lock done, read-only after that, and expired")
     func refusals() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -289,7 +289,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A job that waits can be taken back, and allow lists answer in the events")
+    @Test("Waiting job: can be cancelled; allow list: events say whether the tag is allowed")
     func cancelAndAllow() async throws {
         let broker = try await TestBroker()
         let client = TestClient()
@@ -313,7 +313,7 @@ struct JobTests {
         await client.stop()
     }
 
-    @Test("A node with a key does signed jobs alone, and nonsense does not fill its spool")
+    @Test("Node with a key: does only signed jobs, and answers few of a hundred unsigned ones")
     func signed() async throws {
         let broker = try await TestBroker()
         let client = TestClient()

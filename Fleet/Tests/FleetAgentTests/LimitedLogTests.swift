@@ -18,7 +18,7 @@ struct LimitedLogTests {
         return JobDesk(JobDesk.Parts(spool: spool, log: lines.log)) {}
     }
 
-    @Test("Nonsense makes a few lines, and one that says how many were left out")
+    @Test("2000 messages that are not jobs: ten lines in the log, and one with the number left out")
     func nonsense() async throws {
         let lines = LogLines()
         let desk = try desk(lines)
@@ -32,7 +32,7 @@ struct LimitedLogTests {
         #expect(lines.count("") == 11)
     }
 
-    @Test("So does a job that comes again and again while it waits")
+    @Test("A waiting job that is sent 500 times: ten lines in the log, and one with the number left out")
     func copies() async throws {
         let lines = LogLines()
         let desk = try desk(lines)
@@ -44,7 +44,7 @@ struct LimitedLogTests {
         #expect(lines.count("left-out 489 lines") == 1)
     }
 
-    @Test("An agent that goes on says it too, and again when more are left out")
+    @Test("Running agent: each span in which lines were left out ends with a line with their number")
     func goesOn() async throws {
         let lines = LogLines()
         let loop = EventLoop("test")
@@ -66,7 +66,7 @@ struct LimitedLogTests {
         loop.close()
     }
 
-    @Test("A few are all logged, and nothing is left out")
+    @Test("Ten messages that are not jobs: all are logged, and nothing is left out")
     func few() async throws {
         let lines = LogLines()
         let desk = try desk(lines)

@@ -11,7 +11,7 @@ struct OutboxTests {
         StoredEvent(number: number, place: .init(reader: FleetName(slugOf: "door"), sequence: number), payload: [])
     }
 
-    @Test("A pause sends nothing, and after it everything that waits is sent from the beginning")
+    @Test("Paused outbox: sends nothing, and after the pause all waiting events from the first")
     func pause() {
         var outbox = Outbox(window: 3)
         #expect(outbox.room == 0)
@@ -26,7 +26,7 @@ struct OutboxTests {
         #expect(!outbox.isPaused && outbox.isConnected)
     }
 
-    @Test("A new connection ends a pause, and takes nothing from the one before")
+    @Test("New connection: ends a pause, and acknowledgements of the old connection do not count")
     func connection() {
         var outbox = Outbox(window: 2)
         outbox.connect(last: 0)
@@ -45,7 +45,7 @@ struct OutboxTests {
         #expect(place?.sequence == 1 && again == nil)
     }
 
-    @Test("An event that was shortened stays so over the next connection, and a window has room for one at least")
+    @Test("Shortened event: stays shortened over the next connection; the window has room for at least one event")
     func shortened() {
         var outbox = Outbox(window: 0)
         outbox.connect(last: 0)
@@ -58,7 +58,7 @@ struct OutboxTests {
         #expect(outbox.isShortened(1) && !outbox.isShortened(2))
     }
 
-    @Test("Events that were just stored are next only when the one before them was the last that was sent")
+    @Test("Events that were just stored: next only if the last one sent is the one before them")
     func next() {
         var outbox = Outbox(window: 4)
         outbox.connect(last: 0)

@@ -26,7 +26,7 @@ struct OversizedTests {
 
     // With the second, the broker says how much it takes when it accepts the connection.
     @Test(
-        "An event is sent without what is on the tag, and those after it come as they are",
+        "Event larger than the broker takes: sent without the tag's message, and later events whole",
         arguments: ["message_size_limit 1000", "max_packet_size 1000"]
     )
     func shortened(line: String) async throws {
@@ -55,7 +55,7 @@ struct OversizedTests {
         #expect(try await node.spool.waitingCount() == 0)
     }
 
-    @Test("One that had waited while the broker was away is late also without what is on the tag")
+    @Test("Event larger than the broker takes that waited: sent without the tag's message, and marked as late")
     func late() async throws {
         let broker = try await TestBroker(["message_size_limit 1000"])
         broker.kill()
@@ -72,7 +72,7 @@ struct OversizedTests {
         await client.stop()
     }
 
-    @Test("One that is asked for comes without what is on the tag too, also from an agent that was started again")
+    @Test("Replay of an event larger than the broker takes: without the tag's message, also after a restart")
     func replayed() async throws {
         let broker = try await TestBroker(["max_packet_size 1000"])
         let client = TestClient()
@@ -105,7 +105,7 @@ struct OversizedTests {
         await client.stop()
     }
 
-    @Test("What is too large even so is given up, so that nothing waits for it")
+    @Test("Event that is too large even without the tag's message: given up, so that nothing waits for it")
     func givenUp() async throws {
         let broker = try await TestBroker(["max_packet_size 200"])
         let lines = LogLines()

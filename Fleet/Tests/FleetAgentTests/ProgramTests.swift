@@ -12,7 +12,7 @@ struct ProgramTests {
 
     init() throws { folder = try TestFolder() }
 
-    @Test("A configuration is checked, and a wrong one names the key and ends with 2")
+    @Test("Agent: --check passes a valid configuration; each wrong option or setting ends with 2 and its name")
     func check() async throws {
         let good = try folder.write(
             "good.toml",
@@ -67,7 +67,7 @@ struct ProgramTests {
         try folder.write("text", "nothing\n")
     }
 
-    @Test("What can't be used is found by --check, with the setting's name")
+    @Test("Agent --check: a file or reader that can't be used is named with its setting")
     func unusableFiles() async throws {
         try await makeFiles()
         for (text, words) in Self.unusable {
@@ -85,7 +85,7 @@ struct ProgramTests {
         #expect(result.output.contains("The broker is mqtts://localhost:8883."))
     }
 
-    @Test("A file of TLS that is missing ends the agent and the commands with 2, rather than each connection")
+    @Test("Missing file of an authority: agent and commands end with 2 at the start")
     func missingAuthorities() async throws {
         let missing = folder.path + "/none"
         let file = try folder.write("a.toml", "broker = \"mqtts://localhost\"\n[tls]\nca = \"\(missing)\"\n")
@@ -100,7 +100,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("The configuration of the commands is not shown as good when its secrets can't be used")
+    @Test("fleet config: ends with 2 if a key or password file is missing or readable by others")
     func fleetSecrets() async throws {
         let key = folder.path + "/ops.key"
         #expect(try await TestProgram.run(fleet, ["key", key, "--name", "ops"]).status == 0)
@@ -117,7 +117,7 @@ struct ProgramTests {
         #expect(try await status(signing) == 2)
     }
 
-    @Test("With all readers, the log says once that pcscd does not run")
+    @Test("Agent with all readers and no pcscd: the log says so once")
     func withoutService() async throws {
         let words = [
             "PCSCLITE_CSOCK_NAME=\(folder.path)/none", agent, "--node", "a", "--broker", "mqtt://127.0.0.1:9",
@@ -170,7 +170,7 @@ struct ProgramTests {
         (["watch", "--help"], 0),
     ]
 
-    @Test("Commands end with 2 for wrong usage, and with 3 without a broker", arguments: usages)
+    @Test("Commands: 2 for wrong usage, 3 without a broker", arguments: usages)
     func statuses(_ words: [String], _ status: Int32) async throws {
         let result = try await TestProgram.run(fleet, words)
         #expect(result.status == status, "\(result.output)")
@@ -181,7 +181,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "A job for a node that never connected ends soon after its deadline, and says so",
+        "Job for a node that never connected: ends with unknown-node soon after its deadline",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
     func nobody() async throws {
@@ -195,7 +195,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "A job for a node that is offline ends soon after its deadline, and says so",
+        "Job for a node that is offline: ends soon after its deadline with the reason",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
     func offline() async throws {
@@ -217,7 +217,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "An event is shown under the node of its topic, whatever it says",
+        "fleet watch: shows an event under the node of its topic, whatever node its content names",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
     func foreignEvent() async throws {
@@ -241,7 +241,7 @@ struct ProgramTests {
         await client.stop()
     }
 
-    @Test("A key is made once, for its owner alone, and signs jobs that a node with it takes")
+    @Test("fleet key: writes the private key once with mode 0600, and prints the public key alone")
     func keys() async throws {
         let file = folder.path + "/ops.key"
         let result = try await TestProgram.run(fleet, ["key", file, "--name", "ops", "--json"])
@@ -255,7 +255,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "The demonstration shows a tag, a removal, a job and its outcome, and leaves nothing",
+        "fleet demo --once: a tag, a removal, a job and its outcome",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
     func demonstration() async throws {
@@ -270,7 +270,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "The demonstration leaves nothing after a signal, and its programs inherit no blocked signals",
+        "fleet demo that gets a signal: leaves nothing, and its programs inherit no blocked signals",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
         arguments: [SIGTERM, SIGHUP, SIGINT]
     )
@@ -305,7 +305,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "A command that was started with a hangup ignored goes on when its terminal is closed",
+        "fleet watch whose terminal is closed: ends, or continues if it was started with SIGHUP ignored",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing)),
         arguments: [true, false]
     )

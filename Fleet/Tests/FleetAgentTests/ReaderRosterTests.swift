@@ -9,7 +9,7 @@ struct ReaderRosterTests {
         ReaderRoster.problem(try AgentConfiguration(parsing: text, node: FleetName(slugOf: "n1")))
     }
 
-    @Test("A reader of PC/SC without a name is not used beside all readers, which it is among")
+    @Test("Configuration with all readers and an unnamed PC/SC reader: refused, since one reader would be used twice")
     func all() throws {
         let named = "[[reader]]\nname = \"entrance\"\nreader = "
         let all = "readers = [\"all\"]\n"

@@ -14,19 +14,25 @@ struct SecretFileTests {
 
     init() throws { folder = try TestFolder() }
 
-    @Test("The line of a file ends before the marks of its end", arguments: ["", "\n", "\r\n", "\n\n"])
+    @Test(
+        "Line of a secret file: its line ends are left out, its spaces are kept",
+        arguments: ["", "\n", "\r\n", "\n\n"]
+    )
     func line(_ end: String) throws {
         let file = try folder.write("secret", "right " + end)
         #expect(try SecretFile.readLine(file) == Array("right ".utf8))
     }
 
-    @Test("A file that has not one line is refused", arguments: ["", "\n", "\r\n", "a\nb\n", "a\0b\n"])
+    @Test(
+        "Secret file that does not have exactly one line: refused",
+        arguments: ["", "\n", "\r\n", "a\nb\n", "a\0b\n"]
+    )
     func noLine(_ text: String) throws {
         let file = try folder.write("secret", text)
         #expect(throws: ConfigurationError("\(file) has to have one line.")) { try SecretFile.readLine(file) }
     }
 
-    @Test("Nobody else may read or write a file of a secret, and it has 4096 bytes at most")
+    @Test("Secret file: refused if others can read or write it, or if it has more than 4096 bytes")
     func permissions() throws {
         for mode in [0o610, 0o601, 0o602, 0o640] {
             let file = try folder.write("secret", "a", mode: mode)
@@ -39,7 +45,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError.self) { try SecretFile.read(long) }
     }
 
-    @Test("A file that is missing is said to be so, and not one that can't be reached")
+    @Test("Secret file: a missing one and one that can't be reached have different reasons")
     func unreachable() throws {
         let missing = folder.path + "/missing"
         #expect(throws: ConfigurationError("There is no file \(missing).")) { try SecretFile.read(missing) }
@@ -50,7 +56,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError(reason)) { try SecretFile.read(link) }
     }
 
-    @Test("A node's secret is in the file of its name, with or without an acknowledgement")
+    @Test("Secrets of a node: a password and an optional acknowledgement in the file of the secret's name")
     func secrets() throws {
         try folder.write("posters", "a1b2c3d4 e5f6\n")
         try folder.write("doors", "01020304\n")
@@ -70,7 +76,7 @@ struct SecretFileTests {
         }
     }
 
-    @Test("A user without a password is used as named, and none is supposed")
+    @Test("MQTT user: the configured one, also without a password; none if none is configured")
     func user() throws {
         var configuration = BrokerConfiguration()
         configuration.broker = "mqtt://localhost"
@@ -80,7 +86,7 @@ struct SecretFileTests {
         #expect(settings.user == "door" && settings.password == nil && settings.client == "a")
     }
 
-    @Test("An agent takes every setting of its configuration")
+    @Test("Agent settings: each setting of the configuration is used")
     func agent() throws {
         let text = """
             topic_root = "museum/nfc"
@@ -117,7 +123,7 @@ struct SecretFileTests {
         }
     }
 
-    @Test("The domains of an app have to be those of associated domains")
+    @Test("Domains of an app: each has to be an associated domain with applinks:")
     func domains() throws {
         var configuration = AgentConfiguration(node: FleetName(slugOf: "n1"))
         func take(_ domains: String) throws {
@@ -130,7 +136,7 @@ struct SecretFileTests {
         #expect(throws: ConfigurationError.self) { try take("\"applinks:example.com\", \"example.com\"") }
     }
 
-    @Test("The domain of an association file may be written as in a browser, but not twice")
+    @Test("Domain of an association file: written in any case, but no wildcard, single label or repetition")
     func associationFiles() throws {
         let details = #"{"appIDs":["TEAM.app"],"components":[{"/":"/a/*"}]}"#
         let file = try folder.write("aasa.json", #"{"applinks":{"details":[\#(details)]}}"#)

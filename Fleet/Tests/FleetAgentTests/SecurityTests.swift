@@ -65,7 +65,7 @@ struct SecurityTests {
         try folder.write("acl", try String(contentsOf: path, encoding: .utf8))
     }
 
-    @Test("With an own authority and a client's certificate, a node publishes under its own name alone")
+    @Test("Node with a client certificate of a private authority: publishes under its own name")
     func certificates() async throws {
         try await makeCertificates(host: "localhost")
         try writeACL()
@@ -100,7 +100,7 @@ struct SecurityTests {
         #expect(try await failure(settings)?.code == .untrusted)
     }
 
-    @Test("A failure says that the port has encryption or none, or that a certificate is wanted")
+    @Test("Failed connection: the reason names missing or unexpected encryption, or the missing certificate")
     func wrongPort() async throws {
         try await makeCertificates(host: "localhost")
         try writeACL()
@@ -154,7 +154,7 @@ struct SecurityTests {
         }
     }
 
-    @Test("What a node may not publish stays in its spool, and nobody gets it")
+    @Test("Event that the access list forbids: not published, and stays in the spool")
     func foreignName() async throws {
         try await makeCertificates(host: "localhost")
         try writeACL()

@@ -11,7 +11,7 @@ struct ShownConfigurationTests {
 
     init() throws { folder = try TestFolder() }
 
-    @Test("The help says which connections are without encryption")
+    @Test("Help texts: mqtt:// is said to be without encryption")
     func plainHelp() async throws {
         let help = try await TestProgram.run(fleet, ["--help"]).output
         #expect(help.contains("mqtt://") && help.contains("--allow-plain"), "\(help)")
@@ -23,7 +23,7 @@ struct ShownConfigurationTests {
         }
     }
 
-    @Test("The configuration of the commands is shown with what is not set, which is null in JSON")
+    @Test("fleet config: shows every setting, unset ones as none or null")
     func unset() async throws {
         let file = try folder.write("fleet.toml", "broker = \"mqtt://localhost\"\n[login]\nuser = \"ops\"\n")
         let text = try await TestProgram.run(fleet, ["config", "--config", file]).output

@@ -38,7 +38,7 @@ struct SpoolFailureTests {
         throw TestProblem("The database was not locked.")
     }
 
-    @Test("What the broker has acknowledged meanwhile leaves the spool afterwards")
+    @Test("Acknowledgements during a locked spool: the events leave the spool afterwards")
     func acknowledgements() async throws {
         let broker = try await TestBroker()
         let client = TestClient()

@@ -32,7 +32,7 @@ struct StationLogTests {
         .arrived(TagReport(identifier: uid, technology: .nfcA), reply: { _ in })
     }
 
-    @Test("A reader that is gone takes its tags with it first, and its loss is reported once")
+    @Test("Reader that disappears: first its tags are removed, then its loss is reported, once")
     func unavailable() async throws {
         let (node, handler) = try await start()
         var log = StationLog(delay: .zero)
@@ -51,7 +51,7 @@ struct StationLogTests {
         await node.stop()
     }
 
-    @Test("A tag that could be read in between is reported again when it can't be read")
+    @Test("Unreadable tag: reported once, and again after it could be read in between")
     func unreadable() async throws {
         let (node, handler) = try await start()
         var log = StationLog(delay: .zero)
@@ -64,7 +64,7 @@ struct StationLogTests {
         await node.stop()
     }
 
-    @Test("One look at the time is planned when a tag is missed, and another one only after it")
+    @Test("Missed tag: one check for its removal is scheduled, and the next one only after that")
     func sweeps() async throws {
         let (node, handler) = try await start()
         var log = StationLog(delay: .zero)

@@ -9,7 +9,7 @@ struct EventLoopTests {
         await withCheckedContinuation { continuation in loop.async { continuation.resume() } }
     }
 
-    @Test("Work is done in the order in which it was added, also work that others add")
+    @Test("Event loop: work is done in the order in which each thread added it")
     func order() async {
         let loop = EventLoop("test")
         let notes = Notes()
@@ -32,7 +32,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("On the thread itself work is done at once")
+    @Test("Event loop: perform on its own thread runs the work at once")
     func perform() async {
         let loop = EventLoop("test")
         let notes = Notes()
@@ -48,7 +48,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("Timers come in the order of their times, and not after they were cancelled")
+    @Test("Event loop timers: fire in the order of their times; cancelled ones don't")
     func timers() async {
         let loop = EventLoop("test")
         let notes = Notes()
@@ -66,7 +66,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("A loop that was closed ends at once, and lets go of what waited for its time")
+    @Test("Closed event loop: frees the work of timers that were still waiting")
     func closed() async throws {
         final class Token: Sendable {}
         let loop = EventLoop("test")
@@ -84,7 +84,7 @@ struct EventLoopTests {
         #expect(token == nil)
     }
 
-    @Test("Tasks of its actor run on its thread")
+    @Test("Event loop: tasks of its actor run on its thread")
     func tasks() async {
         let loop = EventLoop("test")
         let isThere = await LoopActor(loop).begin { _ in loop.isCurrent }.value
@@ -92,7 +92,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("A call of a function that belongs to no actor lets nothing come in between")
+    @Test("Event loop: a task that calls a nonisolated function is not interrupted by other work")
     func calls() async {
         let loop = EventLoop("test")
         let notes = Notes()
@@ -106,7 +106,7 @@ struct EventLoopTests {
         loop.close()
     }
 
-    @Test("A task on it calls an actor on it at once, and goes on at once")
+    @Test("Event loop: a task that calls another actor of the loop stays on it, uninterrupted by other work")
     func actors() async {
         let loop = EventLoop("test")
         let notes = Notes()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Values for one task", .timeLimit(.minutes(1)))
 struct MailboxTests {
-    @Test("Those that wait come together, in order, and then the end")
+    @Test("Mailbox: waiting values are received together, in order, and then the end")
     func order() async {
         let mailbox = Mailbox<Int>()
         for value in 1...3 { #expect(mailbox.send(value)) }
@@ -16,7 +16,7 @@ struct MailboxTests {
         #expect(await mailbox.next() == nil)
     }
 
-    @Test("A task that waits gets the next one, and the end", arguments: [true, false])
+    @Test("Task that waits at a mailbox: gets the next value, or the end", arguments: [true, false])
     func waiting(comes: Bool) async {
         let loop = EventLoop("test")
         let mailbox = Mailbox<Int>()
@@ -28,7 +28,7 @@ struct MailboxTests {
         loop.close()
     }
 
-    @Test("Each of many values comes once, in the order of its sender")
+    @Test("Mailbox with four senders: each value once, in the order of its sender")
     func many() async {
         let mailbox = Mailbox<Int>()
         let loop = EventLoop("test")
@@ -50,7 +50,7 @@ struct MailboxTests {
         loop.close()
     }
 
-    @Test("A task on a loop waits there, and goes on there at once when a value comes")
+    @Test("Task on an event loop that waits at a mailbox: continues on the loop as soon as a value is sent")
     func place() async {
         let loop = EventLoop("test")
         let mailbox = Mailbox<Int>()

@@ -22,7 +22,7 @@ struct TimerHeapTests {
         return done
     }
 
-    @Test("They come in the order of their times, each when it is due")
+    @Test("Timers: fire in the order of their times")
     func inOrder() {
         for count in 0...40 {
             for _ in 0..<20 {
@@ -32,7 +32,7 @@ struct TimerHeapTests {
         }
     }
 
-    @Test("Those that were removed do not come")
+    @Test("Removed timers: do not fire, and the others keep their order")
     func removed() {
         for _ in 0..<200 {
             let times = (0..<12).map { _ in Int.random(in: 0...30) }

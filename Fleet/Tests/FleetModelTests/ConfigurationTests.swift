@@ -7,7 +7,7 @@ import Testing
 struct ConfigurationTests {
     let node = FleetName(slugOf: "host")
 
-    @Test("The example of the contract can be read")
+    @Test("Example configuration of the documentation: each setting is read")
     func example() throws {
         let text = try Self.example()
         let configuration = try AgentConfiguration(parsing: text, node: node)
@@ -37,7 +37,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "What is wrong is named",
+        "Wrong setting: the error names it",
         arguments: [
             ("brokr = \"x\"", "brokr"), ("[tls]\ncapath = \"/x\"", "tls.capath"),
             ("[spool]\nlimit_mb = 0", "spool.limit_mb"),
@@ -95,7 +95,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("JSON is the same after it was written and read, with sorted names")
+    @Test("JSON: written and read again it is the same; received JSON is printed on one line, or as not-json")
     func json() throws {
         let value: JSONValue = ["a": [1, true, .null, .number(1.5)], "b": ["c": "\u{7F}\"\\/ü"]]
         #expect(try JSONValue(parsing: value.bytes) == value)
@@ -117,7 +117,7 @@ struct ConfigurationTests {
         #expect(throws: JSONFailure.self) { try JSONValue(parsing: quoted(JSONValue.maximumSize + 1)) }
     }
 
-    @Test("What is no JSON in UTF-8 is refused", arguments: ["", "01", "[1,]", "{} {}", "1e999", "\"\\ud800\"", "nul"])
+    @Test("Malformed JSON is refused", arguments: ["", "01", "[1,]", "{} {}", "1e999", "\"\\ud800\"", "nul"])
     func malformed(_ text: String) {
         #expect(throws: JSONFailure.self) { try JSONValue(parsing: Array(text.utf8)) }
     }

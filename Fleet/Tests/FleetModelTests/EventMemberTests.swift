@@ -9,7 +9,7 @@ import Testing
 struct EventMemberTests {
     let entrance = FleetName(slugOf: "entrance")
 
-    @Test("What was read from a tag is reported in full")
+    @Test("Event of a tag: every part that was read, and no other member")
     func report() throws {
         let message = try NDEFMessage([.uri("https://example.com")]).encoded()
         let full = TagReport(
@@ -37,7 +37,7 @@ struct EventMemberTests {
         #expect(TagReport(identifier: [4], technology: .nfcB).members.first?.value == "nfc-b")
     }
 
-    @Test("The records of a message are decoded, each with what people put on tags")
+    @Test("Event of a message: each kind of record is decoded")
     func records() throws {
         let message = NDEFMessage([
             try .uri("https://example.com/a", identifier: [0x78]), try .text("Zimmer", language: "de"),
@@ -59,7 +59,7 @@ struct EventMemberTests {
         #expect(MessageJSON.firstURI(try message.encoded()) == "https://example.com/a")
     }
 
-    @Test("An outcome says what became of the job and of the tag, and leaves out what is not known")
+    @Test("Event of an outcome: each part of the outcome, and no member for an unknown part")
     func outcome() {
         var outcome = JobOutcome(.tagLost, job: "j1", kind: "write")
         outcome.reader = entrance
@@ -83,7 +83,7 @@ struct EventMemberTests {
     }
 
     @Test(
-        "A time that does not exist, or is written in another way, is refused",
+        "Timestamp that does not exist, or has another form: refused",
         arguments: [
             "2026-11-24T24:00:00Z", "2026-11-24T06:60:00Z", "2026-11-24T06:00:61Z", "2026-11-00T06:00:00Z",
             "2026-00-24T06:00:00Z", "2026-04-31T06:00:00Z", "2100-02-29T06:00:00Z", "2026-11-24T06:00:00.Z",
@@ -96,7 +96,7 @@ struct EventMemberTests {
         #expect(Timestamp.milliseconds(text) == nil)
     }
 
-    @Test("The last moments of days, of leap years and of centuries are times")
+    @Test("Timestamps at the ends of days, months and leap years: read")
     func lastTimes() {
         for text in ["2024-02-29T23:59:59.999Z", "2000-02-29T00:00:00.000Z", "2026-04-30T00:00:00.000Z"] {
             #expect(Timestamp.milliseconds(text).map(Timestamp.text) == text)
@@ -104,7 +104,7 @@ struct EventMemberTests {
         #expect(Timestamp.milliseconds("2026-12-31T23:59:60Z") == Timestamp.milliseconds("2027-01-01T00:00:00Z"))
     }
 
-    @Test("A text of a job is filled like a link, and bytes are written as they are")
+    @Test("Message template: placeholders of a text are filled, bytes are written as they are")
     func templates() throws {
         var values = MessageTemplate.Values(serial: 17, uid: [4, 0xAB], node: FleetName(slugOf: "n"), reader: entrance)
         let text = MessageTemplate.text("{serial} {uid} {node} {reader}", language: "de")
@@ -118,7 +118,7 @@ struct EventMemberTests {
         #expect(!MessageTemplate.bytes(Array("{serial}".utf8)).needsSerial)
     }
 
-    @Test("Base64 for addresses has neither padding nor the characters of the other alphabet")
+    @Test("Base64URL: without padding, and characters of plain Base64 are refused")
     func base64() {
         for count in 0...6 {
             let bytes = [UInt8](repeating: 0xFB, count: count)

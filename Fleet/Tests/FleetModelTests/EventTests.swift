@@ -38,7 +38,7 @@ struct EventTests {
         }
     }
 
-    @Test("A late event differs in its mark alone")
+    @Test("Late event: only its member 'late' is another")
     func late() throws {
         let trap = #"","late":false,""#
         let event = FleetEvent(.error, time: 0, ["message": .string(trap)])
@@ -52,7 +52,7 @@ struct EventTests {
         }
     }
 
-    @Test("An event without the content of its message differs in the message alone")
+    @Test("Shortened event: its message has only its size, and every other member stays")
     func shortened() throws {
         let message = try NDEFMessage([.text("a", language: "en")]).encoded()
         let event = FleetEvent(.tag, time: 0, subject: "04", ["uid": "04", "message": MessageJSON.value(message)])
@@ -70,13 +70,13 @@ struct EventTests {
         #expect(CloudEvent.shortened(CloudEvent.bytes(error, at: position)) == nil)
     }
 
-    @Test("Numbers as text sort like numbers")
+    @Test("Sequence number as text: sorts like the number")
     func sortable() {
         let numbers: [Int64] = [1, 9, 10, 99, 100, 1 << 40, Int64.max]
         #expect(numbers.map(CloudEvent.sortable).sorted() == numbers.map(CloudEvent.sortable))
     }
 
-    @Test("Text of a tag survives as it is, and nothing invisible is in the line")
+    @Test("Text of a tag: kept in the JSON, with invisible characters escaped")
     func hostileText() throws {
         let text = "a\u{1B}[31m\u{202E}\"\\\n\u{200B}ä🏷\u{E0001}"
         let message = try NDEFMessage([.text(text, language: "en")]).encoded()
@@ -87,7 +87,7 @@ struct EventTests {
         #expect(!json.line.unicodeScalars.contains("\u{202E}"))
     }
 
-    @Test("Bytes that are no message are reported, and a long message is counted")
+    @Test("Message in an event: bytes that can't be decoded have an error; more than 8 KiB only their size")
     func brokenMessages() throws {
         #expect(MessageJSON.value([0xD1, 0x01])["error"] == "truncated-header")
         #expect(MessageJSON.value([0xD1, 0x01])["hex"] == "d101")
@@ -111,7 +111,7 @@ struct EventTests {
         }
     }
 
-    @Test("Times are the same as Foundation's, both ways")
+    @Test("Timestamps: the same as Foundation's, written and read; invalid ones are refused")
     func times() throws {
         let formatter = ISO8601DateFormatter()
         formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
@@ -131,14 +131,14 @@ struct EventTests {
     }
 
     @Test(
-        "A fraction of a second may have other digits than three",
+        "Timestamp: a fraction of a second may have one to nine digits",
         arguments: [(".5", 500), (".25", 250), (".04", 40), (".123456789", 123), (".0", 0)] as [(String, Int64)]
     )
     func fractions(_ fraction: String, _ milliseconds: Int64) {
         #expect(Timestamp.milliseconds("2026-11-24T06:00:00\(fraction)Z") == 1_795_500_000_000 + milliseconds)
     }
 
-    @Test("A hashed UID is the HMAC of its bytes, and the UID is nowhere")
+    @Test("Hashed UID: the HMAC-SHA256 of the UID, and no member has the UID")
     func hashing() throws {
         let naming = try #require(TagNaming(hashKey: Array("0123456789abcdef".utf8)))
         let uid: [UInt8] = [0x04, 0x68, 0x95, 0x71, 0xFA, 0x5C, 0x64]

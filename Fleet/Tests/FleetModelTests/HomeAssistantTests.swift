@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Home Assistant")
 struct HomeAssistantTests {
-    @Test("The id is the one of Home Assistant's own link, else the UID in dashes")
+    @Test("Home Assistant tag id: the one in the tag's Home Assistant link, else the UID with dashes")
     func identifiers() throws {
         let uid: [UInt8] = [0x04, 0xE1, 0x5A]
         let naming = TagNaming()
@@ -16,21 +16,24 @@ struct HomeAssistantTests {
         #expect(naming.names(of: uid, message: other).tagID == "04-E1-5A")
     }
 
-    @Test("What follows the id in the link does not count", arguments: ["?source=a", "#part", "/", "/more"])
+    @Test(
+        "Home Assistant link: a query, fragment or path behind the id is ignored",
+        arguments: ["?source=a", "#part", "/", "/more"]
+    )
     func longerLinks(_ rest: String) {
         #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/5f0ba733-172f\(rest)") == "5f0ba733-172f")
         #expect(HomeAssistantTag.id(in: "https://home-assistant.io/tag/5f0ba733-172f\(rest)") == "5f0ba733-172f")
     }
 
     @Test(
-        "An id with other characters, or none, is not taken",
+        "Home Assistant link with an empty, long or unsafe id: no id",
         arguments: ["", "a b", "{{x}}", "a\"b", String(repeating: "a", count: 129)]
     )
     func wrongIdentifiers(_ id: String) {
         #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == nil)
     }
 
-    @Test("The documents have what the schemas of tag and binary_sensor require, and nothing else")
+    @Test("Home Assistant discovery of a reader: the members of the schemas of tag and binary_sensor, and no others")
     func documents() throws {
         let node = try #require(FleetName("kiosk-7"))
         let reader = try #require(FleetName("entrance"))
@@ -55,14 +58,14 @@ struct HomeAssistantTests {
         #expect(discovery.birthTopic == "homeassistant/status")
     }
 
-    @Test("An id has 128 characters at most, of those that need no escape")
+    @Test("Home Assistant tag id: up to 128 characters that need no escape")
     func allowedIdentifiers() {
         for id in [String(repeating: "a", count: 128), "Az09-._~%20"] {
             #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == id)
         }
     }
 
-    @Test("The node and its readers are connected while their topics say online")
+    @Test("Home Assistant discovery: node and reader are connected while their topics say online")
     func connectivity() throws {
         let (node, reader) = (FleetName(slugOf: "kiosk-7"), FleetName(slugOf: "entrance"))
         let discovery = HomeAssistantDiscovery(prefix: "ha", topics: .usual, node: node, version: "1")

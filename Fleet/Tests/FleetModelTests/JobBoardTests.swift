@@ -11,7 +11,7 @@ struct JobBoardTests {
         Job(id: id, node: FleetName(slugOf: "node"), deadline: deadline, reader: reader, uid: uid, work: .lock)
     }
 
-    @Test("Jobs wait in their order, and each gets a tag of its reader and UID")
+    @Test("Waiting jobs: the first one for the tag's reader and UID is next, until its deadline")
     func order() throws {
         var board = JobBoard()
         try board.add(job("a", reader: exit))
@@ -23,7 +23,7 @@ struct JobBoardTests {
         #expect(board.next(for: [1], at: entrance, now: 1000) == nil)
     }
 
-    @Test("A job that has begun belongs to its tag")
+    @Test("Job that has begun: only its tag on its reader gets it")
     func begun() throws {
         var board = JobBoard()
         try board.add(job("a"))
@@ -33,7 +33,7 @@ struct JobBoardTests {
         #expect(board.next(for: [1], at: entrance, now: 0)?.job.id == "a")
     }
 
-    @Test("A job that could not begin waits for any tag again")
+    @Test("Job that could not begin: waits for any tag again")
     func released() throws {
         var board = JobBoard()
         try board.add(job("a"))
@@ -45,7 +45,7 @@ struct JobBoardTests {
         #expect(expired.map(\.result) == [.expired])
     }
 
-    @Test("A tag that was lost has 10 seconds, or until the deadline")
+    @Test("Lost tag of a job: tag-lost after 10 seconds, or at the deadline if that is earlier")
     func lost() throws {
         var board = JobBoard()
         try board.add(job("a", deadline: 100_000))
@@ -89,7 +89,7 @@ struct JobBoardTests {
         #expect(expired.count == JobBoard.maximumCount)
     }
 
-    @Test("A reader's own allow list counts before the one for all")
+    @Test("Allow lists: a reader's own list counts before the list for all readers")
     func allowLists() {
         var lists = AllowLists()
         #expect(lists.allows([1], at: entrance) == nil)

@@ -28,13 +28,13 @@ struct JobTests {
         .allow(Job.AllowChange(.add, uids: [[1, 2], [3]])), .allow(Job.AllowChange(.off)), .cancel(job: "j0"),
     ]
 
-    @Test("A job is the same after it was sent", arguments: works)
+    @Test("Job of each kind: sent and read, it is the same", arguments: works)
     func roundTrip(_ work: Job.Work) throws {
         let job = Self.job(work)
         #expect(try JobKeys().open(job.json.bytes, node: Self.node, now: Self.now) == job)
     }
 
-    @Test("A signed job is the same too, and every change of a byte is noticed", arguments: works)
+    @Test("Signed job: read as it was signed, and refused if any byte changes it", arguments: works)
     func signed(_ work: Job.Work) throws {
         let key = Curve25519.Signing.PrivateKey()
         let keys = JobKeys(["ops": key.publicKey])
@@ -49,7 +49,7 @@ struct JobTests {
         }
     }
 
-    @Test("A node with keys takes no unsigned job, none of another key, and none for another node")
+    @Test("Node with keys: an unsigned job, another key and another node's job are refused with their codes")
     func refusals() throws {
         let key = Curve25519.Signing.PrivateKey()
         let keys = JobKeys(["ops": key.publicKey])
@@ -105,7 +105,7 @@ struct JobTests {
     }
 
     @Test(
-        "A member of the wrong kind is not passed over, so that no job does something else than was meant",
+        "Job with a member of a wrong type, or with members that exclude each other: bad-job",
         arguments: [
             #""kind":"write","message":{"link":"x:y"},"lock":"true""#,
             #""kind":"write","message":{"link":"x:y"},"lock":1"#,
@@ -130,7 +130,7 @@ struct JobTests {
     }
 
     @Test(
-        "A list of UIDs that is no list is refused, rather than taken for an empty one that allows no tag",
+        "Allow list whose UIDs are not an array: bad-job, not an empty list",
         arguments: [#""04e15a01""#, #""""#, "5", "{}", "null", "true", #"{"0":"04"}"#]
     )
     func noList(_ uids: String) {
@@ -165,7 +165,7 @@ struct JobTests {
     }
 
     @Test(
-        "Links of all schemes, places, and languages of several parts are taken",
+        "Message template: links of any scheme, placeholders and long language tags are valid",
         arguments: [
             .link("https://example.com/{serial}/{uid}/{node}/{reader}"), .link("tel:+4930123"), .link("MAILTO:a@b.c"),
             .link("https://example.com/ä"), .text("Zimmer {serial}\n}", language: "de-Latn-DE-1996"),
@@ -189,7 +189,7 @@ struct JobTests {
         #expect(throws: JobRefusal(.badJob, "")) { try open(longer) }
     }
 
-    @Test("Places in a message are filled")
+    @Test("Link template: its placeholders are filled")
     func template() throws {
         let values = MessageTemplate.Values(
             serial: 17,

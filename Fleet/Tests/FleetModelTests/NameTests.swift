@@ -5,7 +5,7 @@ import Testing
 @Suite("Names and topics")
 struct NameTests {
     @Test(
-        "Names that mean something in topics are refused",
+        "Name with a character that is special in topics, or not allowed: refused",
         arguments: ["", "a/b", "+", "#", "a#", "a b", "a\n", "ä", "a.b", "\u{0}"]
     )
     func refused(_ text: String) {
@@ -31,7 +31,7 @@ struct NameTests {
         #expect(FleetName(FleetName(slugOf: text).text) != nil)
     }
 
-    @Test("A topic is taken apart into what it was made of")
+    @Test("Topic: parsed into node, reader and leaf; other topics and roots are refused")
     func roundTrip() throws {
         let node = try #require(FleetName("kiosk-7"))
         let reader = try #require(FleetName("entrance"))
@@ -53,13 +53,13 @@ struct NameTests {
         #expect(FleetName(slugOf: "a_b").text == "a_b")
     }
 
-    @Test("A filter is that of all nodes, or of one")
+    @Test("Topic filter: of all nodes, or of one node")
     func filters() throws {
         #expect(FleetTopics.usual.filter("event") == "opencorenfc/+/+/event")
         #expect(FleetTopics.usual.filter("event", node: FleetName("kiosk-7")) == "opencorenfc/kiosk-7/+/event")
     }
 
-    @Test("A root has 128 bytes at most, and a topic has a node and a reader with valid names")
+    @Test("Topics: the root has 128 bytes at most; a topic without a valid node and reader is refused")
     func limits() throws {
         let level = String(repeating: "a", count: 63)
         #expect(FleetTopics(root: "\(level)/\(level)a") != nil)

@@ -11,7 +11,7 @@ struct TagStaysTests {
         return departures
     }
 
-    @Test("A tag has left when it was away for the delay, and its stay ends when it was first missed")
+    @Test("Removed tag: departs once the delay is over, with the time when it was first missed")
     func leaves() {
         var stays = TagStays(delay: .milliseconds(300))
         _ = come(&stays, [1], 0)
@@ -25,7 +25,7 @@ struct TagStaysTests {
         #expect(stays.stays.isEmpty)
     }
 
-    @Test("A tag that comes back within the delay was never away")
+    @Test("Tag that comes back within the delay: no departure")
     func wobbles() {
         var stays = TagStays(delay: .milliseconds(300))
         _ = come(&stays, [1], 0)
@@ -36,7 +36,7 @@ struct TagStaysTests {
         #expect(departures.isEmpty)
     }
 
-    @Test("A tag that comes back later has a new stay, after the end of the old one")
+    @Test("Tag that comes back after the delay: the old visit departs, and a new one begins")
     func returns() {
         var stays = TagStays(delay: .milliseconds(300))
         _ = come(&stays, [1], 0)
@@ -46,7 +46,7 @@ struct TagStaysTests {
         #expect(stays.stays.map(\.event) == ["e1400"])
     }
 
-    @Test("A look that finds a tag within the delay ends its absence, and one that misses it again does not prolong it")
+    @Test("Missed tag: found again within the delay it stays; missed again, its delay is not extended")
     func looks() {
         var stays = TagStays(delay: .milliseconds(300))
         for (tag, now) in [(1, 0), (2, 10), (3, 20)] as [(UInt8, Int)] { _ = come(&stays, [tag], now) }
@@ -62,7 +62,7 @@ struct TagStaysTests {
         #expect(stays.stays.map(\.event) == ["e0"] && stays.nextLimit == nil)
     }
 
-    @Test("Where too many tags lie, the one that came first counts as taken away")
+    @Test("More tags on a reader than are kept: the first one counts as removed")
     func many() {
         var stays = TagStays(delay: .milliseconds(300))
         for number in 0..<TagStays.maximumCount {
@@ -76,7 +76,7 @@ struct TagStaysTests {
         #expect(lastIsNear)
     }
 
-    @Test("Each arrival has one departure, in any order of what happens")
+    @Test("Random arrivals and departures of tags: each arrival has one departure")
     func balance() {
         for seed in 0..<200 {
             var generator = SplitMix(state: UInt64(seed))

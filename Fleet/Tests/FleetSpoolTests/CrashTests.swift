@@ -7,7 +7,10 @@ import Testing
 
 @Suite("A spool whose program is killed", .serialized)
 struct CrashTests {
-    @Test("Everything that was reported as stored is there, in order and without a gap", .timeLimit(.minutes(5)))
+    @Test(
+        "Killed spool: every event that was reported as stored is in it, in order and without a gap",
+        .timeLimit(.minutes(5))
+    )
     func kill() async throws {
         let folder = try TestFolder()
         let output = folder.path + "/output"
@@ -39,7 +42,7 @@ struct CrashTests {
     }
 
     @Test(
-        "On a full disk room is made, and what is lost is reported",
+        "Full disk: the spool makes room, and the lost events are reported",
         .enabled(if: SmallDisk.isPossible, "Only root can mount a small disk."),
         .timeLimit(.minutes(5))
     )
@@ -69,7 +72,7 @@ struct CrashTests {
     }
 
     @Test(
-        "What could not be stored at all, because others have filled the disk, is reported when there is room",
+        "Disk filled by other programs: events that could not be stored are reported when there is room",
         .enabled(if: SmallDisk.isPossible, "Only root can mount a small disk."),
         .timeLimit(.minutes(1))
     )
@@ -99,7 +102,7 @@ struct CrashTests {
     }
 
     @Test(
-        "A full disk is told from a full spool, whatever goes",
+        "Shortage of space: a full disk and a full spool are told apart, with either policy",
         .enabled(if: SmallDisk.isPossible, "Only root can mount a small disk."),
         .timeLimit(.minutes(1)),
         arguments: [AgentConfiguration.FullPolicy.oldest, .newest]

@@ -19,7 +19,7 @@ struct JournalTests {
         Job(id: id, node: node, deadline: Timestamp.now + 60_000, work: work)
     }
 
-    @Test("A job is taken once, also after it was opened again, and its outcome is kept")
+    @Test("Job sent twice: accepted once, also after the spool was reopened, and its outcome is kept")
     func once() async throws {
         var spool = try open()
         #expect(try await spool.accept(job("a")) == .new)
@@ -63,7 +63,7 @@ struct JournalTests {
         #expect(try await spool.accept(old) == .new)
     }
 
-    @Test("What a job has begun with is there after a restart, and no serial number is given twice")
+    @Test("Job that has begun: its tag, reader and serial number are kept, and no serial number is given twice")
     func beginnings() async throws {
         var spool = try open()
         let write = Job.Work.write(.link("https://example.com/{serial}"), locks: false)

@@ -21,7 +21,7 @@ struct SharedSpoolTests {
         FleetEvent(.tag, time: 0, ["filler": .string(String(repeating: "x", count: size))])
     }
 
-    @Test("Each node has its own numbers, whoever stores beside it, also after it was opened again")
+    @Test("Numbers of events: from 1 for each node and reader, with several nodes at once and after reopening")
     func numbers() async throws {
         for _ in 0..<2 {
             let spools = try open()
@@ -44,7 +44,7 @@ struct SharedSpoolTests {
         }
     }
 
-    @Test("What is stored at once says which event of the node was before it")
+    @Test("Stored events: they name the node's event before them, not another node's")
     func previous() async throws {
         let spools = try open()
         let first = try await spools[0].append([(entrance, event()), (.bridge, event())])
@@ -56,7 +56,7 @@ struct SharedSpoolTests {
         #expect(second.events.first?.number == second.previous + 2)
     }
 
-    @Test("Acknowledgements concern one node, in any order, and are there after it was opened again")
+    @Test("Acknowledgements: of one node, in any order, and kept when the spool is reopened")
     func acknowledgements() async throws {
         var spools = try open()
         let stored = try await spools[0].append((0..<6).map { _ in (entrance, event()) }).events
@@ -77,7 +77,7 @@ struct SharedSpoolTests {
         #expect(try await spools[1].waitingCount() == 3)
     }
 
-    @Test("Numbers go on after everything was acknowledged and removed")
+    @Test("Numbers of events: continue after all events were acknowledged and removed")
     func removed() async throws {
         var settings = SpoolSettings()
         settings.keep = 0
@@ -96,7 +96,7 @@ struct SharedSpoolTests {
         }
     }
 
-    @Test("When it is full, each node reports what it has lost itself")
+    @Test("Full spool of several nodes: each node reports its own lost events")
     func full() async throws {
         var settings = SpoolSettings()
         settings.limit = 60_000

@@ -20,7 +20,7 @@ struct SpoolCornerTests {
         FleetEvent(.tag, time: 0, ["filler": .string(String(repeating: "x", count: size))])
     }
 
-    @Test("An acknowledgement that comes again, or of an event that was never stored, changes nothing")
+    @Test("Acknowledgement that is repeated, or of an event that was never stored: changes nothing")
     func oddAcknowledgements() async throws {
         let spool = try open()
         let stored = try await spool.append((0..<4).map { _ in (entrance, event()) }).events
@@ -39,7 +39,7 @@ struct SpoolCornerTests {
         #expect(try await spool.waitingCount() == 3)
     }
 
-    @Test("The most events that are asked for come, in their order, of whatever reader they are")
+    @Test("Query of events: at most the limit, in order, of all readers or of one")
     func limits() async throws {
         let spool = try open()
         let stored = try await spool.append([
@@ -52,7 +52,7 @@ struct SpoolCornerTests {
         #expect(try await spool.events(of: FleetName(slugOf: "nowhere"), in: 1...3, limit: 2).isEmpty)
     }
 
-    @Test("The report of what was dropped has the first and the last number, and how many they were")
+    @Test("Report of dropped events: their first and last number, and their count")
     func report() async throws {
         var settings = SpoolSettings()
         settings.limit = 20_000
@@ -69,7 +69,7 @@ struct SpoolCornerTests {
         #expect(first > 2)
     }
 
-    @Test("An event for which there was no room is not taken for one that was stored together with a report")
+    @Test("Events stored with a report of dropped ones: hasLast is true only if the new event was stored too")
     func lastWithoutRoom() async throws {
         var settings = SpoolSettings()
         (settings.limit, settings.policy, settings.keep) = (20_000, .newest, 0)
@@ -87,7 +87,7 @@ struct SpoolCornerTests {
         #expect(stored.events.count == 2 && stored.hasLast)
     }
 
-    @Test("An event that was acknowledged before those that were dropped with it is not counted as waiting")
+    @Test("Event acknowledged before it was dropped: not counted as waiting")
     func droppedEarly() async throws {
         var settings = SpoolSettings()
         settings.limit = 20_000

@@ -41,7 +41,7 @@ struct SpoolTests {
         #expect(ids.first == "\(stream).entrance.1")
     }
 
-    @Test("Which event was the node's last is known when it was opened again, whichever reader it was of")
+    @Test("Reopened spool: the node's last event is known, whichever reader it was of")
     func lastOfReaders() async throws {
         var last: Int64 = 0
         for readers in [[entrance, exit], [entrance], [exit], [exit, entrance]] {
@@ -51,14 +51,14 @@ struct SpoolTests {
         }
     }
 
-    @Test("Every commit is synced to a log that is written ahead")
+    @Test("Spool database: write-ahead log, synced at every commit")
     func durability() async throws {
         let (journal, synchronous) = try await open().durability()
         #expect(journal == "wal")
         #expect(synchronous == 2)
     }
 
-    @Test("Nobody else can read its files, whatever the mask of the user says")
+    @Test("Files of the spool: mode 0600, also existing ones")
     func permissions() async throws {
         let state = folder.path + "/state"
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
@@ -73,7 +73,7 @@ struct SpoolTests {
         }
     }
 
-    @Test("A folder that others can write is refused, and a symbolic link in the place of its file")
+    @Test("Spool folder that others can write, or a link in the place of its file: refused")
     func strangers() throws {
         let state = folder.path + "/state"
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
@@ -97,7 +97,7 @@ struct SpoolTests {
         _ = try await spool.append([(entrance, event())])
     }
 
-    @Test("An event waits until it was acknowledged, and is kept for a while")
+    @Test("Event in the spool: waits until it is acknowledged, and the last acknowledged ones are kept for replay")
     func acknowledgement() async throws {
         var settings = SpoolSettings()
         settings.keep = 4
@@ -115,7 +115,7 @@ struct SpoolTests {
         #expect(try await spool.positions().first?.sequence == 10)
     }
 
-    @Test("When it is full the oldest go, and an event says which")
+    @Test("Full spool with policy oldest: the oldest events are dropped, and an event names them")
     func oldest() async throws {
         var settings = SpoolSettings()
         settings.limit = 100_000
@@ -136,7 +136,7 @@ struct SpoolTests {
         #expect(events.map(\.sequence) == Array((events.first?.sequence ?? 0)...(events.last?.sequence ?? 0)))
     }
 
-    @Test("Or the newest go: the numbers show a gap, and an event says which once there is room")
+    @Test("Full spool with policy newest: new events are dropped, and an event names them once there is room")
     func newest() async throws {
         var settings = SpoolSettings()
         settings.limit = 50_000
@@ -158,7 +158,7 @@ struct SpoolTests {
         #expect(events.map(\.sequence) == [201, 202])
     }
 
-    @Test("What was dropped is reported when acknowledgements have made room, and no position goes beyond it before")
+    @Test("Report of dropped events: stored once acknowledgements made room, and no position is beyond it before")
     func reportWithoutNextEvent() async throws {
         var settings = SpoolSettings()
         settings.limit = 50_000
@@ -186,7 +186,7 @@ struct SpoolTests {
         #expect(try await spool.positions().map(\.sequence) == [101])
     }
 
-    @Test("What was dropped is reported after the file was opened again")
+    @Test("Dropped events: reported after the spool was reopened")
     func reportAfterRestart() async throws {
         var settings = SpoolSettings()
         settings.limit = 20_000
@@ -207,7 +207,7 @@ struct SpoolTests {
         #expect(message.contains("limit_mb") && message.contains("the disk"))
     }
 
-    @Test("Events that were acknowledged go first")
+    @Test("Full spool: acknowledged events are dropped first")
     func acknowledgedFirst() async throws {
         var settings = SpoolSettings()
         settings.limit = 50_000

@@ -6,9 +6,11 @@ import Testing
 extension BackgroundService {
     @Suite struct `Tags read in the background` {
         @Test(arguments: [true, false])
-        func `A link is offered, and opens in its app with the whole message, which is started and then runs`(
-            isBusActivated: Bool
-        ) async throws {
+        func
+            `Link of an app: a click gives the app the whole message, started or running`(
+                isBusActivated: Bool
+            ) async throws
+        {
             let desk = try await Desk()
             try desk.installApp(isBusActivated: isBusActivated)
             try await desk.start()
@@ -39,7 +41,7 @@ extension BackgroundService {
             try await desk.ask("end", "org.opencorenfc.TagReader")
         }
 
-        @Test func `The reason why a link did not open is shown, and a second click tries again`() async throws {
+        @Test func `Link that could not be opened: the reason is shown, and a second click tries again`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("mailto:a@b.example")
@@ -70,7 +72,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/$(touch%20x);%60y%60&'%7C%22%3Cb%3E"])
         }
 
-        @Test func `A link of a custom scheme is refused, and offered where that is allowed`() async throws {
+        @Test func `Link with a custom scheme: refused, and offered with --allow-custom-schemes`() async throws {
             let desk = try await Desk()
             try desk.installApp()
             try await desk.start()
@@ -83,7 +85,7 @@ extension BackgroundService {
             #expect(try await desk.notifications().map(\.body) == ["Open “tagreader:” in Tag Reader"])
         }
 
-        @Test func `A tag that stays is offered once, and a notification that is not acted on stays in the inbox`()
+        @Test func `Tag that stays: offered once; its entry stays in the inbox until it is opened or cleared`()
             async throws
         {
             let desk = try await Desk()

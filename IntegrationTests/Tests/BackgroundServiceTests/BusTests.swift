@@ -7,7 +7,7 @@ extension BackgroundService {
         private static let path = "/org/opencorenfc/Background"
         private static let interface = "org.opencorenfc.Background1"
 
-        @Test func `Introspection leads to the object, and shows its interface`() async throws {
+        @Test func `D-Bus introspection: leads from the root to the service's object and interface`() async throws {
             let desk = try await Desk()
             try await desk.start()
             for (path, content) in [
@@ -20,7 +20,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `A bad call gets an error that explains it`() async throws {
+        @Test func `D-Bus call with a wrong method, argument or object: the error explains it`() async throws {
             let desk = try await Desk()
             try await desk.start()
             for (path, interface, method, arguments, name) in [
@@ -53,9 +53,8 @@ extension BackgroundService {
             #expect(shown.hints["desktop-entry"] as? String == "org.opencorenfc.Background")
         }
 
-        @Test func `A click opens what was shown: where the link goes elsewhere by now, that is shown first`()
-            async throws
-        {
+        @Test
+        func `Link that would open elsewhere by now: the first click shows where, the next opens it`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()

@@ -18,7 +18,7 @@ extension BackgroundService {
             #expect(command.lines.first == "Tags are not read.")
         }
 
-        @Test func `Without a reader tags are not read, and nothing is made up`() async throws {
+        @Test func `Service with --reader none: reads nothing, and its status says why`() async throws {
             let desk = try await Desk()
             try await desk.start("--reader", "none", waitsFor: "not-reading")
             let status = try #require(try await desk.ask("status") as? [String: Any])
@@ -27,7 +27,7 @@ extension BackgroundService {
             #expect(lines.dropFirst().first?.contains("--reader is \"none\"") == true)
         }
 
-        @Test func `A tag that is brought again right after the screen was woken is offered again`() async throws {
+        @Test func `Tag that left before or while the display was off: offered again on return`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://b.example/1")
@@ -50,7 +50,7 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 3)
         }
 
-        @Test func `A tag that lies there while the display is off is not offered again`() async throws {
+        @Test func `Tag that stays while the display is off: not offered again`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://b.example/1")
@@ -65,9 +65,7 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 2)
         }
 
-        @Test func `Before the first unlock tags are not read; it is remembered for this start of the system`()
-            async throws
-        {
+        @Test func `Before the first unlock of this boot: tags are not read`() async throws {
             let desk = try await Desk()
             try await desk.ask("login", ["LockedHint": true])
             try await desk.start(waitsFor: nil)
@@ -83,9 +81,7 @@ extension BackgroundService {
             try await desk.start(waitsFor: "not-reading")
         }
 
-        @Test func `While the display is off tags are not read, by the compositor, by logind, and in sleep`()
-            async throws
-        {
+        @Test func `Display off by logind, by the compositor, or in sleep: tags are not read`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try await desk.ask("login", ["IdleHint": true])
@@ -156,7 +152,7 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 1)
         }
 
-        @Test func `A tag that an app's session has read, and that still lies there, is not offered after the session`()
+        @Test func `Tag that an app's session has read: not offered after the session while it stays`()
             async throws
         {
             let desk = try await Desk()
@@ -183,9 +179,8 @@ extension BackgroundService {
             #expect(try await desk.notifications().count == 2)
         }
 
-        @Test func `The gate answers quickly, for sessions and cards, and an app that dies gives the reader back`()
-            async throws
-        {
+        @Test
+        func `Gate of the service: answers within 2 s, and gets the reader back from a killed app`() async throws {
             let desk = try await Desk()
             try await desk.start()
             for (purpose, obstacle) in [("R", "reader-session"), ("C", "wallet")] {
@@ -205,7 +200,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `A second service ends, and the first goes on`() async throws {
+        @Test func `Second service: ends, and the first one continues`() async throws {
             let desk = try await Desk()
             try await desk.start()
             let second = try TalkingProgram(

@@ -5,7 +5,9 @@ import Testing
 extension BackgroundService {
     @Suite struct `The service killed in the middle` {
         @Test(arguments: ["before-storing", "stored", "before-announcing", "announcing", "announced"])
-        func `Of an arrival: the entry is there once, is shown, and opens`(step: String) async throws {
+        func `Service killed while a tag arrives: its entry exists once, is shown, and opens`(
+            step: String
+        ) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start(dyingAt: step)
@@ -27,7 +29,7 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["delivering", "delivered", "removed"])
-        func `Of a delivery: the entry is there until it was opened`(step: String) async throws {
+        func `Service killed while a link opens: the entry stays until it was opened`(step: String) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start(dyingAt: step)
@@ -49,7 +51,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `At random moments of many arrivals: none is lost and none is there twice`() async throws {
+        @Test func `Service killed at random moments of ten arrivals: no entry is doubled or damaged`() async throws {
             let desk = try await Desk()
             for round in 0..<10 {
                 try await desk.start(waitsFor: round == 0 ? "reading" : nil)

@@ -17,7 +17,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `Without a desktop it shows everything, from the service to the message in the app`() async throws {
+        @Test func `nfc demo without a desktop: every step from the service to the message in the app`() async throws {
             let demo = try place.demo("--yes", "--json")
             #expect(try await demo.end() == 0)
             #expect(
@@ -29,7 +29,7 @@ extension BackgroundService {
             #expect(try place.folders().isEmpty && place.programs().isEmpty)
         }
 
-        @Test func `Everything is taken away when it is killed, whatever it does`() async throws {
+        @Test func `nfc demo that is killed at any time: its programs and folders are removed`() async throws {
             // While the service waits for the click, and while the app runs.
             let waiting = try place.demo("--terminal")
             try await waiting.line(with: "Press Return")

@@ -15,7 +15,7 @@ extension BackgroundService {
             return (outcome.status, found)
         }
 
-        @Test func `On a desk where all works it says so, and ends well`() async throws {
+        @Test func `nfc background doctor, all in order: status 0, and each part works`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try desk.installApp()
@@ -34,7 +34,7 @@ extension BackgroundService {
             #expect((found["notifications"]?["message"] as? String)?.contains("actions, body, body-markup") == true)
         }
 
-        @Test func `What is missing on a desk is named`() async throws {
+        @Test func `nfc background doctor, parts missing: status 1, and each part is named`() async throws {
             let desk = try await Desk(notifications: false, login: false)
             try desk.installBrowser()
             try await desk.start("--reader", "none", waitsFor: "not-reading")

@@ -16,7 +16,7 @@ extension BackgroundService {
             return (try #require(Int(words[11])) + #require(Int(words[12])), memory)
         }
 
-        @Test func `From tag to notification in less than 30 ms, and nothing while nobody comes`() async throws {
+        @Test func `Notification of a tag: in less than 30 ms, and the idle service uses no time`() async throws {
             let desk = try await Desk()
             try desk.installApp()
             try await desk.start()

@@ -20,7 +20,7 @@ extension BackgroundService {
             "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "about:blank", "vbscript:x", "ssh://h",
             "JavaScript:x",
         ])
-        func `Schemes of programs and files are not offered`(uri: String) async throws {
+        func `Links to scripts and files: refused even with --allow-custom-schemes`(uri: String) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start("--allow-custom-schemes")
@@ -30,7 +30,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test func `What is shown is plain, and what is opened is one argument`() async throws {
+        @Test func `Hostile links: shown without markup, and one argument of the browser`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -83,7 +83,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test func `Of very many arrivals few have an effect, and the service goes on`() async throws {
+        @Test func `400 tags as fast as possible: at most 40 are shown, and the service answers`() async throws {
             let desk = try await Desk()
             try await desk.start()
             // As fast as possible, each time another tag.
@@ -98,7 +98,7 @@ extension BackgroundService {
             #expect(try await desk.nfc("background", "status").status == 0)
         }
 
-        @Test func `The log has nothing of a tag unless that is asked for`() async throws {
+        @Test func `Log: no link and no UID of a tag, unless --log-content`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://secret.example/path")

@@ -16,9 +16,7 @@ extension BackgroundService {
             return desk
         }
 
-        @Test func `A click asks to unlock in the notification's place, and the link opens after the unlock`()
-            async throws
-        {
+        @Test func `Click on a locked screen: a prompt is shown, and the link opens after the unlock`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -35,7 +33,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().isEmpty)
         }
 
-        @Test func `The desktop's lock screen is asked to prompt, where it has a way`() async throws {
+        @Test func `Click on a locked screen: the desktop's screen saver is asked to prompt, each time`() async throws {
             let desk = try await Desk(login: false)
             try desk.installBrowser()
             try await desk.ask("saver_on_bus")
@@ -59,7 +57,7 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["marked-wanted", "announcing", nil])
-        func `The wish survives a service that is killed, and opens once`(step: String?) async throws {
+        func `Link clicked while locked, service killed: opens once after the unlock`(step: String?) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -95,7 +93,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened").count == 2)
         }
 
-        @Test func `The wish opens when the screen was unlocked while no service ran`() async throws {
+        @Test func `Link clicked while locked, unlocked without a service: opens when it starts`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -105,7 +103,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
         }
 
-        @Test func `The wish does not survive a new start of the system, and the link is offered again`() async throws {
+        @Test func `Link clicked while locked, system restarted: offered again, not opened`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -121,7 +119,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened").isEmpty)
         }
 
-        @Test func `A lock that nobody reports any more does not count as an unlock`() async throws {
+        @Test func `Locked screen whose logind ends: counts as locked until logind reports the unlock`() async throws {
             let desk = try await lockedDesk()
             try await desk.ask("act", 1, "default")
             try await desk.event("waits")
@@ -142,7 +140,7 @@ extension BackgroundService {
             #expect(desk.lines(of: "opened") == ["1", "https://b.example/1"])
         }
 
-        @Test func `nfc inbox open asks the same condition, and the service opens it after the unlock`() async throws {
+        @Test func `nfc inbox open while locked: refused, and the link opens after the unlock`() async throws {
             let desk = try await lockedDesk()
             let id = try #require(try await desk.inbox().first?["id"] as? String)
             let refused = try await desk.nfc("inbox", "open", id, "--json")

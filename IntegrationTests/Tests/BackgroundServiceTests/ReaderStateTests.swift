@@ -32,7 +32,7 @@ extension BackgroundService {
         }
 
         @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed"))
-        func `pcscd and its reader are used when they come, and missed with the reason when they go`() async throws {
+        func `pcscd that starts and is killed: its reader is used, or reported as missing`() async throws {
             let tag = try await EmulatedTag(Samples.type2(), on: .reader(name: "Our Reader"))
             let daemon = try PCSCDaemon([tag.configuration])
             try await daemon.stop()
@@ -53,8 +53,7 @@ extension BackgroundService {
             _ = try await tag.stop()
         }
 
-        @Test func `A PN532 is used when it is plugged in, and missed with the reason when it is pulled`() async throws
-        {
+        @Test func `PN532 that is plugged in and pulled out: used, or reported as missing`() async throws {
             let desk = try await Desk()
             let line = desk.folder.path + "/line"
             try await desk.start("--reader", "pn532:" + line, waitsFor: nil)
@@ -76,7 +75,7 @@ extension BackgroundService {
             _ = try await other.stop()
         }
 
-        @Test func `A line on which nothing answers is no reader`() async throws {
+        @Test func `Serial line on which nothing answers: reported as missing`() async throws {
             let desk = try await Desk()
             var ends: (Int32, Int32) = (-1, -1)
             var name = [CChar](repeating: 0, count: 64)
@@ -90,7 +89,7 @@ extension BackgroundService {
             try await expectMissing(desk, "No PN532 answers at \(path)")
         }
 
-        @Test func `While something else keeps tags from being read the reader is not missed`() async throws {
+        @Test func `Reader while another obstacle keeps tags from being read: not reported as missing`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try await desk.ask("login", ["IdleHint": true])
@@ -103,9 +102,7 @@ extension BackgroundService {
             try await expectReading(true, desk, reader: "virtual")
         }
 
-        @Test func `A folder of tags that comes late, holds a pipe, or is deleted and made again is followed`()
-            async throws
-        {
+        @Test func `Folder of tags that is made late or again, or holds a pipe: its tags are offered`() async throws {
             let desk = try await Desk()
             let tags = desk.folder.appending(path: "tags").path
             try FileManager.default.removeItem(atPath: tags)

@@ -86,8 +86,7 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["hangs", "refuses"])
-        func `A logind that does not answer at the start counts as locked, also when it ends`(way: String) async throws
-        {
+        func `logind silent at the start, then ended: locked until logind answers`(way: String) async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.ask(way == "hangs" ? "pause" : "login_refuses", way == "hangs" ? "login" : "busy")
@@ -107,7 +106,7 @@ extension BackgroundService {
             try await desk.event("delivered")
         }
 
-        @Test func `A link that came while the bus was stopped is shown when it goes on`() async throws {
+        @Test func `Link that arrives while the session bus hangs: shown when the bus answers again`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -131,7 +130,7 @@ extension BackgroundService {
             try await desk.event("shown")
         }
 
-        @Test func `The service answers while the program of notifications takes long to start`() async throws {
+        @Test func `Notification program that does not start: the service still answers`() async throws {
             let desk = try await Desk(notifications: false)
             try desk.installBrowser()
             try desk.write(
@@ -148,7 +147,7 @@ extension BackgroundService {
             try await desk.event("shown")
         }
 
-        @Test func `A call with millions of values is refused, and takes no memory for each`() async throws {
+        @Test func `D-Bus call with 4,000,000 values: refused, with less than 64 MB of memory`() async throws {
             let desk = try await Desk()
             try await desk.start()
             let before = try #require(try await desk.ask("memory", "org.opencorenfc.Background") as? Int)

@@ -43,7 +43,7 @@ extension BackgroundService {
             throw PeerError("There is no notification.")
         }
 
-        @Test func `The service runs confined, and the apps that it opens do not, and outlive it`() async throws {
+        @Test func `Enabled service: confined; the apps that it opens are not, and outlive it`() async throws {
             let desk = try await Desk(systemd: true)
             try installBrowser(desk)
             let enabled = try await desk.nfc("background", "enable", "--json")
@@ -73,7 +73,7 @@ extension BackgroundService {
             #expect(status(browser, "State") != nil)
         }
 
-        @Test func `A link is one argument of the app, whatever systemd takes for a variable`() async throws {
+        @Test func `Link with dollar and percent signs: one argument of the app, nothing is expanded`() async throws {
             let desk = try await Desk(systemd: true, variables: ["SECRET": "hidden"])
             try installBrowser(desk, "exit 0")
             let enabled = try await desk.nfc("background", "enable")
@@ -104,7 +104,7 @@ extension BackgroundService {
             #expect(refused.lines.joined().contains(#""error":"not-started""#), "\(refused.lines)")
         }
 
-        @Test func `Where the service can't begin, enable leaves nothing behind`() async throws {
+        @Test func `nfc background enable when the service can't start: fails, and leaves no file`() async throws {
             let desk = try await Desk(systemd: true)
             // The service can't create its inbox.
             try desk.write("state/nfc/inbox", "a file")
@@ -118,7 +118,7 @@ extension BackgroundService {
             #expect(enabled.status == 0, "\(enabled.lines)")
         }
 
-        @Test func `While a service runs that was started by hand, none is enabled, and nothing is purged`()
+        @Test func `nfc background enable and purge while a service runs that was started by hand: refused`()
             async throws
         {
             let desk = try await Desk(systemd: true)

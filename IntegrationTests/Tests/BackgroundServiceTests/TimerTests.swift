@@ -6,9 +6,7 @@ import Testing
 extension BackgroundService {
     /// Tests actions of the service that only a timer starts.
     @Suite struct `The service's own times` {
-        @Test func `An inbox whose folder is lost is tried again until there is one, and has what came meanwhile`()
-            async throws
-        {
+        @Test func `Inbox folder replaced by a file: a link is stored once the folder can be made`() async throws {
             let desk = try await Desk()
             try await desk.start()
             // A file replaces the parent folder, so that nothing is watched any more.
@@ -26,7 +24,7 @@ extension BackgroundService {
             #expect(later["inbox_problem"] is NSNull)
         }
 
-        @Test func `A folder that is moved away is soon created again, with everything that is known`() async throws {
+        @Test func `Inbox folder moved away: created again with its entries`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try desk.bring("https://b.example/1")
@@ -38,7 +36,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().count == 1)
         }
 
-        @Test func `A prompt that is dismissed after a click is a refusal when its desktop's time is over`()
+        @Test func `Unlock prompt dismissed 400 ms after the click: the link is not opened after the unlock`()
             async throws
         {
             let desk = try await Desk()

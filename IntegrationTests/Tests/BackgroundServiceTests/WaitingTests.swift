@@ -12,7 +12,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `Notifications that come later show what waits`() async throws {
+        @Test func `Notification program that starts late: waiting links are shown`() async throws {
             let desk = try await Desk(notifications: false)
             try await desk.start()
             try desk.bring("https://b.example/1")
@@ -25,7 +25,7 @@ extension BackgroundService {
             #expect(try await desk.inbox().compactMap { $0["announced"] as? Bool } == [true])
         }
 
-        @Test func `What can't be shown is in the inbox or not, as the log says`() async throws {
+        @Test func `Links that can't be shown: in the inbox if they are usable, as the log says`() async throws {
             let desk = try await Desk(notifications: false)
             try await desk.start()
             for (number, link) in ["tel:+49123", "geo:1,2", "mailto:a@b.example"].enumerated() {
@@ -42,7 +42,7 @@ extension BackgroundService {
             }
         }
 
-        @Test func `After a restart of what shows notifications one is shown again, and opens`() async throws {
+        @Test func `Restarted notification program: a waiting link is shown again and opens`() async throws {
             let desk = try await Desk()
             try desk.installBrowser()
             try await desk.start()
@@ -65,7 +65,7 @@ extension BackgroundService {
         }
 
         @Test(arguments: ["desktop", "login", "system"])
-        func `After a restart of the desktop, a login or a start of the system a summary counts them`(
+        func `Restart of the desktop, the login or the system: a summary counts the waiting links`(
             restart: String
         ) async throws {
             let desk = try await Desk()
@@ -98,7 +98,9 @@ extension BackgroundService {
             #expect(try await desk.inbox().count == 2)
         }
 
-        @Test func `What was dismissed is not shown again, and what has expired is`() async throws {
+        @Test func `Restarted notification program: a dismissed link stays away, an expired one is shown`()
+            async throws
+        {
             let desk = try await Desk()
             try await desk.start()
             try await bring(1...2, to: desk)
@@ -153,7 +155,7 @@ extension BackgroundService {
             #expect((try await desk.ask("calls", "CloseNotification") as? [Any])?.count == 9)
         }
 
-        @Test func `A desktop without persistent notifications is asked to keep it, and others are not`() async throws {
+        @Test func `Desktop without persistent notifications: asked to keep each one; others are not`() async throws {
             let desk = try await Desk()
             try await desk.start()
             try await bring(1...1, to: desk)

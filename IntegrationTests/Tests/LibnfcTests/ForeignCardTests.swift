@@ -25,7 +25,7 @@ struct `libnfc's card and our reader` {
         )
     }
 
-    @Test func `A session of messages reads it`() async throws {
+    @Test func `NFCNDEFReaderSession: reads libnfc's emulated card`() async throws {
         let adapters = try await FacingAdapters()
         let card = try card(adapters)
         let probe = try Client.probe("ndef", adapters.readerEnvironment)
@@ -36,7 +36,7 @@ struct `libnfc's card and our reader` {
         try await adapters.stop()
     }
 
-    @Test func `A session of tags reads, writes and reads it again, and sends it commands`() async throws {
+    @Test func `NFCTagReaderSession: reads and writes libnfc's emulated card, and sends it APDUs`() async throws {
         let adapters = try await FacingAdapters()
         let card = try card(adapters)
         let probe = try Client.probe("tag", adapters.readerEnvironment)

@@ -49,7 +49,7 @@ struct `libnfc, libfreefare and our tags` {
     }
 
     @Test(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
-    func `libnfc sends commands to a Type 4B tag, and finds that it is still there`() async throws {
+    func `libnfc: sends commands to a Type 4B tag, and finds it present`() async throws {
         let tag = try await EmulatedTag(Samples.type4(isTypeB: true), on: .pn532)
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "libnfc_peer.py").path
         let output = try await run(PythonInterpreter.path ?? "", [script], tag)
@@ -166,7 +166,7 @@ struct `libnfc, libfreefare and our tags` {
             "libfreefare-bin is not installed."
         )
     )
-    func `libfreefare gives a DESFire a random UID, and gets its own by its key`() async throws {
+    func `libfreefare: sets a DESFire to a random UID, and reads its own UID with the key`() async throws {
         let tag = try await EmulatedTag(Samples.desfire(), on: .pn532)
         let configured = try await run("mifare-desfire-ev1-configure-random-uid", ["-y"], tag)
         #expect(configured.contains("with UID 04112233445566"), "\(configured)")
@@ -184,7 +184,7 @@ struct `libnfc, libfreefare and our tags` {
             "libfreefare-bin is not installed."
         )
     )
-    func `libfreefare finds its default key in a new application of a DESFire`() async throws {
+    func `libfreefare: sets the default key of a DESFire, and formats it`() async throws {
         let tag = try await EmulatedTag(Samples.desfire(), on: .pn532)
         // It proves the key, sets zeros again and formats the card.
         _ = try await run("mifare-desfire-ev1-configure-default-key", ["-y"], tag)

@@ -63,7 +63,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         return (try JSONDecoder().decode(Found.self, from: Data(line.utf8)), after)
     }
 
-    @Test func `A Type 2 tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 2 tag`() async throws {
         let (answer, after) = try await exchange(Samples.type2(), "106A", "two")
         #expect(answer.type == "Type2Tag")
         #expect(answer.identifier == Self.hex(Samples.uid))
@@ -75,19 +75,19 @@ struct `nfcpy on a serial PN532 and our tags` {
     @Test(arguments: [
         "ttyUSB\(getpid())77", "ttyACM\(getpid())77", "ttyOCN\(getpid())", "ocn-\(getpid())", "O\(getpid())",
     ])
-    func `nfcpy finds a line of each kind of name by the hint`(_ name: String) async throws {
+    func `nfcpy path of an emulated PN532: nfcpy opens lines of each kind of name by it`(_ name: String) async throws {
         let (answer, _) = try await exchange(Samples.type2(), "106A", "two", line: name)
         #expect(answer.type == "Type2Tag")
     }
 
     @Test(arguments: ["ocn_\(getpid())", "S\(getpid())", "usbserial-\(getpid())"])
-    func `There is no hint for a line that nfcpy can't name`(_ name: String) async throws {
+    func `nfcpy path of an emulated PN532: none for a name that nfcpy can't open`(_ name: String) async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .device(name))
         #expect(tag.ready["nfcpy_path"] == nil)
         _ = try await tag.stop()
     }
 
-    @Test func `A Type 3 tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 3 tag`() async throws {
         let (answer, after) = try await exchange(Samples.type3(), "212F", "three")
         #expect(answer.type == "Type3Tag")
         #expect(answer.before == Self.hex(Samples.message))
@@ -104,7 +104,7 @@ struct `nfcpy on a serial PN532 and our tags` {
     }
 
     @Test(arguments: Type4Sample.allCases)
-    func `A Type 4 tag is read and written`(_ sample: Type4Sample) async throws {
+    func `nfcpy on an emulated PN532: reads and writes a Type 4 tag`(_ sample: Type4Sample) async throws {
         let contents = sample.contents
         let (answer, after) = try await exchange(contents, "106A", "four")
         #expect(answer.type == "Type4Tag")
@@ -113,7 +113,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(after != contents)
     }
 
-    @Test func `A Type 4B tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 4B tag`() async throws {
         let (answer, after) = try await exchange(Samples.type4(isTypeB: true), "106B", "four")
         #expect(answer.type == "Type4Tag")
         #expect(answer.identifier == "0a0b0c0d")
@@ -122,7 +122,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(after != Samples.type4(isTypeB: true))
     }
 
-    @Test func `A Type 1 tag is read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Type 1 tag`() async throws {
         var blank = Type1Contents(blank: .topaz96, uid: [1, 2, 3, 4, 5, 6, 7])
         let bytes = [0xE1, 0x10, 0x0E, 0x00, 0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
         blank.memory.replaceSubrange(8..<8 + bytes.count, with: bytes)
@@ -134,7 +134,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         #expect(contents.memory.dropFirst(14).starts(with: Self.record("one")))
     }
 
-    @Test func `A Topaz 512 is read and written over several segments`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes a Topaz 512 over several segments`() async throws {
         let blank = Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])
         var filled = blank
         let bytes = [0x03, UInt8(Samples.message.count)] + Samples.message + [0xFE]
@@ -158,7 +158,7 @@ struct `nfcpy on a serial PN532 and our tags` {
         var reserved: Bool
     }
 
-    @Test func `Blocks and segments of a Topaz 512 are read and written`() async throws {
+    @Test func `nfcpy on an emulated PN532: reads and writes single blocks of a Topaz 512`() async throws {
         let blank = Type1Contents(blank: .topaz512, uid: [1, 2, 3, 4, 5, 6, 7])
         let (blocks, after): (Blocks, _) = try await run("nfcpy_command_peer.py", .type1(blank), ["topaz"])
         #expect(blocks.product.hasPrefix("Topaz 512"))
@@ -187,7 +187,7 @@ struct `nfcpy on a serial PN532 and our tags` {
     ]
 
     @Test(arguments: protectable)
-    func `protect() sets a password, which nfcpy then proves`(_ product: Type2Product) async throws {
+    func `protect() of nfcpy: the tag wants the new password`(_ product: Type2Product) async throws {
         let contents = Samples.type2(product)
         let (result, after): (Protection, _) = try await run("nfcpy_command_peer.py", contents, ["protect"])
         #expect(result.protected)
@@ -209,7 +209,9 @@ struct `nfcpy on a serial PN532 and our tags` {
     }
 
     @Test(arguments: protectable)
-    func `A figure's pages are written in the order of its writers`(_ product: Type2Product) async throws {
+    func `nfcpy: writes configuration, lock and capability pages, and authenticates`(
+        _ product: Type2Product
+    ) async throws {
         let first = try #require(product.firstConfigurationPage)
         var changes = [
             "\(first + 3)=80800000", "\(first + 2)=01020304", "\(first)=00000004", "\(first + 1)=5f000000",

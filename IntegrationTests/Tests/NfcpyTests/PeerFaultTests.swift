@@ -9,7 +9,7 @@ import VirtualTags
 struct `Faults of nfcpy` {
     /// With 257 bytes from the TLV on, a length field of one byte leaves room for 254 bytes, and one of three for 253. nfcpy
     /// uses the latter (correct only from 259 on).
-    @Test func `The capacity of a TLV with 257 bytes is one byte short`() async throws {
+    @Test func `nfcpy's fault: the capacity of a TLV area with 257 bytes is one byte short`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: [0x04, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06])
         // 264 bytes, the TLV starts at the eighth.
         contents.memory[14] = 33
@@ -30,7 +30,7 @@ struct `Faults of nfcpy` {
 
     /// The lock control TLV of a Topaz 512 says bytes 122 to 127; bytes 120 and 121 are reserved. nfcpy locks those
     /// two, and leaves the 48 blocks of the upper memory open.
-    @Test func `Protecting a Topaz 512 leaves its upper memory open`() async throws {
+    @Test func `nfcpy's fault: protecting a Topaz 512 leaves the lock bits of its upper memory open`() async throws {
         let tag = VirtualType1Tag(.topaz512)
         let datagrams = try DatagramField(tag)
         let peer = try Nfcpy(datagrams, bitRate: "106A")
@@ -48,7 +48,7 @@ struct `Faults of nfcpy` {
 
     /// On a Topaz 512 the length field of three bytes begins in one block and ends in the next. nfcpy writes the first
     /// block first, so that FF precedes an old length until the second write.
-    @Test func `A write that is cut within a split length field leaves a broken message`() async throws {
+    @Test func `nfcpy's fault: a write cut within a split length field leaves a broken message`() async throws {
         let old = try Sample.filling(300, seed: 1).message.encoded()
         let new = try Sample.filling(400, seed: 2).message.encoded()
         let states = try await states(cutting: .write(new), from: old)
@@ -83,7 +83,7 @@ struct `Faults of nfcpy` {
 
     /// nfcpy takes its counter from a loop over the bytes, which does not run for an empty message.
     @Test(arguments: Product.type1 + [Product.type2[0]])
-    func `A message of no bytes is not written to Types 1 and 2`(_ product: Product) async throws {
+    func `nfcpy's fault: a message of no bytes can't be written to Types 1 and 2`(_ product: Product) async throws {
         let datagrams = try DatagramField(product.make())
         let peer = try Nfcpy(datagrams, bitRate: product.bitRate)
         let answer = try await peer.attempt(.write([UInt8]()))

@@ -12,7 +12,7 @@ struct `nfcpy and virtual tags` {
     }
 
     @Test(arguments: Product.all)
-    func `A tag is recognised, read, written and read again`(_ product: Product) async throws {
+    func `nfcpy and this library: each reads what the other writes`(_ product: Product) async throws {
         let tag = product.make()
         let datagrams = try DatagramField(tag)
         let peer = try Nfcpy(datagrams, bitRate: product.bitRate)

@@ -6,7 +6,7 @@ import VirtualTags
 
 @Suite(.enabled(if: PythonInterpreter.path != nil, Comment(rawValue: PythonInterpreter.reason)))
 struct `ndeflib and our codec` {
-    @Test func `Both encode the same records to the same bytes, and decode them to the same records`() async throws {
+    @Test func `nfcpy and this library: the same bytes for the same records, both ways`() async throws {
         let datagrams = try DatagramField(VirtualType2Tag(.ntag216))
         let peer = try Nfcpy(datagrams, bitRate: "106A")
         for sample in try Sample.all() {
@@ -28,7 +28,7 @@ struct `ndeflib and our codec` {
     }
 
     @Test(arguments: products)
-    func `Records that nfcpy writes are decoded as they were meant`(_ product: Product) async throws {
+    func `Records that nfcpy writes to a tag: read as they were given`(_ product: Product) async throws {
         let datagrams = try DatagramField(product.make())
         let peer = try Nfcpy(datagrams, bitRate: product.bitRate)
         let reader = OwnReader(field: datagrams.field)

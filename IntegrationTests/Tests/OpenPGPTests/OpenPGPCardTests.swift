@@ -30,7 +30,7 @@ struct OpenPGPCardTests {
         return tag
     }
 
-    @Test("The card is found when it comes; SELECT, GET DATA, chaining and GET RESPONSE go through")
+    @Test("OpenPGP card: found when it is inserted; SELECT, GET DATA, chaining and GET RESPONSE pass")
     func commands() async throws {
         let reader = CardReader()
         try await OpenPGPPeer.shared.begin()
@@ -86,7 +86,7 @@ struct OpenPGPCardTests {
         #expect(await reader.end() == .readerSessionInvalidationErrorUserCanceled)
     }
 
-    @Test("pcscd that is killed and started again in the middle of a session is found again")
+    @Test("pcscd killed and started again in a session: the card is found after restartPolling")
     func restart() async throws {
         let reader = CardReader()
         try await OpenPGPPeer.shared.begin()

@@ -89,7 +89,7 @@ struct `Bad readers behind the real pcscd` {
         try await daemon.kill()
     }
 
-    @Test func `A reader that sends garbage is a reader that left`() async throws {
+    @Test func `Reader that answers with garbage: error 100 or 102, and the tag is found again`() async throws {
         let reader = try Self.reader(badAnswer: .garbage, others: [0x6A, 0x82])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
@@ -103,7 +103,7 @@ struct `Bad readers behind the real pcscd` {
         }
     }
 
-    @Test func `A reader whose driver fails gives an error and goes on`() async throws {
+    @Test func `Reader whose driver fails once: error 100 or 102, and the next APDU is answered`() async throws {
         let reader = try Self.reader(badAnswer: .failure, others: [0x90, 0x00])
         try await Self.withApp("tag", reader) { app, _ in
             try await app.line(with: "tag iso7816")
@@ -118,7 +118,7 @@ struct `Bad readers behind the real pcscd` {
         }
     }
 
-    @Test func `A card whose UID the reader refuses to report has an unknown one`() async throws {
+    @Test func `Card whose UID the reader refuses to report: its identifier is empty, and null in JSON`() async throws {
         let reader = try ScriptedReader("Bad NFC Reader", answerToReset: Self.card) { _ in .bytes([0x6A, 0x81]) }
         try await Self.withApp("tag", reader) { app, daemon in
             try await app.line(with: "tag iso7816")
@@ -144,7 +144,7 @@ struct `Bad readers behind the real pcscd` {
         }
     }
 
-    @Test func `A storage card of no known kind is no tag, and the session goes on`() async throws {
+    @Test func `Storage card of an unknown kind: not reported as a tag, and the session continues`() async throws {
         let unknown: [UInt8] = [
             0x3B, 0x8F, 0x80, 0x01, 0x80, 0x4F, 0x0C, 0xA0, 0, 0, 3, 6, 0x77, 0x12, 0x34, 0, 0, 0, 0, 0x1E,
         ]
@@ -164,7 +164,7 @@ struct `Bad readers behind the real pcscd` {
         }
     }
 
-    @Test func `A card with contacts in a contactless slot ends the command with a sentence`() async throws {
+    @Test func `Card with contacts in a contactless slot: the command ends with 3 and the reason`() async throws {
         let contact: [UInt8] = [0x3B, 0x95, 0x13, 0x81, 0x01, 0x80, 0x73, 0xFF, 0x01, 0x00, 0x0B]
         let reader = try ScriptedReader("Combined Reader PICC", answerToReset: contact) { _ in .bytes([0x6D, 0x00]) }
         let daemon = try PCSCDaemon([reader.configuration])

@@ -23,7 +23,7 @@ struct `Our programs behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases)
-    func `A write and a scan are recorded, and run again without the reader`(_ sample: Sample) async throws {
+    func `nfc write and scan, recorded: the replay prints the same`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         for (index, command) in [["write", Self.link, "--check", "--json"], ["scan", "--json"]].enumerated() {
             let file = desk.tag.file("\(index).jsonl").path
@@ -71,7 +71,7 @@ struct `Our programs behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases)
-    func `A tag that leaves while it is written holds the old message, none, or the new one`(
+    func `Tag removed in any write command of nfc write: it holds the old message, none, or the new one`(
         _ sample: Sample
     ) async throws {
         let desk = try await Desk(sample)
@@ -100,7 +100,7 @@ struct `Our programs behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    @Test func `Of several readers the one that is named is used`() async throws {
+    @Test func `Two readers: the named one is used, and an unknown name lists them`() async throws {
         let first = try await EmulatedTag(Samples.type2(), on: .reader(name: "First NFC Reader"))
         let second = try await EmulatedTag(Samples.type4(), on: .reader(name: "Second NFC Reader"))
         let daemon = try PCSCDaemon([first.configuration, second.configuration])
@@ -116,7 +116,7 @@ struct `Our programs behind the real pcscd` {
         _ = try await (first.stop(), second.stop())
     }
 
-    @Test func `Without pcscd a command says what to start`() async throws {
+    @Test func `nfc scan without pcscd: status 3, and the message names pcscd`() async throws {
         let scan = try TalkingProgram(
             EmulatedTag.tool.path,
             ["scan", "--reader", "pcsc", "--json"],
@@ -126,7 +126,7 @@ struct `Our programs behind the real pcscd` {
         #expect(scan.output.contains("pcscd"), "\(scan.output)")
     }
 
-    @Test func `A card that another program holds is not waited for without end`() async throws {
+    @Test func `Card that another program has open: in-use after the limit, then readable`() async throws {
         let desk = try await Desk(.type4)
         let holder = try Client.probe("tag", desk.daemon.environment)
         try await holder.line(with: "tag ")
@@ -157,7 +157,7 @@ struct `Our programs behind the real pcscd` {
     private static let hasPyscard = FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/smartcard")
 
     @Test(.enabled(if: hasPyscard, "python3-pyscard is not installed."), arguments: ["0.5", "3"])
-    func `A card in another program's transaction is said to be in use`(_ seconds: String) async throws {
+    func `Card in another program's transaction: reported as in use`(_ seconds: String) async throws {
         let desk = try await Desk(.type2)
         let holder = try TalkingProgram(
             "/usr/bin/python3",

@@ -10,7 +10,7 @@ struct `A pcscd that hangs` {
     /// Longer than any limit that should end the wait, and shorter than the maximum time of a call.
     private static let soon = Duration.seconds(10)
 
-    @Test func `ends neither a command nor an app later than they would end`() async throws {
+    @Test func `pcscd that hangs from the start: each command ends with 3 in time`() async throws {
         let desk = try await Desk(.type2)
         kill(desk.daemon.identifier, SIGSTOP)
         defer { kill(desk.daemon.identifier, SIGCONT) }
@@ -26,7 +26,7 @@ struct `A pcscd that hangs` {
     }
 
     @Test(arguments: [["scan"], ["tag", "read"]])
-    func `does not keep a command that waits for a tag from its limit`(_ words: [String]) async throws {
+    func `pcscd that hangs while a command waits: it ends in time with 3`(_ words: [String]) async throws {
         let desk = try await Desk(.type2)
         try await desk.tag.perform("remove")
         let command = try Self.command(words + ["--timeout", "2"], on: desk)
@@ -37,7 +37,7 @@ struct `A pcscd that hangs` {
         #expect(command.output.contains("did not answer in time"), "\(command.output)")
     }
 
-    @Test func `does not keep a command from Ctrl-C`() async throws {
+    @Test func `pcscd that hangs while a command waits for a tag: Ctrl-C ends the command`() async throws {
         let desk = try await Desk(.type2)
         try await desk.tag.perform("remove")
         let command = try Self.command(["scan"], on: desk)
@@ -49,7 +49,7 @@ struct `A pcscd that hangs` {
     }
 
     @Test(arguments: ["ndef", "tag"])
-    func `keeps no session of an app from its end, and the next one works when pcscd goes on`(
+    func `pcscd that hangs in an app's session: the session ends at once, and the next one works when pcscd continues`(
         _ kind: String
     ) async throws {
         let desk = try await Desk(.type4)
@@ -72,7 +72,7 @@ struct `A pcscd that hangs` {
         _ = try await desk.close()
     }
 
-    @Test func `costs an app no more threads with each session`() async throws {
+    @Test func `pcscd that hangs: eight more sessions of an app leave no threads behind`() async throws {
         let desk = try await Desk(.type4)
         let app = try Client.probe("tag", desk.daemon.environment)
         try await app.line(with: "tag ")

@@ -47,7 +47,7 @@ import Testing
         arguments: Sample.allCases,
         Look.allCases
     )
-    func `of pcscd is noticed within 600 ms`(_ sample: Sample, _ look: Look) async throws {
+    func `Tag removed from a reader of pcscd: noticed within 600 ms`(_ sample: Sample, _ look: Look) async throws {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)
         let limit = Duration.milliseconds(600)
@@ -57,7 +57,10 @@ import Testing
     }
 
     @Test(arguments: [Sample.type2, .type3, .type4], Look.allCases)
-    func `on a serial line is noticed within 600 ms`(_ sample: Sample, _ look: Look) async throws {
+    func `Tag removed from a PN532: noticed within 600 ms by connecting, 1100 ms otherwise`(
+        _ sample: Sample,
+        _ look: Look
+    ) async throws {
         let tag = try await EmulatedTag(sample.contents, on: .pn532)
         let app = try Client.probe("tag", ["NFC_READER": "pn532:" + tag.file("pn532").path])
         // A PN532 is asked in the background, so the result appears at the next check.

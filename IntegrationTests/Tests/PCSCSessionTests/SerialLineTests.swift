@@ -6,7 +6,7 @@ import Testing
 
 /// Checks commands on a serial line that disappears or must not be opened.
 struct `Serial lines` {
-    @Test func `A line that goes away ends the command`() async throws {
+    @Test func `PN532 that is unplugged while nfc scan waits: status 3`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pn532)
         try await tag.perform("remove")
         let scan = try TalkingProgram(
@@ -64,7 +64,7 @@ struct `Serial lines` {
     }
 
     @Test(.enabled(if: geteuid() == 0 && Program.areInstalled("setpriv"), "Only root can become somebody else."))
-    func `A user who may not open the line reads which group may`() async throws {
+    func `User who may not open the serial line: status 3, and the message names the group`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pn532)
         defer { withExtendedLifetime(tag) {} }
         // A place where every user may run it, independent of the place of the sources.

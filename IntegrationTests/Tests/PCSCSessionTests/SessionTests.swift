@@ -10,7 +10,7 @@ struct `Sessions behind the real pcscd` {
     private static let message = "message 55:04" + "6578616d706c652e636f6d"
 
     @Test(arguments: [Sample.type2, .type4])
-    func `A reader that is unplugged and plugged in again goes on`(_ sample: Sample) async throws {
+    func `Reader unplugged and plugged in: error 100, then the tag is found again`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)
         try await app.line(with: "tag ")
@@ -46,7 +46,7 @@ struct `Sessions behind the real pcscd` {
     }
 
     @Test(arguments: [Sample.type2, .type4])
-    func `pcscd that is killed and started again is found again`(_ sample: Sample) async throws {
+    func `pcscd killed and started again: error 100, then the tag is found again`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         let app = try Client.probe("tag", desk.daemon.environment)
         try await app.line(with: "tag ")
@@ -66,7 +66,7 @@ struct `Sessions behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    @Test func `pcscd that is killed while a session waits is waited for`() async throws {
+    @Test func `pcscd killed and started again while a session waits: the session finds the next tag`() async throws {
         let desk = try await Desk(.type2)
         let app = try Client.probe("ndef", desk.daemon.environment)
         try await app.line(with: Self.message)

@@ -64,7 +64,7 @@ struct `nfc tag behind the real pcscd` {
         #expect(try await desk.close() != sample.contents)
     }
 
-    @Test func `What a read costs is what the image of the tag costs`() async throws {
+    @Test func `nfc tag read on a reader: the same exchanges, bytes and airtime as on the tag's image`() async throws {
         let image = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8)).json")
         defer { try? FileManager.default.removeItem(at: image) }
         try Data(Samples.image(Samples.type2())).write(to: image)
@@ -82,7 +82,7 @@ struct `nfc tag behind the real pcscd` {
     }
 
     @Test(arguments: Sample.allCases, ["read", "info", "write"])
-    func `A command waits for the tag`(_ sample: Sample, _ command: String) async throws {
+    func `nfc tag read, info and write: wait for the tag`(_ sample: Sample, _ command: String) async throws {
         let desk = try await Desk(sample)
         try await desk.tag.perform("remove")
         let message = command == "write" ? [Self.link] : []
@@ -158,7 +158,7 @@ struct `nfc tag behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    @Test func `A tag that does not come ends the command with 1`() async throws {
+    @Test func `nfc tag read without a tag: status 1 and timeout`() async throws {
         let desk = try await Desk(.type2)
         try await desk.tag.perform("remove")
         let read = try await Self.tag(["read", "--timeout", "1"], on: desk.daemon)
@@ -168,7 +168,7 @@ struct `nfc tag behind the real pcscd` {
     }
 
     @Test(arguments: ["read", "info"])
-    func `A tag that leaves while it is read ends the command with 1`(_ command: String) async throws {
+    func `Tag lost during nfc tag read or info: status 1 and tag-lost`(_ command: String) async throws {
         let reader = try ScriptedReader("Short NFC Reader", answerToReset: ScriptedCard.answerToReset) { apdu in
             // No status word: the reader has lost the tag.
             .bytes(apdu[1] == 0xB0 ? [] : ScriptedCard.answer(apdu))
@@ -182,7 +182,7 @@ struct `nfc tag behind the real pcscd` {
     }
 
     @Test(arguments: [Sample.type2, .type4])
-    func `A reader that is unplugged while a command waits is named as the reason`(_ sample: Sample) async throws {
+    func `Reader unplugged while nfc tag read waits: status 3 with advice`(_ sample: Sample) async throws {
         let desk = try await Desk(sample)
         try await desk.tag.perform("remove")
         let program = try TalkingProgram(
@@ -197,7 +197,7 @@ struct `nfc tag behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    @Test func `A reader that is unplugged and plugged in again goes on`() async throws {
+    @Test func `Reader unplugged and plugged in while nfc tag read waits: the tag is read`() async throws {
         let desk = try await Desk(.type2)
         try await desk.tag.perform("remove")
         let program = try TalkingProgram(
@@ -214,7 +214,7 @@ struct `nfc tag behind the real pcscd` {
         _ = try await desk.close()
     }
 
-    @Test func `A reader that has commands for pages alone makes nothing up`() async throws {
+    @Test func `Reader with page commands only: NDEF works, unknown values are null`() async throws {
         let memory = PageMemory()
         let reader = try ScriptedReader(
             "Plain NFC Reader",

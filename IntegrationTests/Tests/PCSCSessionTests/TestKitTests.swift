@@ -24,7 +24,7 @@ struct `One flow of the test kit` {
     ]
 
     @Test(arguments: [(Sample.type2, "NTAG213"), (.type4, "generic Type 4")])
-    func `runs on virtual tags with every fault, and once on a reader behind the real pcscd with one variable`(
+    func `Exploration of the test kit: more than 50 runs on virtual tags, one on the reader in NFC_TEST_READER`(
         _ sample: Sample,
         _ product: String
     ) async throws {
@@ -42,7 +42,7 @@ struct `One flow of the test kit` {
         #expect(try await desk.close() != sample.contents)
     }
 
-    @Test func `leaves a reader alone that is not named for tests`() async throws {
+    @Test func `Test kit without NFC_TEST_READER: leaves the machine's reader alone`() async throws {
         let desk = try await Desk(.type2)
         let virtual = try await Self.flow("NTAG213", desk.daemon.environment.merging(["NFC_TEST_READER": ""]) { $1 })
         #expect(virtual.runs > 50)

@@ -5,7 +5,7 @@ import PeerSupport
 import Testing
 
 struct `The end of an emulation` {
-    @Test func `A signal ends it at any moment of its life`() async throws {
+    @Test func `nfc emulate: a signal at any moment after its start ends it, and no link is left`() async throws {
         let folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -32,7 +32,7 @@ struct `The end of an emulation` {
     }
 
     @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."), arguments: [SIGTERM, SIGINT])
-    func `After a signal nothing of an emulation and its pcscd stays`(signal: Int32) async throws {
+    func `nfc emulate with its own pcscd: a signal ends both, and the folder is removed`(signal: Int32) async throws {
         let folder = URL(fileURLWithPath: "/tmp/ocn-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -53,7 +53,7 @@ struct `The end of an emulation` {
     }
 
     @Test(.enabled(if: Program.areInstalled("pcscd"), "pcscd is not installed."))
-    func `pcscd ends with an emulation that was killed`() async throws {
+    func `nfc emulate that is killed: its pcscd ends too`() async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
         let pcscd = try #require(tag.ready["pcscd_pid"].flatMap { Int32($0) })
         #expect(FileManager.default.fileExists(atPath: "/proc/\(pcscd)"))
@@ -69,7 +69,7 @@ struct `The end of an emulation` {
             (SIGKILL, "pcscd was ended by signal 9 (Killed)."), (SIGTERM, "because another program asked it to."),
         ]
     )
-    func `An emulation whose pcscd is ended says how`(_ signal: Int32, _ sentence: String) async throws {
+    func `nfc emulate: reports how its pcscd ended`(_ signal: Int32, _ sentence: String) async throws {
         let tag = try await EmulatedTag(Samples.type2(), on: .pcsc)
         kill(try #require(tag.ready["pcscd_pid"].flatMap { Int32($0) }), signal)
         try await tag.line(with: sentence)

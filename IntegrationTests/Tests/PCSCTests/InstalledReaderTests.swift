@@ -17,7 +17,7 @@ struct `A reader that root installs in the system's pcscd` {
     }
 
     @Test(.enabled("Only root makes mount namespaces.", canBeOthers), arguments: ["root", "pcscd"])
-    func `It shows another user's tag only to pcscd, whichever user pcscd runs as`(daemon: String) async throws {
+    func `Installed reader: shows another user's tag to pcscd only`(daemon: String) async throws {
         let scratch = URL(fileURLWithPath: "/tmp/oci-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }

@@ -172,7 +172,7 @@ struct `PC/SC programs and our tags` {
     private static let hasHeaders = FileManager.default.fileExists(atPath: "/usr/include/PCSC/ifdhandler.h")
 
     @Test(.enabled(if: hasHeaders, "libpcsclite-dev is not installed."))
-    func `The driver knows pcscd's interface as pcscd's own headers tell it`() async throws {
+    func `IFD handler: constants and sizes of our header are those of pcscd's ifdhandler.h`() async throws {
         let compiler = try #require(Program("clang") ?? Program("cc") ?? Program("gcc"))
         let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "same_interface.c").path
         let result = try await compiler.run(["-fsyntax-only", "-I/usr/include/PCSC", source])

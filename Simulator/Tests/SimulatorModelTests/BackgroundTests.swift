@@ -53,7 +53,7 @@ import UniversalLinks
 
     private func exchangeCount(_ bench: Bench) throws -> Int { try recording(bench).0.exchangeCount }
 
-    @Test("A link of an app is announced, and opening it gives the app the link with its message")
+    @Test("Link of an app: announced; opening the notification gives the app the link with its message")
     func openingApp() async throws {
         let (bench, following) = try start()
         let program = try TestProgram(bench.simulator, name: "Shop")
@@ -76,7 +76,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A link that a rule excludes opens in the browser, and the rule is named")
+    @Test("Link that the association file excludes: opens in the browser, and the explanation names the rule")
     func excluded() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/old/a")
@@ -88,7 +88,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("On a locked phone the link waits until it is unlocked")
+    @Test("Link opened on a locked phone: delivered after the unlock")
     func locked() async throws {
         let (bench, following) = try start()
         let program = try TestProgram(bench.simulator, name: "Shop")
@@ -107,7 +107,7 @@ import UniversalLinks
     }
 
     @Test(
-        "While the phone is not for it nothing is read, and the reason is told",
+        "Phone that can't read in the background: nothing is announced, and the explanation names the obstacle",
         arguments: obstacles
     )
     func notRead(_ action: JSON, _ reason: String) async throws {
@@ -121,7 +121,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A text opens nothing, and the reason is told")
+    @Test("Tag with a text and no link: nothing opens, and the explanation gives the reason")
     func noLink() async throws {
         let (bench, following) = try start()
         #expect(bench.refusal(["do": "why"])?.code == "no-decision")
@@ -132,7 +132,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A program gets the reader from background reading, and gives it back")
+    @Test("Program that claims the reader: background reading waits until it is released")
     func handingOver() async throws {
         let (bench, following) = try start()
         let program = try TestProgram(bench.simulator, name: "Scanner")
@@ -147,7 +147,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A tag that an app has read is not read again until it comes another time")
+    @Test("Tag that an app has read: not announced while it stays")
     func readByApp() async throws {
         let (bench, following) = try start()
         let program = try TestProgram(bench.simulator, name: "Scanner")
@@ -163,7 +163,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A banner leaves after 6 seconds, and its notification stays in the list")
+    @Test("Banner: leaves after 6 seconds, and its notification stays in the list")
     func bannerTime() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/a")
@@ -175,7 +175,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("What a locked phone says leaves after 2 seconds, and at once when its screen goes off")
+    @Test("Prompt on a locked phone: leaves after 2 seconds, or when the screen goes off")
     func promptTime() async throws {
         let (bench, following) = try start()
         try bench.act(["do": "lock"])
@@ -192,7 +192,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A link waits for an app that does not run, and it gets the link once when it is started")
+    @Test("Link of an app that does not run: delivered once when the app is started")
     func startedLater() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/a")
@@ -208,7 +208,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A recording has what programs read, and says that background reading is left out")
+    @Test("Recording: has what programs read; background reading is left out with a note")
     func recording() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/a")
@@ -227,7 +227,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("After a restart the notifications stand in their order, the newest first")
+    @Test("Saved and opened again: the notifications are in their order, the newest first")
     func orderAfterRestart() async throws {
         let (bench, following) = try start()
         for (index, page) in ["a", "b", "c"].enumerated() {
@@ -245,7 +245,7 @@ import UniversalLinks
         #expect(try notifications(other).map { $0["url"] } == urls)
     }
 
-    @Test("Background reading goes on when everything was replaced by a file")
+    @Test("Opened file: background reading continues with the new state")
     func openedFile() async throws {
         let file = try #require(try Bench().act(["do": "save"])["base64"])
         let (bench, following) = try start()
@@ -259,7 +259,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test("A tag that is read while everything is replaced by a file is not announced", arguments: 1...16)
+    @Test("Tag that is read while a file is opened: not announced", arguments: 1...16)
     func openedFileDuringRead(exchange: Int) async throws {
         let file = try #require(try Bench().act(["do": "save"])["base64"])
         let (bench, _) = try start()
@@ -293,23 +293,7 @@ import UniversalLinks
         await bench.simulator.stop()
     }
 
-    @Test(
-        "A phone that starts again is locked, and keeps its camera and airplane mode",
-        arguments: ["camera", "airplane"]
-    )
-    func restartedPhone(_ name: String) throws {
-        let bench = Bench()
-        try bench.act(["do": .string(name), "on": true])
-        try bench.act(["do": "wallet", "on": true])
-        try bench.act(["do": "restart_phone"])
-        let phone = try bench.state("phone")
-        #expect(phone["locked"] == true)
-        #expect(phone["camera"] == .bool(name == "camera"))
-        #expect(phone["airplane"] == .bool(name == "airplane"))
-        #expect(phone["wallet"] == false)
-    }
-
-    @Test("Notifications are kept over a restart, and no tag is announced twice for it")
+    @Test("Saved and opened again: notifications are kept, and shown in no new banner")
     func restart() async throws {
         let (bench, following) = try start()
         try tap(bench, "https://shop.example/a")

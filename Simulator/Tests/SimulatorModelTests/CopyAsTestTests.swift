@@ -27,7 +27,7 @@ import Testing
         return bench
     }
 
-    @Test("The test is the one that is compiled and run beside this one")
+    @Test("Copy as test: the source is that of SimulatedTests.swift, which is compiled and run")
     func golden() throws {
         let answer = try flow().act(["do": "copy_as_test"])
         let source = try #require(answer["source"]?.string)
@@ -41,18 +41,23 @@ import Testing
         #expect(answer["notes"] == [])
     }
 
-    @Test("Faults and a cancelled sheet are in the test, and what is not is named")
+    @Test("The generated test has the faults and the cancelled sheet, and the notes name a switch that it lacks")
     func faults() throws {
         let bench = try flow()
+        let program = try TestProgram(bench.simulator)
+        program.ask(["do": "sheet", "state": "ready", "title": "", "message": ""])
+        try bench.act(["do": "cancel_sheet"])
         try bench.act(["do": "switch", "name": "tear_write", "value": 2])
         try bench.act(["do": "switch", "name": "busy", "value": true])
         let answer = try bench.act(["do": "copy_as_test"])
         let source = try #require(answer["source"]?.string)
         #expect(source.contains("try field.inject(.tear(duringWrite: 2, leaving: .mixed(seed: 1)))"))
-        #expect(answer["notes"]?.array?.count == 1)
+        #expect(source.contains("try await field.cancelSheet()"))
+        let notes = try #require(answer["notes"]?.array).compactMap(\.string)
+        #expect(notes.count == 1 && notes[0].contains("busy"))
     }
 
-    @Test("What a tag has in its name can't leave the string that it is in")
+    @Test("Copy as test: a tag's name can't leave the string literal that holds it")
     func hostileNames() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "name": "\") } } // \\(1)"])

@@ -22,7 +22,7 @@ import VirtualTags
         #expect(try bench.tag(link)["capacity"]?.int == 137)
     }
 
-    @Test("There is a tag of every product", arguments: TagProduct.all.map(\.name))
+    @Test("New tag of every product: a UID, and its whole memory in regions", arguments: TagProduct.all.map(\.name))
     func products(_ name: String) throws {
         let bench = Bench()
         let tag = try bench.tag(try bench.add(["product": .string(name)]))
@@ -72,7 +72,7 @@ import VirtualTags
         #expect(erased["uid"] == uid)
     }
 
-    @Test("A deleted tag comes back to its place")
+    @Test("Undo of a deletion: the tag is in its old position")
     func undo() throws {
         let bench = Bench()
         let ids = try ["A", "B", "C"].map { try bench.add(["product": "NTAG213", "name": .string($0)]) }
@@ -83,7 +83,7 @@ import VirtualTags
         #expect(bench.refusal(["do": "undo_delete"])?.code == "nothing-to-undo")
     }
 
-    @Test("A tag that is new, deleted and back before anything is stored keeps its file, and a deleted one has none")
+    @Test("File of a tag that is deleted and restored at once: stored; of a deleted one: removed")
     func undoBeforeStoring() throws {
         let bench = Bench()
         func lastChange(of id: String) -> Changes.FileChange? {
@@ -105,7 +105,7 @@ import VirtualTags
         #expect(lastChange(of: id) == .remove(id: id))
     }
 
-    @Test("A deleted tag comes back beside one that has got its id meanwhile, and both are found")
+    @Test("Undo of a deletion when a new tag has the id: both tags are kept")
     func undoBesideNamesake() throws {
         let bench = Bench()
         let old = try bench.add(["product": "NTAG213", "name": "Poster", "text": "old"])
@@ -130,7 +130,7 @@ import VirtualTags
         #expect(Set(names) == Set((1...50).map { "Tag \($0)" }))
     }
 
-    @Test("A contact's text stays in its line of the card, whatever is in it")
+    @Test("Contact with line breaks and separators: escaped as RFC 2426 says")
     func contactEscapes() throws {
         let bench = Bench()
         let id = try bench.add([
@@ -146,7 +146,7 @@ import VirtualTags
         )
     }
 
-    @Test("What a phone can't do with a tag is said, and nothing is said of the others")
+    @Test("Tag that phones can't read: the reason is given, and true for all others")
     func phoneLimits() throws {
         let bench = Bench()
         for product in ["NTAG213", "generic Type 3", "FeliCa Lite-S", "generic Type 4", "ICODE SLIX2"] {
@@ -162,7 +162,7 @@ import VirtualTags
         #expect(try bench.tag(id)["phone_can"]?["reason"]?.string?.contains("system codes") == true)
     }
 
-    @Test("The copy of a tag with the longest name is called a copy too")
+    @Test("Copy of a tag with the longest name: the name is cut, so that it ends in \"copy\"")
     func longCopy() throws {
         let bench = Bench()
         let name = String(repeating: "a", count: Limits.name)
@@ -172,7 +172,7 @@ import VirtualTags
         #expect(try bench.tag(copy)["name"]?.string == String(name.dropLast(5)) + " copy")
     }
 
-    @Test("A record that is given by its parts is as the standard allows it")
+    @Test("Record given by its parts: encoded, or refused if NDEF does not allow it")
     func rawRecords() throws {
         let bench = Bench()
         let right: [(JSON, String)] = [
@@ -217,7 +217,7 @@ import VirtualTags
         #expect(try bench.tag(copy)["message_hex"] == bench.tag(id)["message_hex"])
     }
 
-    @Test("Tags are found by their ids, and by names that one tag has")
+    @Test("Tag in an action: found by its id or its unique name, else ambiguous or unknown")
     func finding() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "name": "Poster"])
@@ -240,7 +240,7 @@ import VirtualTags
         #expect(!id.isEmpty)
     }
 
-    @Test("A name that can't be seen is refused")
+    @Test("Empty or blank name of a tag: refused")
     func invisibleName() throws {
         let bench = Bench()
         #expect(bench.refusal(["do": "new_tag", "name": "  "])?.code == "invalid-request")
@@ -251,7 +251,7 @@ import VirtualTags
     }
 
     @Test(
-        "What is exported can be imported again",
+        "Exported tag: imported again, it has the same message",
         arguments: TagImage.Format.allCases.filter { $0.isWritten && $0 != .tagInfo }
     )
     func exporting(_ format: TagImage.Format) throws {
@@ -265,7 +265,7 @@ import VirtualTags
         #expect(try bench.tag(copy)["message_hex"] == bench.tag(id)["message_hex"])
     }
 
-    @Test("A file that is no tag is refused with the reason")
+    @Test("Imported file that is not a tag image: refused with its code")
     func badFile() {
         let bench = Bench()
         #expect(bench.refusal(["do": "import", "name": "x", "base64": "e30="])?.code == "unknown-format")
@@ -273,7 +273,7 @@ import VirtualTags
         #expect(bench.refusal(["do": "import", "name": "x"])?.code == "invalid-request")
     }
 
-    @Test("Everything can be saved as one file and opened again")
+    @Test("Saved file: opened again, it has the tags, switches and phone")
     func saving() throws {
         let bench = Bench()
         _ = try bench.add(["product": "NTAG215", "name": "Kept", "text": "kept"])
@@ -289,7 +289,7 @@ import VirtualTags
         #expect(other.refusal(["do": "open", "file": ["tags": []]])?.code == "unknown-file")
     }
 
-    @Test("The drawer has a limit, and says so")
+    @Test("Drawer: more tags than the limit are refused")
     func limit() throws {
         let bench = Bench()
         let id = try bench.add(["product": "MIFARE Ultralight"])

@@ -7,7 +7,7 @@ import Testing
         try bench.state("tags").array?.filter { $0["near"] == true }.map { $0["id"] } ?? []
     }
 
-    @Test("A tapped tag is near for half a second")
+    @Test("Tapped tag: near for half a second")
     func tapping() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -18,7 +18,7 @@ import Testing
         #expect(try near(bench).isEmpty)
     }
 
-    @Test("A tag that is held stays, also when it was tapped before")
+    @Test("Held tag: stays near until it is removed, also if it was tapped before")
     func holding() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -53,7 +53,7 @@ import Testing
         #expect(program.frame("nfc-a", "26", bits: 7)?["error"] == "timeout")
     }
 
-    @Test("A tag is held, and taken away when it is near, however it came")
+    @Test("Toggled tag: held if it is not near, taken away if it is, also after a tap")
     func toggling() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "text": "a"])
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: SimulatorFailure.self) { try bench.act(["do": "toggle", "tag": "nothing"]) }
     }
 
-    @Test("A tag that a program writes is another one in the drawer")
+    @Test("Tag that a program writes: the drawer has its new message and the changed bytes")
     func writing() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "text": "old"])
@@ -85,7 +85,7 @@ import Testing
         #expect(data["changed"]?.array?.isEmpty == false)
     }
 
-    @Test("All tags leave after the exchange that the switch names, once")
+    @Test("Switch leave_after: all tags leave after so many exchanges, once")
     func leaveAfter() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -102,7 +102,7 @@ import Testing
         #expect(program.selectType2()?["bytes"] == "00")
     }
 
-    @Test("The exchanges until all tags leave count from the last tag that came, and may be none")
+    @Test("Switch leave_after: counts from the last arrival, and 0 lets tags leave before any exchange")
     func leaveAfterArrival() throws {
         let bench = Bench()
         let ids = try (0..<2).map { _ in try bench.add(["product": "NTAG213"]) }
@@ -123,7 +123,7 @@ import Testing
         #expect(try near(bench).isEmpty)
     }
 
-    @Test("A torn write takes the tag away in the middle of the command")
+    @Test("Switch tear_write: the tag leaves in the middle of that write command, once")
     func tearing() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "text": "old"])
@@ -154,7 +154,7 @@ import Testing
         #expect(try bench.tag(id)["near"] == true)
     }
 
-    @Test("With full noise no answer arrives whole, and without it all do")
+    @Test("Switch noise: at 1 every exchange fails, at 0 none")
     func noise() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -169,7 +169,7 @@ import Testing
         #expect(program.selectType2()?["bytes"] == "00")
     }
 
-    @Test("A switch that does not exist, or a value that it can't have, is refused")
+    @Test("Unknown switch, or a value out of its range: refused")
     func badSwitches() {
         let bench = Bench()
         #expect(bench.refusal(["do": "switch", "name": "gravity", "value": 1])?.code == "no-such-switch")
@@ -178,7 +178,7 @@ import Testing
         #expect(bench.refusal(["do": "switch", "name": "tear_write", "value": 0])?.code == "invalid-request")
     }
 
-    @Test("What is shown as airtime is that of the standard")
+    @Test("Airtime of an exchange: the 428 us of the standard, in the answer, summary and trace")
     func airtime() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])

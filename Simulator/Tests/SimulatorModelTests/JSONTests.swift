@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct JSONTests {
     @Test(
-        "A value is the same after it was written and read",
+        "JSON: each kind of value is read as it was written",
         arguments: [
             JSON.null, true, -12, 1.5, "text \"quoted\" \\ \n \u{0} \u{1F600} ü", [1, [2], []],
             ["a": ["b": nil], "": "x"],
@@ -14,12 +14,12 @@ import Testing
         #expect(try JSON(parsing: value.bytes) == value)
     }
 
-    @Test("What can't be seen is escaped")
+    @Test("JSON text: invisible characters are escaped")
     func escapes() {
         #expect(JSON.string("a\u{202E}b\u{1B}").text == "\"a\\u202eb\\u001b\"")
     }
 
-    @Test("A text is refused wherever it is cut off")
+    @Test("JSON cut at any byte: refused")
     func truncated() {
         let text = Array(#"{"a":[1,-2.5e3,"x\u00e9\ud83d\ude00",true,null],"b":{}}"#.utf8)
         for count in 0..<text.count {
@@ -28,14 +28,14 @@ import Testing
     }
 
     @Test(
-        "What is no JSON is refused",
+        "Malformed JSON: refused",
         arguments: ["", "01", "1.", "+1", "\"\\ud800\"", "\"\u{1}\"", "{a:1}", "[1,]", "{} {}", "nul", "1e999", "'x'"]
     )
     func malformed(_ text: String) {
         #expect(throws: JSON.Problem.self) { try JSON(parsing: text) }
     }
 
-    @Test("Values are nested up to a limit", arguments: ["[", "{\"a\":"])
+    @Test("JSON: values nested up to a limit are read", arguments: ["[", "{\"a\":"])
     func nesting(_ begin: String) throws {
         let end = begin == "[" ? "]" : "}"
         func nested(_ depth: Int) -> String {
@@ -47,7 +47,7 @@ import Testing
         #expect(problem?.offset == JSON.maximumDepth * begin.utf8.count)
     }
 
-    @Test("The last member of a name counts, whole numbers keep their digits, and a problem is a sentence")
+    @Test("JSON: the last of two equal keys counts, integers are exact, and problems have reason and offset")
     func details() throws {
         #expect(
             try JSON(parsing: #"{"a":1,"b":2.0,"a":9007199254740993}"#) == ["a": .int(9_007_199_254_740_993), "b": 2.0]
@@ -58,7 +58,7 @@ import Testing
         #expect(large?.reason == "The number is too large." && large?.offset == 6)
     }
 
-    @Test("Bytes that are not UTF-8 are refused")
+    @Test("JSON that is not UTF-8: refused")
     func notUTF8() {
         #expect(throws: JSON.Problem.self) { try JSON(parsing: [0x22, 0xFF, 0x22]) }
     }

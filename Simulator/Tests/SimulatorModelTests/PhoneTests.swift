@@ -10,7 +10,7 @@ import Testing
         return Set(names.filter { phone[$0] == true })
     }
 
-    @Test("A phone that starts again is locked, its wallet is closed, and what lies outside of it stays")
+    @Test("Restarted phone: locked, never unlocked and the wallet closed; camera and airplane mode are as before")
     func restart() throws {
         let bench = Bench()
         for name in ["camera", "airplane", "wallet"] { try bench.act(["do": .string(name), "on": true]) }
@@ -20,7 +20,7 @@ import Testing
         #expect(try truths(bench) == ["unlocked_since_boot", "screen_on", "camera", "airplane"])
     }
 
-    @Test("A phone whose screen goes off is locked, and stays so when it goes on, until it is unlocked")
+    @Test("Screen switched off: the phone is locked, and stays locked until it is unlocked")
     func screen() throws {
         let bench = Bench()
         try bench.act(["do": "screen", "on": false])

@@ -19,7 +19,7 @@ import Testing
         #expect(try bench.state("apps").array?.first?["connected"] == false)
     }
 
-    @Test("A version that nobody knows gets an answer, and the end")
+    @Test("Greeting with an unknown version or kind of program: answered with an error")
     func unknownVersion() {
         let bench = Bench()
         let program = TestProgram(bench.simulator, hello: ["hello": 2, "client": "app"])
@@ -28,7 +28,7 @@ import Testing
         #expect(other.received.map { $0["error"] } == ["invalid-request"])
     }
 
-    @Test("One program at a time has the reader, in the order of their claims")
+    @Test("Reader: one program at a time has it, in the order of their claims")
     func turns() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "A")
@@ -47,7 +47,7 @@ import Testing
         #expect(first.ask(["do": "claim"])?["error"] == "already-claimed")
     }
 
-    @Test("A program that gives up its place does not get the reader later")
+    @Test("Program that withdraws its claim: does not get the reader")
     func leavingTheQueue() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "A")
@@ -63,7 +63,7 @@ import Testing
         #expect(try bench.state("phone")["front"] == "c")
     }
 
-    @Test("A program dismisses its own sheet, and not that of another one")
+    @Test("Sheet of a program: dismissed by that program, not by another one")
     func foreignSheet() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "A")
@@ -77,7 +77,7 @@ import Testing
         #expect(try bench.state("phone")["sheet"] == .null)
     }
 
-    @Test("An app's screen stays until its last connection ends")
+    @Test("Screen of an app with two connections: stays until the last one ends")
     func twoConnections() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "Shop")
@@ -92,7 +92,7 @@ import Testing
         #expect(try bench.state("apps").array?.first?["screen"] == .null)
     }
 
-    @Test("A frame whose last byte is incomplete can't have a checksum")
+    @Test("Frame with an incomplete last byte: refused with a checksum, sent without")
     func incompleteByte() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -104,7 +104,7 @@ import Testing
         #expect(program.ask(request)?["bytes"] == "4400")
     }
 
-    @Test("While another program reads, frames are refused")
+    @Test("Frames of a program while another one has the reader: refused as in-use")
     func inUse() throws {
         let bench = Bench()
         let first = try TestProgram(bench.simulator, name: "A")
@@ -115,7 +115,7 @@ import Testing
         #expect(second.ask(["do": "carrier", "on": true])?["error"] == nil)
     }
 
-    @Test("The switches for radio and a busy system refuse sessions, and programs learn of it")
+    @Test("Switches radio and busy: claims are refused, and programs are informed")
     func refusedSessions() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
@@ -148,7 +148,7 @@ import Testing
         #expect(program.ask(["do": "sheet", "state": "upside-down"])?["error"] == "invalid-request")
     }
 
-    @Test("A sheet that waits leaves with the turn, and one with a result stays until the app takes it away or is gone")
+    @Test("Sheet of a program that releases the reader: a waiting one leaves, a result stays until the program ends")
     func sheetsAfterTurns() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
@@ -162,7 +162,7 @@ import Testing
         #expect(try bench.state("phone")["sheet"] == .null)
     }
 
-    @Test("With the switch for it the person cancels each sheet")
+    @Test("Switch user_cancels: each sheet is cancelled after a second")
     func personCancels() throws {
         let bench = Bench()
         try bench.act(["do": "switch", "name": "user_cancels", "value": true])
@@ -191,7 +191,7 @@ import Testing
         #expect(program.ask(["do": "event", "kind": "dance"])?["error"] == "invalid-request")
     }
 
-    @Test("A session whose program is gone has ended")
+    @Test("Program that disconnects: its session ends as disconnected, and its sheet leaves")
     func lostProgram() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
@@ -203,7 +203,7 @@ import Testing
         #expect(try bench.state("phone")["sheet"] == .null)
     }
 
-    @Test("A program that runs elsewhere can't be stopped here, and can be started here when it has ended")
+    @Test("App started elsewhere: can't be stopped; app started here: runs until its process has ended")
     func startedElsewhere() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator, name: "Shop")
@@ -220,7 +220,7 @@ import Testing
         #expect(try bench.state("apps").array?.map { $0["running"] } == [false])
     }
 
-    @Test("The sheet of an app that scans stays when a file is opened, so that it can be cancelled")
+    @Test("Opened file: a scanning app's sheet stays, and can be cancelled")
     func sheetOverFile() throws {
         let bench = Bench()
         let file = try #require(try bench.act(["do": "save"])["base64"])
@@ -258,7 +258,7 @@ import Testing
         #expect(bench.refusal(["do": "press", "app": "shop", "item": "scan"])?.code == "not-connected")
     }
 
-    @Test("A program without frames sends commands to the first card")
+    @Test("Program that sends APDUs: they go to the first card, without frames of its own")
     func commands() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator, client: "reader")
@@ -273,7 +273,7 @@ import Testing
         #expect(program.ask(["do": "apdu", "apdu": "xyz"])?["error"] == "invalid-request")
     }
 
-    @Test("Programs that watch learn when tags come and leave, and ask for arrivals")
+    @Test("Program that watches: informed of each arrival and departure, and each arrival has its own number")
     func presence() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213", "uid": "04a1b2c3d4e5f6"])
@@ -291,7 +291,7 @@ import Testing
     }
 
     @Test(
-        "A line that is no request gets an answer, and the connection goes on",
+        "Line that is not a valid request: answered with an error, and the next one is handled",
         arguments: [
             "", "{", "[]", "null", "{\"do\":7}", "{\"id\":1}", "{\"id\":1,\"do\":\"fly\"}",
             "{\"id\":1,\"do\":\"frame\",\"technology\":\"nfc-x\",\"bytes\":\"26\"}",

@@ -22,7 +22,7 @@ import Testing
         return [UInt8](try #require(Data(base64Encoded: text)))
     }
 
-    @Test("The trace is a recording for other tools")
+    @Test("Trace exported as a recording: each exchange is in it")
     func recording() throws {
         let recording = try Recording(parsing: try file(try read(), "recording"))
         #expect(recording.readerName == "simulator")
@@ -30,7 +30,7 @@ import Testing
         #expect(recording.exchangeCount == 6)
     }
 
-    @Test("The trace is a capture for Wireshark, and a text")
+    @Test("Trace exported for Wireshark and as text: has its format; another format is refused")
     func capture() throws {
         let bench = try read()
         #expect(try file(bench, "pcapng").starts(with: [0x0A, 0x0D, 0x0D, 0x0A]))
@@ -38,7 +38,7 @@ import Testing
         #expect(bench.refusal(["do": "export_trace", "format": "mp3"])?.code == "invalid-request")
     }
 
-    @Test("A password is shown nowhere")
+    @Test("Password in the trace: hidden in the rows, the text and the recording")
     func secrets() throws {
         let bench = Bench()
         let id = try bench.add(["product": "NTAG213"])
@@ -65,7 +65,7 @@ import Testing
         #expect(try bench.act(["do": "trace_find", "text": "elsewhere"])["rows"]?.array?.isEmpty == true)
     }
 
-    @Test("Windows get the rows in order, and learn when the trace was cleared")
+    @Test("Trace for the page: rows in order and once, and a reset after it was cleared")
     func following() throws {
         let bench = try read()
         var place = TracePosition()
@@ -82,7 +82,7 @@ import Testing
         #expect(try bench.state("summary")["exchanges"] == 0)
     }
 
-    @Test("A page gets 1000 rows at most, none behind the end, and no places before the beginning")
+    @Test("Rows of the trace: at most 1000 at a time, none behind the end, and negative positions are refused")
     func ranges() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("An old row makes room for a new one, and windows load the rest again")
+    @Test("Full trace: the oldest rows are dropped, and the page loads the rest again")
     func limit() throws {
         let bench = Bench()
         let program = try TestProgram(bench.simulator)

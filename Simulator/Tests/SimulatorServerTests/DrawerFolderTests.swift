@@ -5,7 +5,7 @@ import SimulatorServer
 import Testing
 
 @Suite struct DrawerFolderTests {
-    @Test("A tag whose format changes has one file, and none when it is deleted")
+    @Test("Tag whose format changes: one file with the new ending, none once it is deleted")
     func formats() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "drawer-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -22,7 +22,7 @@ import Testing
         #expect(try files(after: .remove(id: "card")) == ["other.nfc"])
     }
 
-    @Test("Of two files of one name the newer one is the tag, and the other one is said to be left out")
+    @Test("Files with one name and different endings: the newest one is the tag, and the others are reported")
     func sameName() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "drawer-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }

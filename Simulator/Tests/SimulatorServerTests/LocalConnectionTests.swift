@@ -6,7 +6,7 @@ import Testing
 @testable import SimulatorServer
 
 @Suite(.timeLimit(.minutes(1))) struct LocalConnectionTests {
-    @Test("A connection is forgotten before the number of its descriptor can be that of another one")
+    @Test("Ended connection: its descriptor is closed only after the connection was forgotten")
     func end() async throws {
         var ends: [Int32] = [-1, -1]
         let isMade = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0

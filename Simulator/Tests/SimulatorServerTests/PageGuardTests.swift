@@ -6,7 +6,7 @@ import Testing
     private let guardian = PageGuard(token: "right", port: 8080)
 
     @Test(
-        "The hosts of the simulator are let in, with their own origin or none",
+        "Request with one of the simulator's hosts, and the same or no origin: accepted",
         arguments: ["127.0.0.1:8080", "LOCALHOST:8080"]
     )
     func ownHosts(_ host: String) throws {
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "Any other host is refused, so that no name that leads here reaches the simulator",
+        "Request with another host: refused, so that a foreign name for this address does not help",
         arguments: [
             nil, "", "example.com", "example.com:8080", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8080.example.com",
         ]
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Any other origin is refused",
+        "Request with another origin: refused",
         arguments: [
             "null", "http://example.com", "https://127.0.0.1:8080", "http://127.0.0.1:8081", "http://localhost:8080",
             "",
@@ -35,13 +35,13 @@ import Testing
         #expect(throws: PageGuard.Refusal.origin) { try guardian.check(host: "127.0.0.1:8080", origin: origin) }
     }
 
-    @Test("Only the token is taken for the token", arguments: [nil, "", "righ", "right ", "Right", "rightright"])
+    @Test("Request without the right token: refused", arguments: [nil, "", "righ", "right ", "Right", "rightright"])
     func wrongTokens(_ token: String?) throws {
         #expect(throws: PageGuard.Refusal.token) { try guardian.check(token: token) }
         try guardian.check(token: "right")
     }
 
-    @Test("Tokens are random, and safe in an address")
+    @Test("Tokens: 22 characters that are safe in a URL, each time others")
     func tokens() {
         let tokens = (0..<100).map { _ in PageGuard.makeToken() }
         #expect(Set(tokens).count == 100)

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A client without code of the project gets along with the simulator",
+        "Python client of its own: each of its test cases passes with the simulator",
         .timeLimit(.minutes(5)),
         arguments: ["PageTests", "AddressTests", "ProgramTests", "CommandTests", "LastingTests"]
     )

@@ -161,11 +161,14 @@ struct AppFileTests {
         ("app\\s%u", ["app", "x:1"]), ("app ü", ["app", "ü"]), ("app \"50%% off\"", ["app", "50% off"]),
         ("app a%%b%%%u", ["app", "a%b%x:1"]), ("app %i", ["app"]),
     ])
-    func `Start command: words stay, codes are replaced`(_ exec: String, _ expected: [String]) throws {
+    func `Start command: an Exec line is split into words, and its field codes are replaced`(
+        _ exec: String,
+        _ expected: [String]
+    ) throws {
         #expect(try words(exec) == expected)
     }
 
-    @Test func `Start command: without a link its code is left out, a link is not searched for codes`() throws {
+    @Test func `Start command: a missing link leaves its code out, codes in a link stay`() throws {
         #expect(try words("app --link=%u %d", uri: nil) == ["app", "--link="])
         #expect(try words("app %u %i", uri: nil, icon: "a b") == ["app", "--icon", "a b"])
         #expect(try words("app %u", uri: "x:%i%%25%u") == ["app", "x:%i%%25%u"])
@@ -194,7 +197,7 @@ struct AppFileTests {
 
     // MARK: Choices
 
-    @Test func `Choices: a domain, or all names below it, opens the browser`() throws {
+    @Test func `Choice of the browser: for a domain, or for all names below it`() throws {
         var choices = LinkChoices()
         #expect(choices.choose("Bücher.example", isBrowser: true) == "xn--bcher-kva.example")
         #expect(choices.choose("*.example.org", isBrowser: true) == "*.example.org")

@@ -28,13 +28,13 @@ struct NotificationTests {
         )
     }
 
-    @Test func `click on a summary of many: shows the newest eight, the others stay in it`() throws {
+    @Test func `click on a summary of 22 entries: the newest eight are shown, the others stay in the summary`() throws {
         let shown = (23...30).map { "show \($0)" }.joined(separator: ", ")
         let rest = (9...22).map { "\($0)" }.joined(separator: " ")
         try run("arrive 1-30\nclick sum -> \(shown), sum \(rest)")
     }
 
-    @Test func `summary: follows what is opened and cleared, and is withdrawn with the last entry`() throws {
+    @Test func `summary: shrinks as entries are opened or cleared, and is withdrawn with the last one`() throws {
         try run(
             """
             arrive 1-10
@@ -63,7 +63,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `summary: an entry that is only in memory counts, and the rest is in memory then`() throws {
+    @Test func `summary with an unsaved entry: counts it, and remains in memory until the entry is saved`() throws {
         try run(
             """
             arrive 1-9
@@ -78,7 +78,7 @@ struct NotificationTests {
     }
 
     @Test(arguments: ["busy", "failed"])
-    func `summary: an entry that is being opened is not offered, and not counted after it was not opened`(end: String)
+    func `summary: an entry that is being opened is not in it, and comes back to it only if opening fails`(end: String)
         throws
     {
         let note = end == "failed" ? "note notDelivered 9, " : ""
@@ -95,7 +95,7 @@ struct NotificationTests {
     }
 
     @Test(arguments: ["refused sum", "dismiss sum", "expire sum", "click sum", "clear 9"])
-    func `summary gone: a single entry that is due then has its own notification`(end: String) throws {
+    func `summary refused or gone: a single entry that is due has its own notification`(end: String) throws {
         try run("arrive 1-9\n\(end)\nrefused 1 -> nothing")
         if end == "refused sum" {
             try run("arrive 1-9\n\(end)\nready -> show 9")
@@ -125,7 +125,7 @@ struct NotificationTests {
 
     // MARK: What is closed or can't be shown
 
-    @Test func `refused notification: shown with the next that is shown, or when the desktop is ready`() throws {
+    @Test func `refused notification: shown after the next one that is shown, or when the desktop is ready`() throws {
         try run(
             """
             arrive 1-2
@@ -147,7 +147,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `dismissed notification: not shown again, but can be opened; an expired one is shown again`() throws {
+    @Test func `dismissed notification: not shown again, but can be clicked; an expired one is shown again`() throws {
         try run(
             """
             bring 1-2
@@ -164,7 +164,7 @@ struct NotificationTests {
         try run("arrive 1-10\ndismiss sum -> dismissed 9, dismissed 10\nclick sum -> nothing\narrive 11 -> sum 11")
     }
 
-    @Test func `notification dismissed while its link is opened: no mark, and shown again only if that fails`() throws {
+    @Test func `notification dismissed while its link is opened: shown again only if opening fails`() throws {
         let start = "bring 1\nclick 1\ndismiss 1 -> nothing\n"
         try run(start + "opened 1 -> remove 1")
         try run(start + "failed 1 -> note notDelivered 1, show 1 failed\nclick 1 -> open 1")
@@ -172,7 +172,7 @@ struct NotificationTests {
 
     // MARK: A new desktop
 
-    @Test func `desktop restarted: one entry is shown again, several are counted`() throws {
+    @Test func `desktop restarted: one entry is shown again, several in a summary`() throws {
         try run(
             """
             arrive 1
@@ -190,13 +190,13 @@ struct NotificationTests {
         )
     }
 
-    @Test func `desktop restarted while a link is opened: shown again only if that fails`() throws {
+    @Test func `desktop restarted while a link is opened: shown again only if opening fails`() throws {
         let start = "bring 1\nclick 1\ngone -> nothing\nready -> nothing\n"
         try run(start + "failed 1 -> note notDelivered 1, show 1 failed")
         try run(start + "opened 1 -> remove 1")
     }
 
-    @Test func `desktop gone: an entry that is saved then is counted, one that is left has its own notification`()
+    @Test func `desktop ended: an entry saved afterwards is in the summary; a single entry has its own notification`()
         throws
     {
         try run("arrive 1-8\nread 9\ngone -> nothing\nsaved 9 -> sum 9")
@@ -214,17 +214,19 @@ struct NotificationTests {
             ("1 dismissed 1", "nothing"), ("1 shown 1 wanted 1", "nothing"), ("1 wanted 1", "show 1 locked"),
         ]
     )
-    func `new run: what waits is counted, what is shown or dismissed is left alone`(run: String, actions: String) throws
-    {
+    func `restarted service: unseen entries are summarised, shown and dismissed ones are left alone`(
+        run: String,
+        actions: String
+    ) throws {
         try self.run("restore \(run) -> \(actions)")
     }
 
-    @Test func `new run: the summary of the earlier one is taken over`() throws {
+    @Test func `restarted service: takes over the summary that is still shown`() throws {
         try run("restore 1-4 counted 1-4\nclick sum -> show 1, show 2, show 3, show 4, hide sum")
         try run("restore 1-5 counted 1-4 new 5\ncounted 1-5 -> announced 5")
     }
 
-    @Test func `new run: a dismissed link is not shown, and keeps its mark until it is opened`() throws {
+    @Test func `restarted service: a dismissed link is not shown, and stays dismissed until it is opened`() throws {
         try run(
             """
             restore 1 dismissed 1 -> nothing
@@ -238,7 +240,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `new run: an entry without a link is noted once, and not shown`() throws {
+    @Test func `restarted service: an entry without a link is noted once, and not shown`() throws {
         for isAnnounced in [false, true] {
             var bench = try Bench()
             let odd = InboxEntry(id: Bench.id(3), message: [1, 2, 3], isAnnounced: isAnnounced)
@@ -249,7 +251,7 @@ struct NotificationTests {
 
     // MARK: The lock
 
-    @Test func `locked: the wish is kept, the prompt shown, and the link opens once after the unlock`() throws {
+    @Test func `link clicked on a locked screen: a prompt is shown, and the link opens once after the unlock`() throws {
         try run(
             """
             lock -> nothing
@@ -267,7 +269,7 @@ struct NotificationTests {
         try run("lock\nbring 1\nunlock -> nothing\nclick 1 -> open 1")
     }
 
-    @Test func `locked: all wanted links open in their order, dismissed prompts do not`() throws {
+    @Test func `links clicked on a locked screen: open in order after the unlock, except dismissed prompts`() throws {
         try run(
             """
             lock
@@ -294,7 +296,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `locked: a failed link and one that goes elsewhere ask to unlock with the next click`() throws {
+    @Test func `link on a locked screen that failed, or whose app has changed: the next click asks to unlock`() throws {
         try run(
             """
             bring 1
@@ -310,7 +312,7 @@ struct NotificationTests {
         try run(start + "click 1 -> wanted 1, show 1 locked, ask\nunlock -> unmark 1, browse 1")
     }
 
-    @Test func `locked: the prompt leaves the summary, also after a restart of the desktop`() throws {
+    @Test func `link with an unlock prompt: not in the summary, also after a restart of the desktop`() throws {
         try run(
             """
             arrive 1-10
@@ -331,8 +333,7 @@ struct NotificationTests {
         )
     }
 
-    @Test func `locked: a wish survives the service, and the link opens when the screen is seen to be unlocked`() throws
-    {
+    @Test func `link clicked on a locked screen, service restarted: opens after the next unlock`() throws {
         for shown in ["", "shown 1"] {
             try run("restore 1 \(shown) wanted 1\nlock -> nothing\nunlock -> unmark 1, open 1")
         }

@@ -66,13 +66,13 @@ struct PresenceTests {
         try run("bring 1\nnear\nwait 400\narrive 1 -> nothing\nnear\nwait 600\narrive 1 -> show 2\nkept -> 1 2")
     }
 
-    @Test func `tag that left before the pause, or during it: arrives at once afterwards`() throws {
+    @Test func `tag that left before or during the pause: arrives at once when it is read after the pause`() throws {
         try run("read 1\nwait 1000\nnear\nwait 60000\noff\nwait 5000\non\nwait 100\nnear 1\nread 1 -> store 2")
         try run("read 1\nnear\noff\nwait 5000\non\nread 1 -> store 2\nread 1 -> nothing")
         try run("read 1\noff\nwait 60000\non\nnear\nwait 200\nread 1 -> store 2")
     }
 
-    @Test func `random identifier: the tag is known by its link for a second after a pause, if a look found one`()
+    @Test func `random identifier: within a second after a pause, a tag with the same link counts as the same tag`()
         throws
     {
         for (wait, actions) in [(1000, "nothing"), (1001, "store 2")] {
@@ -87,7 +87,7 @@ struct PresenceTests {
         try run("read r1\noff\nwait 60000\non\nwait 500\nread r2 -> nothing\nwait 10000\nread r3 -> nothing")
     }
 
-    @Test func `32 tags are known, and the one that was there the longest is forgotten`() throws {
+    @Test func `33rd tag: the one that was known the longest is forgotten`() throws {
         var bench = try Bench()
         func isArrival(_ number: UInt8) -> Bool { !bench.read(message: nil, tag: [4, number]).isEmpty }
         for number: UInt8 in 0..<32 { #expect(isArrival(number)) }
@@ -119,7 +119,7 @@ struct PresenceTests {
         )
     }
 
-    @Test func `tag that an app has read and that was taken away meanwhile: arrives`() throws {
+    @Test func `tag that an app has read, and that left in between: arrives`() throws {
         var bench = try Bench()
         try bench.run("read 1\nnear\nwait 5000")
         _ = bench.handle(session)
@@ -127,7 +127,7 @@ struct PresenceTests {
     }
 
     @Test(arguments: [false, true])
-    func `tag that left and that an app read when it came back: does not arrive while it stays`(isPaused: Bool) throws {
+    func `tag that left and came back in an app's session: arrives after it left again`(isPaused: Bool) throws {
         var bench = try Bench()
         try bench.run("read 1\n\(isPaused ? "off\nwait 1000\non\n" : "")near 1\nnear\nwait 100")
         _ = bench.handle(session)
@@ -149,7 +149,7 @@ struct PresenceTests {
         )
     }
 
-    @Test func `random identifier that an app has read: stands for one tag`() throws {
+    @Test func `random identifier that an app has read: only the next tag with one does not arrive`() throws {
         var bench = try Bench()
         _ = bench.handle(session)
         try bench.run(
@@ -166,7 +166,7 @@ struct PresenceTests {
 
     // MARK: A new run of the service
 
-    @Test func `new run: a tag with the message of a shown entry stayed if it is read within five seconds`() throws {
+    @Test func `restarted service: a tag read within 5 s with a shown entry's message is not new`() throws {
         let start = "restore 1 shown 1 -> nothing\non -> start\n"
         for (wait, actions) in [(4999, "nothing"), (5000, "nothing"), (5001, "store 2")] {
             try run(start + "wait \(wait)\nread 1 -> \(actions)")

@@ -151,7 +151,7 @@ struct ReaderExplorationTests {
         }
     }
 
-    @Test func `every sequence of five inputs keeps the promises`() throws {
+    @Test func `after an arrival that is shown, every sequence of three inputs keeps the promises`() throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         var world = World(reader: BackgroundReader(router: try Fixture.router()))
         _ = world.reader.handle(.conditions(ReadingConditions()), now: .zero)
@@ -175,7 +175,7 @@ struct ReaderExplorationTests {
         #expect(rows == 17 + 289 + 4913)
     }
 
-    @Test func `random sequences of up to 40 inputs keep the promises`() async throws {
+    @Test func `random sequences of up to 40 inputs: every promise of the background reader is kept`() async throws {
         let messages = [try Fixture.message(Fixture.link), try Fixture.message("https://b.example/")]
         let router = try Fixture.router()
         try await checkRule(cases: 300, of: { $0.array(count: 1...40) { $0.element(of: Step.allCases) } }) { steps in

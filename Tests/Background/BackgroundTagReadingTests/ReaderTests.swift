@@ -72,7 +72,7 @@ struct ReaderTests {
         )
     }
 
-    @Test func `link that another process opens: shown as busy, and can be clicked again until it is removed`() throws {
+    @Test func `link that another process is opening: shown as busy, and can be clicked again`() throws {
         try run(
             """
             bring 1
@@ -87,7 +87,7 @@ struct ReaderTests {
     }
 
     @Test(arguments: ["opened", "failed", "busy"])
-    func `link removed from the inbox while it is opened: gone, however that ends`(end: String) throws {
+    func `link cleared while it is opened: not shown or stored again`(end: String) throws {
         try run(
             """
             bring 1
@@ -101,7 +101,7 @@ struct ReaderTests {
         )
     }
 
-    @Test func `link that goes elsewhere now: the click first shows where, the next one opens it`() throws {
+    @Test func `link that would open elsewhere by now: the first click shows where, the next one opens it`() throws {
         try run(
             """
             bring 1
@@ -161,7 +161,7 @@ struct ReaderTests {
         )
     }
 
-    @Test func `lost inbox: links are written again, but not while they are saved or opened`() throws {
+    @Test func `lost inbox: stored links are written again, except those that are being saved or opened`() throws {
         try run(
             """
             bring 1-2
@@ -179,7 +179,7 @@ struct ReaderTests {
         )
     }
 
-    @Test func `what is left of a link without a notification: the inbox, memory or nothing`() throws {
+    @Test func `remainder of a link whose notification failed: the inbox, memory or nothing`() throws {
         try run(
             """
             arrive 1
@@ -197,7 +197,7 @@ struct ReaderTests {
 
     // MARK: Messages and conditions
 
-    @Test func `messages: links that nothing opens and other messages are noted, unusable links are shown`() throws {
+    @Test func `messages without a usable link: noted with the reason; only an unusable URI is shown`() throws {
         let rows: [([UInt8]?, [BackgroundReader.Action])] = [
             (nil, [.note(.noMessage)]), ([0xFF], [.note(.badMessage)]),
             (Array(repeating: 0, count: 70_000), [.note(.badMessage)]),
@@ -226,9 +226,7 @@ struct ReaderTests {
         ReadingConditions(obstacles: [.readerSession]), ReadingConditions(obstacles: [.wallet]),
         ReadingConditions(obstacles: [.camera]), ReadingConditions(obstacles: [.airplaneMode]),
     ])
-    func `obstacle: nothing is read, and the tag arrives when reading begins again`(_ conditions: ReadingConditions)
-        throws
-    {
+    func `obstacle: no tag is read, and a refused tag arrives afterwards`(_ conditions: ReadingConditions) throws {
         var bench = try Bench()
         #expect(bench.handle(.conditions(conditions)) == [.stopLooking])
         let message = try Fixture.message(Fixture.link)
@@ -307,7 +305,7 @@ struct ReaderTests {
         #expect(Bench.text(bench.read(message: try Fixture.message(Fixture.link), tag: [2])).contains("store"))
     }
 
-    @Test func `too many tags: noted at the first, and counted with the next that is let in`() throws {
+    @Test func `too many tags: noted at the first, and their number with the next tag that is accepted`() throws {
         try run(
             """
             arrive 1-32
@@ -323,7 +321,7 @@ struct ReaderTests {
         )
     }
 
-    @Test func `too many tags: those without a usable link take no notification and no place in the summary`() throws {
+    @Test func `too many tags without a usable link: they use up no notification of the tags with links`() throws {
         var bench = try Bench()
         let refusal = "\(BackgroundReader.Note.refused(.customScheme))"
         for number in 1...40 { try bench.run("read \(100 + number)@reader:x -> note \(refusal)") }

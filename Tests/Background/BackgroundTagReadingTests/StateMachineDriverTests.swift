@@ -3,7 +3,7 @@ import BackgroundTagReading
 import Testing
 
 struct StateMachineDriverTests {
-    @Test func `loop: events before the beginning wait, and follow the first events in their order`() {
+    @Test func `state machine driver: events before it begins wait, and are handled after the first events`() {
         let loop = StateMachineDriver { .zero }
         var actions: [BackgroundReader.Action] = []
         loop.perform = { actions.append($0) }
@@ -19,7 +19,7 @@ struct StateMachineDriverTests {
         #expect(actions == [.startLooking, .stopLooking])
     }
 
-    @Test func `loop: an event caused by an action is handled after the other actions of its cause`() throws {
+    @Test func `state machine driver: an event caused by an action waits for the other actions`() throws {
         let loop = StateMachineDriver { .zero }
         let entry = InboxEntry(id: InboxEntry.ID(received: 1, number: 1), message: try Fixture.message(Fixture.link))
         let earlier = PreviousRun(entries: [entry], shown: [entry.id])
@@ -40,7 +40,7 @@ struct StateMachineDriverTests {
         #expect(steps == ["wanted", "announce", "unlock", "unmarked", "deliver"])
     }
 
-    @Test func `loop: the machine gets the time of each event`() throws {
+    @Test func `state machine driver: the machine gets the time of each event`() throws {
         var now = Duration.zero
         let loop = StateMachineDriver { now }
         loop.begin([.router(try Fixture.router()), .conditions(ReadingConditions())])

@@ -16,7 +16,7 @@ struct SystemConditionsTests {
         return surroundings
     }
 
-    @Test func `Conditions: tags are read when all seven hold, each other has its obstacle and reason`() {
+    @Test func `Reading conditions: tags are read when all seven hold`() {
         for bits in 0..<128 {
             let missing = ReadingConditions.Obstacle.allCases.enumerated()
                 .filter { bits >> $0.offset & 1 == 0 }.map(\.element)
@@ -35,7 +35,7 @@ struct SystemConditionsTests {
         #expect(SystemConditions().findings.map(\.name) == names)
     }
 
-    @Test func `SystemConditions: each source is one condition, in the order of the conditions`() {
+    @Test func `System conditions: each source is an obstacle of its kind`() {
         var off = RadioSwitches()
         off.take([0, 0, 0, 0, 1, 0, 1, 0])
         let rows: [(ReadingConditions.Obstacle, (inout SystemConditions) -> Void)] = [
@@ -84,7 +84,7 @@ struct SystemConditionsTests {
         }
     }
 
-    @Test func `Lock: it does not stop reading, and one source is enough`() {
+    @Test func `Lock: one source that reports it is enough, and tags are still read`() {
         let rows: [(isLocked: Bool, isUnlocked: Bool, change: (inout SystemConditions) -> Void)] = [
             (false, true, { _ in }),
             (
@@ -153,7 +153,7 @@ struct SystemConditionsTests {
         #expect(locked.conditions.allowReading)
     }
 
-    @Test func `Lock: while logind is silent, what was unlocked before counts`() {
+    @Test func `Lock: while logind does not answer, tags are read if the screen was unlocked before`() {
         for wasUnlocked in [true, false] {
             let silent = surroundings {
                 $0.session = nil
@@ -164,7 +164,7 @@ struct SystemConditionsTests {
         }
     }
 
-    @Test func `Reader: one that was not asked is an obstacle unless another obstacle keeps it from being asked`() {
+    @Test func `Reader that was not asked: an obstacle, unless another obstacle is the reason why`() {
         let rows: [(ReaderState, isCameraOpen: Bool, isMet: Bool)] = [
             (.ready(name: "R"), true, true), (.ready(name: "R"), false, true), (.missing(reason: "Gone."), true, false),
             (.missing(reason: "Gone."), false, false), (.unasked(name: nil), true, true),
@@ -182,7 +182,7 @@ struct SystemConditionsTests {
         #expect(!surroundings { $0.powerSaveMode = 3 }.conditions.allowLooking)
     }
 
-    @Test func `Session: it is the process's own, else the visible one of a user`() {
+    @Test func `Login session: the process's own, else the active one of a user`() {
         let seen = Self.session
         let other = LoginSession(id: "a9", isActive: false, isLocked: true)
         let unseen = LoginSession(id: "b1", isActive: false, isLocked: false)

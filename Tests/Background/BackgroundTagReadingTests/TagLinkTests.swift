@@ -148,12 +148,12 @@ struct TagLinkTests {
             ("?t=k&ll=1", nil),
         ] as [(String, String?)]
     )
-    func `Map link: its place is a geo URI`(_ query: String, _ expected: String?) {
+    func `Map link: its coordinates or search become a geo URI`(_ query: String, _ expected: String?) {
         #expect(MapLocation("http://maps.apple.com/" + query)?.uri == expected)
     }
 
     @Test(arguments: [(31, true), (32, false)])
-    func `System link: 32 fields are read`(_ count: Int, _ isSeen: Bool) throws {
+    func `System link: the first 32 fields of a query are read`(_ count: Int, _ isSeen: Bool) throws {
         let others = String(repeating: "x=1&", count: count)
         let mail = SystemLink(try Fixture.uri("mailto:a@b.example?\(others)subject=Hi"))
         #expect(mail?.uri == (isSeen ? "mailto:a@b.example?subject=Hi" : "mailto:a@b.example"))
@@ -190,7 +190,9 @@ struct TagLinkTests {
         ("https://MAPS.apple.com:443/?ll=1,2", "map"), ("https://maps.apple.com:8443/?ll=1,2", "browser"),
         ("https://x.maps.apple.com/?ll=1,2", "browser"), ("https://maps.apple.com.example/?ll=1,2", "browser"),
     ])
-    func `Route: links of apps, of the system and others`(_ text: String, _ expected: String) throws {
+    func `Route: each link goes to its app, the system's app for it, or the browser`(_ text: String, _ expected: String)
+        throws
+    {
         #expect(try route(text, try Fixture.router()) == expected)
     }
 
@@ -219,7 +221,7 @@ struct TagLinkTests {
         #expect(try route("https://shop.example.org/buy/1", router) == "browser")
     }
 
-    @Test func `Route: of apps with one identifier the first counts, and only its domains`() throws {
+    @Test func `Route: of two apps with one identifier, the first counts`() throws {
         var router = try Fixture.router()
         var twin = Self.app("twin", "applinks:twin.example")
         twin.id = Fixture.reader.id
@@ -231,7 +233,7 @@ struct TagLinkTests {
         #expect(other.linkedDomains == ["a.example"])
     }
 
-    @Test func `Route: all files that are asked about a link share one limit of work`() throws {
+    @Test func `Route: all association files for a link share one limit of work`() throws {
         var router = try Fixture.router()
         router.apps.append(Self.app("shop", "applinks:shop.example.org"))
         let entry = #"{"appIDs":["TEAM.org.example.shop"],"paths":["*a*a*a*a*a*a*a*a*a*b"]}"#
@@ -243,7 +245,7 @@ struct TagLinkTests {
         #expect(try route("https://shop.example.org/buy/aa", router) == Fixture.reader.id)
     }
 
-    @Test func `Route: the browser opens an app's links where the person chose it`() throws {
+    @Test func `Route: the browser opens an app's links on domains for which the person chose it`() throws {
         var router = try Fixture.router()
         for domain in ["example.org", "maps.apple.com"] { _ = router.choices.choose(domain, isBrowser: true) }
         #expect(try route(Fixture.link, router) == "browser")
@@ -293,7 +295,7 @@ struct TagLinkTests {
         }
     }
 
-    @Test func `Notification: a refused link has none, one that no program opens has no button`() throws {
+    @Test func `Notification of a link: none if refused, without a button if nothing opens it`() throws {
         var router = try Fixture.router()
         let script = try Fixture.uri("javascript:alert(1)")
         #expect(NotificationContent(script, router: router) == nil)

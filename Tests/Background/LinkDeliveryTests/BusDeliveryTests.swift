@@ -56,7 +56,7 @@ struct BusDeliveryTests {
         try desk.deliverer().deliver(try delivery ?? desk.link())
     }
 
-    @Test func `running app with a command: gets what it takes over the bus, and its command the rest`() throws {
+    @Test func `running app with a command: gets the link over the bus, or else by its command`() throws {
         let rows: [(String, [BusValue], Delivery, LinkDeliverer.Receipt, [String])] = [
             ("ContinueUserActivity", [.boolean(true)], try desk.link(), Self.message, []),
             ("Open", [], try desk.link(), Self.noMessage, []), ("Open", [], Self.scheme, Self.noMessage, []),
@@ -150,7 +150,7 @@ struct BusDeliveryTests {
         withExtendedLifetime(portal) {}
     }
 
-    @Test func `systemd: the state of the unit decides whether the link counts as opened`() throws {
+    @Test func `app started by systemd: the state of its unit decides whether the link counts as opened`() throws {
         let rows: [(String, Int32, Int32, DeliveryError.Code?)] = [
             ("inactive", 1, 0, nil), ("failed", 1, 3, .ended), ("failed", 2, 9, .ended), ("failed", 0, 0, .notStarted),
             ("active", 0, 0, nil),

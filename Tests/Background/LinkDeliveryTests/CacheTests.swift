@@ -183,7 +183,7 @@ final class CacheTests {
         for text in refused { #expect(CachedAssociation(domain: "a", bytes: Array(text.utf8)) == nil, "\(text)") }
     }
 
-    @Test func `Cache file: the first form, without a count of failures, is read`() {
+    @Test func `Cache file of version 1, which has no count of failures: read`() {
         let failed = CachedAssociation(
             domain: "a.example",
             bytes: Array("nfc-links 1 7 - - timeout: No answer.\n".utf8)
@@ -193,7 +193,7 @@ final class CacheTests {
         #expect(good?.file == Array("{}".utf8) && good?.nextTry(at: 7) == 7 + Self.week)
     }
 
-    @Test func `Cache file: a count of failures at its maximum stays there`() throws {
+    @Test func `Cache file with the largest count of failures: the count stays, and a long reason is cut`() throws {
         let bytes = Array("nfc-links 2 1000 - - \(Int.max) timeout: Late.\n".utf8)
         var kept = try #require(CachedAssociation(domain: "a.example", bytes: bytes))
         kept.take(.failure(FetchError(.timeout, String(repeating: "x", count: 9000))), at: 5000)
@@ -231,7 +231,7 @@ final class CacheTests {
         for name in ["../x", "", "A.example", "a/b"] { #expect(try kept(name) == nil) }
     }
 
-    @Test func `Cache: an obstacle in its folder keeps no site from being asked`() async throws {
+    @Test func `Cache: a folder in the place of a file does not keep sites from being asked`() async throws {
         try await refresh([], now: 0)
         let stray = root + "/cache/nfc/links/gone.example.links"
         try FileManager.default.createDirectory(atPath: stray + "/x", withIntermediateDirectories: true)

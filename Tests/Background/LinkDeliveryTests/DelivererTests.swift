@@ -42,7 +42,7 @@ import Testing
         #expect(desk.log == ends.flatMap { _ in ["app", "--link", "https://example.org/a"] })
     }
 
-    @Test func `command that still runs after a while counts as opened`() throws {
+    @Test func `command that still runs after the settling time: the link counts as opened`() throws {
         try desk.program("app", "echo $$ > \"$HOME/process\"; exec /bin/sleep 600")
         try desk.entry("org.example.App", "Exec=app %u")
         #expect(try desk.deliverer(settling: .milliseconds(1)).deliver(desk.link()).app == "TEAM.app")
@@ -54,7 +54,7 @@ import Testing
         kill(try #require(process), SIGKILL)
     }
 
-    @Test func `activation token: passed with links of every kind, and never an old one`() throws {
+    @Test func `activation token: passed to each kind of app, and the service's own is never inherited`() throws {
         let variables = "\"${XDG_ACTIVATION_TOKEN-none}\" \"${DESKTOP_STARTUP_ID-none}\""
         try desk.program("app", "printf '%s\\n' \(variables) >> \"$HOME/log\"")
         try desk.entry("org.example.App", "Exec=app %u")
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `folder: the one of the entry, or else the home of the person`() throws {
+    @Test func `working folder of an app: Path of its desktop entry, else the home folder`() throws {
         try desk.program("app", "pwd >> \"$HOME/log\"")
         for (lines, folder) in [(["Path=/"], "/"), ([], desk.scratch.path)] {
             try desk.entry("org.example.App", lines: ["Exec=app %u"] + lines)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `way to an app: the bus, a command with the link, or one without it`() throws {
+    @Test func `desktop entry: its app gets the link over the bus, or by a command with or without the link`() throws {
         try desk.program("app")
         let rows: [([String], LinkDeliverer.Way)] = [
             (["DBusActivatable=true"], .bus), (["Exec=app %u"], .link),
@@ -173,7 +173,7 @@ import Testing
         #expect(desk.log == ["gio", "open", "https://example.org/", "xdg-open", "https://example.org/"])
     }
 
-    @Test func `map link: the app of geo gets the place, or the link if it has none`() throws {
+    @Test func `map link: the app for geo gets a geo URI, or the link if it has no coordinates`() throws {
         try install("maps")
         try desk.handlers("geo", "maps.desktop")
         for link in ["https://maps.apple.com/?ll=1%2c2", "https://maps.apple.com/?ll=1e1,2"] {
@@ -184,7 +184,7 @@ import Testing
 
     // MARK: What can be opened at all
 
-    @Test func `router: knows the schemes that nothing opens, and the names of browsers`() throws {
+    @Test func `router: which schemes no installed program opens, and which browser opens http(s)`() throws {
         var router = try desk.deliverer().router()
         #expect(router.schemesWithoutBrowser == ["http", "https"] && router.browserNames == [:])
         #expect(router.unopenedSchemes == Set(LinkScheme.allCases))
@@ -208,7 +208,7 @@ import Testing
             ("missing:other --new %s", ":0", "", ["other"], true), ("missing other", ":0", "", ["other"], false),
         ] as [(String, String, String, [String], Bool)]
     )
-    func `browser: one of BROWSER, or a known one if there is a display`(
+    func `browser: exists if BROWSER names an installed one, or a known one is installed and there is a display`(
         browser: String,
         x11: String,
         wayland: String,
@@ -241,12 +241,12 @@ import Testing
         "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "INVOCATION_ID",
         "JOURNAL_STREAM", "MANAGERPID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
         "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
-    ]) func `environment: variables for the service itself are not passed to apps`(name: String) {
+    ]) func `environment of apps: variables of systemd and D-Bus for the service itself are left out`(name: String) {
         let own = ["HOME": "/h", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/b", "XDG_RUNTIME_DIR": "/r", "DISPLAY": ":0"]
         #expect(LinkDeliverer.environmentOfApps(own.merging([name: "x"]) { $1 }) == own)
     }
 
-    @Test func `errors of the bus become errors of the delivery`() {
+    @Test func `bus error while a link is delivered: the delivery error of its code, with its reason`() {
         let rows: [(BusError.Code, DeliveryError.Code)] = [
             (.libraryMissing, .noBus), (.noBus, .noBus), (.nobody, .notStarted), (.noAnswer, .noAnswer),
             (.silentBus, .noAnswer), (.foreign, .foreign), (.daemonMissing, .refused), (.noMethod, .refused),
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func `ages and waits: in the largest unit of which there are two, waits rounded up`() {
+    @Test func `durations in words: minutes, hours and days from two of them on, waits rounded up`() {
         let ages: [(Int64, String)] = [
             (.min, "in the future"), (-1, "in the future"), (0, "just now"), (119, "just now"), (120, "2 minutes ago"),
             (7199, "119 minutes ago"), (7200, "2 hours ago"), (172_799, "47 hours ago"), (172_800, "2 days ago"),

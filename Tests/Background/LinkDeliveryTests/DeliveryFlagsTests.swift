@@ -12,7 +12,7 @@ struct DeliveryFlagsTests {
         DeliveryFlags(disk, boot: boot).marks
     }
 
-    @Test func `marks: survive a restart of the service, a wish does not survive one of the system`() throws {
+    @Test func `delivery flags: kept when the service restarts; 'wanted' not when the system does`() throws {
         let disk = SimulatedDisk()
         var marks = DeliveryFlags(disk, boot: "one")
         try marks.keep(.wanted, of: Self.ids[0])
@@ -26,7 +26,7 @@ struct DeliveryFlagsTests {
         }
     }
 
-    @Test func `marks: as many as entries are read again, those of other entries are forgotten`() throws {
+    @Test func `delivery flags: one for each entry is read again, those of removed entries are not`() throws {
         let disk = SimulatedDisk()
         var marks = DeliveryFlags(disk, boot: "9f8e7d6c-0000-4000-8000-123456789abc")
         let ids = (0..<BackgroundReader.maximumEntries).map { InboxEntry.ID(received: .max - UInt64($0), number: .max) }
@@ -40,12 +40,12 @@ struct DeliveryFlagsTests {
         #expect(self.marks(disk) == [ids[1]: .dismissed])
     }
 
-    @Test func `damaged file: has no marks`() {
+    @Test func `delivery flags in a damaged file: none`() {
         let damaged = "\n\(Self.ids[0])\n\(Self.ids[0]) wished -\n\(Self.ids[0]) wanted - -\nx wanted -\n\u{0}"
         #expect(marks(SimulatedDisk(["marks": Array(damaged.utf8)]), boot: nil) == [:])
     }
 
-    @Test func `full disk: a change is written with the next call`() throws {
+    @Test func `delivery flags on a full disk: a change is written with the next call`() throws {
         for forgets in [true, false] {
             let disk = RefusingDisk()
             var marks = DeliveryFlags(disk, boot: "one")
@@ -59,24 +59,22 @@ struct DeliveryFlagsTests {
         }
     }
 
-    @Test func `folder replaced: the marks go on in the new one, if need be with the next call`() throws {
-        for isFull in [false, true] {
-            let (first, second) = (RefusingDisk(), RefusingDisk())
-            var marks = DeliveryFlags(first, boot: "one")
-            try marks.keep(.wanted, of: Self.ids[0])
-            second.isFull = isFull
-            if isFull {
-                #expect(throws: StorageError.self) { try marks.move(to: second) }
-                second.isFull = false
-                // The mark is the same, and is written all the same.
-                try marks.keep(.wanted, of: Self.ids[0])
-            } else {
-                try marks.move(to: second)
-            }
-            #expect(self.marks(second) == [Self.ids[0]: .wanted])
-            try marks.keep(nil, of: Self.ids[0])
-            #expect(self.marks(second) == [:] && self.marks(first) == [Self.ids[0]: .wanted])
-        }
+    @Test func `folder replaced: the flags are written to the new folder, or with the next call when it is full`()
+        throws
+    {
+        let (first, second, third) = (RefusingDisk(), RefusingDisk(), RefusingDisk())
+        var marks = DeliveryFlags(first, boot: "one")
+        try marks.keep(.wanted, of: Self.ids[0])
+        try marks.move(to: second)
+        #expect(self.marks(second) == [Self.ids[0]: .wanted])
+        third.isFull = true
+        #expect(throws: StorageError.self) { try marks.move(to: third) }
+        third.isFull = false
+        // The flag is the same, and is written all the same.
+        try marks.keep(.wanted, of: Self.ids[0])
+        #expect(self.marks(third) == [Self.ids[0]: .wanted])
+        try marks.keep(nil, of: Self.ids[0])
+        #expect(self.marks(third) == [:] && self.marks(first) == [Self.ids[0]: .wanted])
     }
 }
 

@@ -90,7 +90,7 @@ struct InboxTests {
 
     // MARK: Entries
 
-    @Test func `entries: read in order, once, with their marks, up to the largest message`() throws {
+    @Test func `entries: read in order and once, with their announced flags, up to the largest message`() throws {
         let disk = SimulatedDisk()
         let inbox = Inbox(disk)
         for number in [3, 1, 2] { try inbox.add(entry(number)) }
@@ -185,7 +185,7 @@ struct InboxTests {
         }
     }
 
-    @Test func `folders in the inbox: kept with a reason, and all else is removed, added and recovered`() throws {
+    @Test func `folders inside the inbox: kept with a reason, and entries beside them work`() throws {
         let scratch = try Scratch()
         let inbox = Inbox(try PrivateFolder(store: scratch.path))
         for number in 1...3 { try inbox.add(entry(number)) }
@@ -225,7 +225,7 @@ struct InboxTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 1)
     }
 
-    @Test func `folder that is moved, removed or replaced is not in its place`() throws {
+    @Test func `inbox folder that is moved, removed or replaced by a link: reported as not in place`() throws {
         let scratch = try Scratch()
         let path = scratch.path + "/inbox"
         let inbox = Inbox(try PrivateFolder(store: path))
@@ -242,7 +242,7 @@ struct InboxTests {
 
     // MARK: Claims
 
-    @Test func `claim: held by one at a time, the entry stays readable, and is gone when it is removed`() throws {
+    @Test func `claim of an entry: held by one process at a time, and the entry stays readable`() throws {
         let scratch = try Scratch()
         let first = Inbox(try PrivateFolder(store: scratch.path + "/inbox"))
         let second = Inbox(try PrivateFolder(store: scratch.path + "/inbox"))

@@ -29,7 +29,7 @@ struct LinkDiagnosticsTests {
         return desk
     }
 
-    @Test func `schemes: without an app, with one, and with one that can't be started`() throws {
+    @Test func `doctor, schemes: failing, working or limited by the app that opens them`() throws {
         let desk = try Desk()
         func state(_ scheme: String) -> Finding? { findings(desk, "scheme").first { $0.subject == scheme } }
         #expect(state("https")?.state == .fails && state("tel")?.state == .limited)
@@ -44,7 +44,7 @@ struct LinkDiagnosticsTests {
         #expect(state("https")?.state == .limited && state("https")?.text.contains("broken.desktop") == true)
     }
 
-    @Test func `association files: the state of each domain, and how to fetch or remove its file`() throws {
+    @Test func `doctor, association files: the state of each domain, and how to mend it`() throws {
         #expect(findings(try Desk(), "association") == [])
         let desk = try deskWithLinks()
         let fetch = "nfc links fetch --force a.example"
@@ -72,7 +72,7 @@ struct LinkDiagnosticsTests {
         #expect(findings(desk, "association").map(\.subject) == ["a.example", "b.example"])
     }
 
-    @Test func `association files: a folder that can't be opened fails once, and only for a person with apps`() throws {
+    @Test func `association files: a cache folder that can't be opened is one failure, and none without apps`() throws {
         let (desk, empty) = (try deskWithLinks(), try Desk())
         for desk in [desk, empty] { try desk.scratch.write("cache/nfc/links", "x") }
         #expect(findings(empty, "association") == [])
@@ -80,7 +80,7 @@ struct LinkDiagnosticsTests {
         #expect(found.map(\.state) == [.fails] && found.map(\.subject) == [nil] && found[0].fix != nil)
     }
 
-    @Test func `apps: none, without a desktop entry, without a program, and one that can be started`() throws {
+    @Test func `doctor, apps: fails without a desktop entry or program, works without apps`() throws {
         let desk = try Desk()
         #expect(findings(desk, "app").map(\.state) == [.works])
         try describe(desk, domains: "a.example")
@@ -93,7 +93,7 @@ struct LinkDiagnosticsTests {
         #expect(findings(desk, "app").map(\.state) == [.works])
     }
 
-    @Test func `bus: without one, that is the only finding`() throws {
+    @Test func `bus diagnostics without a bus: the missing bus is the only finding`() throws {
         let found = LinkDiagnostics(environment: try Desk().environment, now: 0).busFindings
         #expect(found.map(\.check) == ["bus"] && found.map(\.state) == [.fails] && found[0].fix != nil)
     }
@@ -121,7 +121,7 @@ struct BusDiagnosticsTests {
         }
     }
 
-    @Test func `notifications: clickable and kept, only clickable, only shown, not shown`() throws {
+    @Test func `doctor, notifications: working if they can be clicked, limited if only shown`() throws {
         #expect(finding("bus")?.state == .works)
         #expect(finding("notifications")?.state == .fails && finding("notifications")?.fix != nil)
         let rows: [([String], String?, Finding.State, String)] = [
@@ -145,7 +145,7 @@ struct BusDiagnosticsTests {
         }
     }
 
-    @Test func `lock: logind and each screen saver that reports it, a silent screen saver counts as locked`() throws {
+    @Test func `doctor, lock: names who reports it; limited by a silent screen saver`() throws {
         let login = LoginReport.ask(of: geteuid(), own: nil)
         try #require(!login.isSilent)
         #expect(finding("lock")?.state == (login.session == nil ? .limited : .works))
@@ -159,7 +159,7 @@ struct BusDiagnosticsTests {
         withExtendedLifetime((savers, silent)) {}
     }
 
-    @Test func `lock: a logind that fails counts as locked`() async {
+    @Test func `doctor, lock: a logind that fails is reported`() async {
         // In another process, because all threads share the environment.
         await #expect(processExitsWith: .success) {
             let (user, system) = (try TestBus(), try TestBus())

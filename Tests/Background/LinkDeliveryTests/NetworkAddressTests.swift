@@ -12,7 +12,7 @@ struct NetworkAddressTests {
         "0:0:0:0:1:ffff:8.8.8.8", "64:ff9b::a00:1", "64:ff9b:1::808:808", "64:ff9b::1:808:808", "1fff::1", "2001::1",
         "2001:1ff::1", "2001:db8::1", "2002::1", "3fff:fff::1", "4000::1", "fc00::1", "fe80::1", "ff02::1",
     ])
-    func `Address: it is not public`(_ text: String) throws {
+    func `Network address in a private or reserved range: not public`(_ text: String) throws {
         #expect(try #require(NetworkAddress(text)).isPublic == false)
     }
 
@@ -23,11 +23,11 @@ struct NetworkAddressTests {
         "198.51.101.1", "203.0.112.255", "203.0.114.1", "223.255.255.255", "::ffff:8.8.8.8", "64:ff9b::808:808",
         "2000::1", "2001:200::1", "2001:db7::1", "2001:db9::1", "2003::1", "3ffe::1", "3fff:1000::1",
     ])
-    func `Address: it is public`(_ text: String) throws {
+    func `Network address outside of private and reserved ranges: public`(_ text: String) throws {
         #expect(try #require(NetworkAddress(text)).isPublic)
     }
 
-    @Test func `Address: it is read strictly and written as people write it`() {
+    @Test func `Network address: parsed strictly, and written in its usual form`() {
         let rows: [(String, String?)] = [
             ("2001:DB8:0::1", "2001:db8::1"), ("::ffff:1.2.3.4", "1.2.3.4"), ("64:ff9b::102:304", "64:ff9b::102:304"),
             ("", nil), ("1.2.3", nil), ("1.2.3.4.5", nil), ("1.2.3.256", nil), ("::g", nil), ("1.2.3.4:80", nil),

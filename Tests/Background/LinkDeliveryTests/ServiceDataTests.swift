@@ -28,7 +28,7 @@ struct ServiceDataTests {
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    @Test func `data: each existing place with its number of files`() throws {
+    @Test func `service data: each folder and file that exists, with its number of files`() throws {
         #expect(ServiceData(folders).items.isEmpty)
         for name in ["1.new", "2.entry"] { try write(folders.state + "/nfc/inbox/" + name) }
         try write(folders.state + "/nfc/background/marks")
@@ -49,7 +49,7 @@ struct ServiceDataTests {
         #expect(items.allSatisfy { $0.content.hasPrefix("the ") || $0.content.hasPrefix("what ") })
     }
 
-    @Test func `remove: deletes the service's data and leaves the files of others`() throws {
+    @Test func `service data removed: its files are deleted, and other programs' files stay`() throws {
         try write(folders.state + "/nfc/inbox/1.new")
         try write(folders.config + "/nfc/browser-domains")
         try write(folders.config + "/nfc/of another")

@@ -70,14 +70,14 @@ struct LinkAnswerTests {
         #expect(LinkMatcher(old).answer(try link("/x"), installed: nil).app == "T.b")
     }
 
-    @Test func `Trace: each component that differs is reported`() throws {
+    @Test func `Link trace: names each component of a rule that does not match`() throws {
         let matcher = LinkMatcher(try associationFile(rules: ##"{"/":"/x","?":"q","#":"f"}"##))
         #expect(matcher.trace(try link("/x?q#other")) == [[[.fragment]]])
         #expect(matcher.trace(try link("/y?r#f")) == [[[.path, .query]]])
         #expect(matcher.trace(try link("/x?q#f")) == [[[]]])
     }
 
-    @Test func `Answer: the rule is named by its place and its keys, with its comment`() throws {
+    @Test func `Answer: names the rule by its position and members, and has its comment`() throws {
         let rules =
             #"{"/":"/x","?":{"b":"2","a":"1"},"exclude":true,"caseSensitive":false,"percentEncoded":false,"comment":"Why"}"#
         let matcher = LinkMatcher(try associationFile(rules: rules))

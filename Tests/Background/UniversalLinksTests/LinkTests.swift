@@ -187,11 +187,13 @@ struct LinkTests {
         """##
     )
 
-    @Test(arguments: observed) func `Link: the answer is that of Apple's tool`(_ row: Row) throws {
+    @Test(arguments: observed) func `Link match: the same answers as Apple's tool gave`(_ row: Row) throws {
         #expect(try opens(row.subject, row.last) == row.isPositive)
     }
 
-    @Test(arguments: parts) func `Link: each part is compared with its component`(_ row: Row) throws {
+    @Test(arguments: parts) func `Link match: path, query and fragment are compared with their components`(_ row: Row)
+        throws
+    {
         #expect(try opens(row.subject, row.last) == row.isPositive)
     }
 
@@ -260,7 +262,7 @@ struct LinkTests {
     )
 
     @Test(arguments: defaults)
-    func `Defaults: those of the file and of the entry apply to each rule of components`(_ row: Row) throws {
+    func `Defaults of an association file or entry: apply to each rule`(_ row: Row) throws {
         let parts = row.subject.split(separator: "|").map(String.init)
         for (outer, inner) in [(parts[0], "{}"), ("{}", parts[0])] {
             let entries = #"[{"appIDs":["T.a"],"defaults":\#(inner),"components":[\#(parts[1])]}]"#

@@ -274,7 +274,7 @@ struct ConnectionTests {
 }
 
 struct BusErrorTests {
-    @Test func `errors of the system have codes`() {
+    @Test func `errno of a failed bus call: each has its code`() {
         let rows: [(BusError.Code, [CInt])] = [
             (.noBus, [ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, EPIPE, ENOMEDIUM]), (.nameTaken, [EEXIST, EALREADY]),
             (.noAnswer, [ETIMEDOUT]), (.silentBus, [EAGAIN]), (.refused, [EINVAL, EPERM]),
@@ -284,7 +284,7 @@ struct BusErrorTests {
         }
     }
 
-    @Test func `errors of the bus have codes, and a reason that ends like a sentence`() {
+    @Test func `error name of a bus reply: each has its code, and a reason that ends like a sentence`() {
         let rows: [(BusError.Code, [String])] = [
             (.nobody, ["ServiceUnknown", "NameHasNoOwner"]),
             (.noMethod, ["UnknownMethod", "UnknownInterface", "UnknownObject"]),
@@ -304,7 +304,7 @@ struct BusErrorTests {
         for name in ["", "sd_bus_wait"] { expect(.libraryMissing) { try LibSystemd.check(missing: name) } }
     }
 
-    @Test func `timeouts: at least one microsecond, and none left after the deadline`() {
+    @Test func `bus timeout: at least one microsecond; deadline: nothing is left after it`() {
         let limits: [Duration] = [
             .seconds(2), .microseconds(3), .nanoseconds(1999), .nanoseconds(1), .zero, .seconds(-1),
         ]
@@ -321,7 +321,7 @@ struct ReplyLedgerTests {
     /// A `-` before an answer means that it does not count.
     @Test(arguments: [
         "7>4 -7<5 -7!5 -7<42 -7< 7<4 -7<4", "7>4 -7<bus 7!bus", "8>bus -8!4 8<bus", "7>4 -8<4 -6!bus", "7<4",
-    ]) func `answers count once, from the called connection, or as an error of the bus`(script: String) throws {
+    ]) func `reply to a call: counts once, from the called connection or the bus`(script: String) throws {
         var ledger = ReplyLedger()
         for step in script.split(separator: " ") {
             let isRefused = step.hasPrefix("-") || script == "7<4"
@@ -338,7 +338,7 @@ struct ReplyLedgerTests {
         }
     }
 
-    @Test func `the bus owes answers until the last one counted`() {
+    @Test func `reply ledger: the bus owes replies until the last one was taken`() {
         var ledger = ReplyLedger()
         for cookie: UInt64 in 7...8 { ledger.note(cookie, to: ReplyLedger.daemon) }
         for cookie: UInt64 in 7...8 {

@@ -81,7 +81,7 @@ struct DeliveryTests {
         #expect(other.calls.last == opened)
     }
 
-    @Test func `link: an app without both interfaces gets nothing, a failing one reports its error`() throws {
+    @Test func `link to an app without the interfaces: not delivered; a failing app reports its error`() throws {
         let peer = try Peer(bus.address, app)
         #expect(try deliver() == .none && open("tel:1") == .none)
         #expect(peer.methods == ["ContinueUserActivity", "Open", "Open"])
@@ -91,7 +91,7 @@ struct DeliveryTests {
         #expect(failing.methods == ["ContinueUserActivity", "Open"])
     }
 
-    @Test func `link: any other answer is an error, and the link is not sent again`() throws {
+    @Test func `link answered by the app in another way: an error, and not sent again`() throws {
         let rows: [(Peer.Answer, BusError.Code)] = [
             (.values([.boolean(false)]), .refused), (.values([]), .badMessage), (.values([.uint32(1)]), .badMessage),
             (.values([.boolean(true), .byte(0)]), .badMessage), (.refusal("AccessDenied", "No."), .refused),
@@ -103,7 +103,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test func `link: goes to a running app, and to others only if the bus can start them`() throws {
+    @Test func `link to an app that does not run: delivered only if the bus can start it`() throws {
         let user = try BusConnection(.user, address: bus.address)
         #expect(try deliver() == .none && !user.isRunning(app))
         expect(.nobody) { try deliver(starts: true) }
@@ -225,8 +225,7 @@ struct DeliveryServiceTests {
         _ = service.stop()
     }
 
-    @Test func `service in the background: a visible one replaces it, and it takes late links for two seconds`() throws
-    {
+    @Test func `app woken in the background: opening it replaces it, and late links count for two seconds`() throws {
         let hidden = try Running(bus.address, .background)
         let connection = try bus.connection()
         let owner = try connection.owner(of: app)

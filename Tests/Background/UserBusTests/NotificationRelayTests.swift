@@ -87,7 +87,7 @@ struct NotificationRelayTests {
             [("a", 2, 2), ("b", .max, .max), ("c", 0, 1), ("d", 0, 3)],
         ] as [[(String, UInt32, UInt32)]]
     )
-    func `numbers: a replaced notification keeps its number, others get free ones`(rows: [(String, UInt32, UInt32)])
+    func `relayed notification: keeps its number when replaced, else gets a free one`(rows: [(String, UInt32, UInt32)])
         throws
     {
         let scene = try Scene()
@@ -134,7 +134,7 @@ struct NotificationRelayTests {
         #expect(try scene.ask("CloseNotification", [.uint32(3)]).events.isEmpty)
     }
 
-    @Test func `calls with other values or of other methods are refused`() throws {
+    @Test func `relay called with wrong values or methods: refused`() throws {
         let scene = try Scene()
         let rows: [(String, [BusValue], BusError.Code)] = [
             ("Notify", [.string("x")], .refused), ("Notify", [], .refused),
@@ -171,7 +171,7 @@ struct DesktopNotificationTests {
         scene = try Scene(desktop: connection)
     }
 
-    @Test func `desktop: gets the notifications, and its signals about them go to the app`() throws {
+    @Test func `relay to a desktop: notifications go there, and its signals to the app`() throws {
         #expect(scene.relay.descriptors.count == 2)
         let capabilities = ["body", "body-markup"].map(BusValue.string)
         #expect(try scene.ask("GetCapabilities").answer.values() == [.list(capabilities)])
@@ -206,7 +206,7 @@ struct DesktopNotificationTests {
         #expect(try scene.signals() == [token, action, closed(41, 2), closed(42, 1), closed(43, 3)])
     }
 
-    @Test func `desktop: every way of closing closes the notification there`() throws {
+    @Test func `relayed notification that is clicked, dismissed or closed: closed on the desktop`() throws {
         for act in [scene.relay.click, scene.relay.dismiss] {
             #expect(try scene.notify("a").number == 41)
             try act(41)
@@ -222,7 +222,7 @@ struct DesktopNotificationTests {
         #expect(closed() == Array(repeating: .uint32(41), count: 4))
     }
 
-    @Test func `desktop: hints that can't be passed on are left out`() throws {
+    @Test func `relayed notification: hints of unsupported types are left out`() throws {
         let owner = try scene.app.owner(of: name)
         var message: OpaquePointer?
         _ = unsafe ocn_bus_message_new_method_call(
@@ -295,7 +295,7 @@ struct DesktopNotificationTests {
     }
 
     @Test(arguments: [.values([]), .values([.string("41")]), .refusal("Failed", "Full.")] as [Peer.Answer])
-    func `desktop: its failure is passed to the app`(answer: Peer.Answer) throws {
+    func `relay to a desktop that fails: the app gets the failure`(answer: Peer.Answer) throws {
         let bus = try TestBus()
         let desktop = try Peer(bus.address, name) { $0.name.hasSuffix("Notify") ? answer : .values([.strings([])]) }
         let scene = try Scene(desktop: try bus.connection())

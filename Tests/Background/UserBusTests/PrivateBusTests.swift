@@ -61,7 +61,7 @@ struct PrivateBusTests {
     }
 
     @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `starting by name: a program that ends at once is noAnswer, one that runs is not started again`() async {
+    func `start of a program by its bus name: noAnswer if it ends at once, not started twice`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 let service = "[D-BUS Service]\nName=org.example.App\nExec=/bin/false\n"
@@ -82,7 +82,7 @@ struct PrivateBusTests {
     }
 
     @Test(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `users: nothing is sent or taken when the daemon hides whose a program is`() async {
+    func `bus that does not name a program's user: nothing is sent to the program or taken from it`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 let deny = #"<deny send_interface="org.freedesktop.DBus" send_member="GetConnectionUnixUser"/>"#
@@ -113,7 +113,7 @@ struct PrivateBusTests {
             "dbus-daemon is not installed, or this user can't become another"
         )
     )
-    func `users: a program of another user is foreign`() async {
+    func `program of another user on the bus: foreign`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 try Self.withBus(folder) { bus in
@@ -130,7 +130,7 @@ struct PrivateBusTests {
         }
     }
 
-    @Test func `daemon: gets the variables, and the first line that it prints is the address`() async {
+    @Test func `private bus: its daemon gets the variables and prints the address`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 let script = "#!/bin/sh\nprintf '%s\\nmore\\n' \"$NAME\"\nexec /bin/sleep 600\n"
@@ -143,7 +143,7 @@ struct PrivateBusTests {
         }
     }
 
-    @Test func `failures: each has its code, and leaves no process and no descriptor`() async {
+    @Test func `private bus that can't be made: each failure has its code and leaves nothing`() async {
         await #expect(processExitsWith: .success) {
             try Self.withFolder { folder in
                 func make(_ environment: [String: String]) throws -> PrivateBus {

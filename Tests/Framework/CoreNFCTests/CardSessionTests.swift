@@ -113,7 +113,7 @@ import Testing
         #expect(log == expected + ["invalidated"])
     }
 
-    @Test func `Application that the app does not list: refused without it, and takes the place of the selected one`()
+    @Test func `SELECT of an application that the app does not list: refused, and no application is selected then`()
         async throws
     {
         let commands: [(command: [UInt8], isTaken: Bool)] = [
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func `Card session: lasts a minute, and with it what a reader waits for`() async throws {
+    @Test func `Card session: ends after a minute, and a reader's waiting command fails with cardLost`() async throws {
         try await Self.withReader { reader, field in
             let emulation = try await Emulation(reader)
             let (_, pending) = try await emulation.command()

@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `Old spellings: system information without a UID, and Lock DSFID, do the same`() async throws {
+    @Test func `Old spellings of getSystemInfo and lockDSFID: send the same commands as the new ones`() async throws {
         let fixture = ScriptedTag(ScriptedTag.vicinityTarget, ["000f06050403020107e001021b0309", "00"])
         let tag = try fixture.tag.iso15693
         let fields: [Int] = await withCompletion { oldSystemInfo(of: tag, $0) }

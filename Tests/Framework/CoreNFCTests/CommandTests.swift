@@ -240,7 +240,7 @@ import Testing
         Row("3e|0000", "3f|0107", "1 7") { try await $0.resetMode() },
     ]
 
-    @Test func `FeliCa commands: each sends its packet and returns the card's answer`() async throws {
+    @Test func `FeliCa commands: each sends its frame and returns the card's answer`() async throws {
         for row in Self.feliCa {
             let (channel, tag) = try ScriptedTag.feliCa(row.answer)
             #expect(try await row.call(tag) == row.result, "\(row.sent)")
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    @Test func `FeliCa raw packet: sent as given, and the answer begins with its length`() async throws {
+    @Test func `FeliCa raw command: sent as given, and the answer begins with its length`() async throws {
         let (channel, tag) = try ScriptedTag.feliCa("05|00")
         #expect(try await tag.sendFeliCaCommand(commandPacket: Data([4, 1])).hexText() == "0b05012e4ce19c5b123400")
         #expect(channel.sent == ["0401"])
@@ -300,7 +300,7 @@ import Testing
 
     // MARK: FeliCa polling
 
-    @Test func `FeliCa polling: the request code and the time slots are in the packet`() async throws {
+    @Test func `FeliCa polling: the request code and the time slots are in the command`() async throws {
         let rows: [(NFCFeliCaPollingRequestCode, NFCFeliCaPollingTimeSlot, String)] = [
             (.noRequest, .max1, "0000"), (.systemCode, .max2, "0101"), (.communicationPerformance, .max4, "0203"),
             (.noRequest, .max8, "0007"), (.systemCode, .max16, "010f"),

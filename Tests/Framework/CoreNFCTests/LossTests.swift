@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `Tag lost at any exchange of commands: each is answered once, with error 100, or 102 for its answer`(
+    func `Tag lost at any exchange of a command: one completion with error 100, or 102 for its answer`(
         _ kind: Kind
     ) async throws {
         let app = AppProperties(
@@ -146,7 +146,7 @@ import Testing
         #expect(report.writes == (kind.testDescription == "generic Type 4" ? 0 : 1))
     }
 
-    @Test func `Tag swapped between connecting and writing: error 100, and the other one is not written to`()
+    @Test func `Tag swapped between connecting and writing: error 100, and the new tag is not written to`()
         async throws
     {
         try await withField(.product("NTAG213", holding: .uri(TestTag.link))) { field in

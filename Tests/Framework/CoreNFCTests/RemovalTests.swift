@@ -55,7 +55,7 @@ import VirtualTags
         }
     }
 
-    @Test(arguments: kinds) func `Removal: noticed without a command; the tag is another one when it is back`(
+    @Test(arguments: kinds) func `Removed tag: noticed without a command; after its return it is a new tag object`(
         _ kind: Kind
     ) async throws {
         try await withField(.tag(kind.make())) { field in
@@ -83,7 +83,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Removal between two commands: error 100, but error 102 for a tag that did not hear one`() async throws {
+    @Test func `Removal between two commands: error 100; command that a tag did not hear: 102`() async throws {
         let ntag = TestTag.ntag213()
         try await withTags(ntag) { field, scene in
             let tag = try scene.miFare

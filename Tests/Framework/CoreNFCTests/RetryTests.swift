@@ -27,7 +27,7 @@ import Testing
         (1, "0300 0400 0500 0600 0700 0800"), (2, "0301 0501 0701"), (4, "0303 0701"), (5, "0304 0800"),
         (6, "0305"), (7, "0305"),
     ])
-    func `Read in chunks: a range is read by commands of the chunk's size, and joined`(
+    func `Read in chunks: one command for each chunk of the range, and the blocks are joined`(
         size: Int,
         sent: String
     ) async throws {
@@ -40,7 +40,7 @@ import Testing
         #expect(fixture.channel.sent == sent.split(separator: " ").map { "2223|\($0)" })
     }
 
-    @Test func `Read in chunks: a range without blocks, or a chunk of none, is error 300 and sends nothing`()
+    @Test func `Read in chunks: an empty range or a chunk size below 1 is error 300, and nothing is sent`()
         async throws
     {
         let (channel, tag) = try ScriptedTag.iso15693()
@@ -92,7 +92,7 @@ import Testing
         #expect(values.withLock { $0 } == ["0 101"] && failing.channel.sent.count == 3)
     }
 
-    @Test func `Retry: the next try waits for the interval, by the configuration as it was when given`() throws {
+    @Test func `Retry: each attempt waits for the interval of the configuration at the time of the call`() throws {
         let (channel, tag) = try ScriptedTag.iso15693("none", "none", "0007")
         let configuration = CommandRangeTests.custom(retries: 2, interval: 0.5)
         tag.sendCustomCommand(

@@ -100,7 +100,7 @@ import VirtualTags
     ]
 
     @Test(arguments: Kind.allCases)
-    func `Active session: one end with the code of its cause, after which nothing revives it`(_ kind: Kind) async throws
+    func `Active session: one end with the code of its cause, and later calls change nothing`(_ kind: Kind) async throws
     {
         for way in Self.ways {
             try await withVirtualField { field in

@@ -152,7 +152,7 @@ import VirtualTags
         }
     }
 
-    @Test func `PACE alone: other tags beside a card that supports it are left out`() async throws {
+    @Test func `PACE as the only polling option: cards without PACE and other tags are left out`() async throws {
         let without = Self.card(access: .chipAuthentication)
         let other = Self.card(Self.a, front: .nfcA(uid: [0x02, 2, 3, 4, 5, 6, 7], ats: [0x02, 0x08]))
         let with = Self.card(access: .pace, front: .nfcB(pupi: [1, 2, 3, 4]))
@@ -171,7 +171,7 @@ import VirtualTags
 
     // MARK: Restarting with a configuration
 
-    @Test func `Restart with a configuration: it is for that time, and restarting without goes back`() async throws {
+    @Test func `Restart with a configuration: applies to that restart only`() async throws {
         try await Self.check(
             [Self.card(Self.a, Self.b)],
             .app(applications: [Self.b, Self.a]),

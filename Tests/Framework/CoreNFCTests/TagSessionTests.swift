@@ -104,7 +104,7 @@ import VirtualTags
         }
     }
 
-    @Test func `Restart: the tags are found once for it, also when polling restarts twice`() async throws {
+    @Test func `Restart: the tags are reported once for it, also when polling restarts twice`() async throws {
         await withVirtualField { field in
             field.tags.bring(TestTag.ntag213())
             let delegate = TagSessionDelegate()

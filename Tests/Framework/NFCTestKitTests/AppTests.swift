@@ -138,7 +138,7 @@ import VirtualTags
         return bytes
     }
 
-    @Test func `app that is a card: meets the field's card reader, and none on a reader`() async throws {
+    @Test func `card emulation in a field: the app answers the field's card reader; not on a reader`() async throws {
         try await withField { field in
             #expect(CardSession.isSupported)
             let answer = try await Self.answer(to: field.cardReader)

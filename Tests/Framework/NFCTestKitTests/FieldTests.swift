@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FieldTests {
     private static func notes(_ field: TestField) -> [String] { field.trace.notes.map(\.text) }
 
-    @Test func `client in a field: finds the tag, and the test sees what became of it`() async throws {
+    @Test func `client in a field: writes the tag, and the test sees message, sheet and exchanges`() async throws {
         try await withField(linkTag) { field in
             #expect(field.airtime == .zero)
             let (found, written) = (try await LinkClient.run(field), try await field.tags[0].message())
@@ -40,7 +40,7 @@ import Testing
 
     // MARK: The person
 
-    @Test func `person's actions: happen when the code waits, and are in the trace`() async throws {
+    @Test func `bring, takeAway and swap: change the tags near the phone, and are in the trace`() async throws {
         try await withField(linkTag) { field in
             #expect(Self.notes(field).isEmpty && field.tags.count == 1)
             let first = field.tags[0]
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `calls and shown errors: are noted by name, before the test goes on`() async throws {
+    @Test func `calls and shown errors: in the trace with their names and numbers`() async throws {
         try await withField { field in
             for number in 0..<3 {
                 let called = try await field.completion("read") { $0(number) }
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `begin while the last sheet leaves: waits, or fails with 203 if asked for`() async throws {
+    @Test func `session begun while the last sheet leaves: waits, or fails with 203 if asked for`() async throws {
         for policy in [SessionArbiter.BusyPolicy.queue, .refuseWhileSheetLeaves] {
             let code: NFCReaderError.Code? = policy == .queue ? nil : .readerSessionInvalidationErrorSystemIsBusy
             try await withField(linkTag, busyPolicy: policy) { field in

@@ -15,7 +15,7 @@ import Testing
         if let error { session.invalidate(errorMessage: error) } else { session.invalidate() }
     }
 
-    @Test func `personTold: finds a failure that is shown in the wrong way`() async throws {
+    @Test func `personTold: an error shown for a cancel, without words or with a check mark is found`() async throws {
         typealias Act = @Sendable (TestField) -> Void
         // What a flow whose scan has failed does before it throws, and how the finding ends.
         let rows: [(name: String, exploration: Exploration, finding: String?, act: Act)] = [
@@ -135,7 +135,7 @@ import Testing
         }?.finding
     }
 
-    @Test func `sameResult: another value with a fault is found, and bytes are shown in hex`() async throws {
+    @Test func `sameResult: a result that differs from the one without faults is found`() async throws {
         let rows: [(found: String?, words: String)] = [
             (try await Self.finding("a", "b"), "b, and without faults a"),
             (try await Self.finding(Int?.some(3), nil), "nil, and without faults 3"),
@@ -174,7 +174,7 @@ import Testing
         return (failure, runs.value)
     }
 
-    @Test func `nothingLeaks: finds what is never freed, and not what the next run replaces`() async throws {
+    @Test func `nothingLeaks: an object that is never freed is found, a replaced one is not`() async throws {
         let shared = LinkClient()
         #expect(try await failure(.cancels) { _ in try await shared.scan() } == nil)
         let (failure, _) = try await Self.leaky(.cancels, Invariant.all) { _, _ in true }

@@ -82,7 +82,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
 
     // MARK: Any memory
 
-    @Test func `memoryIntact, flow that ends well: its last writes stand`() async throws {
+    @Test func `memoryIntact: a flow that succeeds must leave the same memory as without faults`() async throws {
         let rows: [(first: Writes, later: Writes, words: String?)] = [
             ([(20, one)], [(20, one)], nil), ([(20, two), (20, one)], [(20, one)], nil),
             ([(20, one)], [(20, two)], "page 20 holds 05 06 07 08 and not 01 02 03 04"),
@@ -96,7 +96,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
         }
     }
 
-    @Test func `memoryIntact, flow that fails: leaves what was there, or what it writes without faults`() async throws {
+    @Test func `memoryIntact: a flow that fails leaves old bytes, or those written without faults`() async throws {
         for later in [[], [(20, two)], [(20, one)], [(20, two), (20, one)]] as [Writes] {
             #expect(try await Self.finding(first: [(20, two), (20, one)], later: later, fails: true) == nil)
         }
@@ -118,7 +118,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
     }
 
     @Test(arguments: ["thrown", "shown by the app", "on the sheet", "cancelled"])
-    func `memoryIntact, flow that reports its failure in any way: may leave what it writes in between`(way: String)
+    func `memoryIntact: a flow that reports its failure in any way may leave bytes of an unfinished write`(way: String)
         async throws
     {
         let exploration: Exploration = way == "cancelled" ? .cancels : .replay("flip@1")
@@ -136,7 +136,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
         #expect(finding == nil)
     }
 
-    @Test func `memoryIntact: bytes that hold no NDEF count, and the invariant can be left out`() async throws {
+    @Test func `memoryIntact: blocks without NDEF are checked too, and the invariant can be left out`() async throws {
         let flow: @Sendable (TestField) async throws -> String = { field in
             try await Blocks([(20, one), (21, two)], with: .iso15693).scan(field)
         }
@@ -164,7 +164,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
 
     // MARK: Several tags
 
-    @Test func `memoryIntact: a tag that is not the flow's stays as it is`() async throws {
+    @Test func `memoryIntact: a write to a tag that the flow did not bring is found`() async throws {
         let finding = try await Self.finding { field, isFirst -> String in
             if !isFirst { try await field.swap(for: "NTAG215") }
             return try await Blocks([(20, one)], fails: !isFirst).scan(field)
@@ -172,7 +172,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
         #expect(finding?.hasSuffix(" was written, and is not the tag of the flow") == true)
     }
 
-    @Test func `memoryIntact: a tag that the flow brings is its own`() async throws {
+    @Test func `memoryIntact: a tag that the flow brings itself may be written`() async throws {
         let fine = try await failure([.losses, .secondTags]) { field in
             try await field.swap(for: .product("NTAG215", holding: .uri("https://example.com/swapped")))
             try await LinkClient.persist(field)
@@ -181,7 +181,7 @@ private let broken: MemoryInvariantTests.Writes = [(3, [0xFF, 0, 0, 0])]
         #expect(fine == nil, "\(fine?.description ?? "passed")")
     }
 
-    @Test func `unchecked: only what can't be copied, and what was never written`() async throws {
+    @Test func `memoryIntact: unchecked if no tag can be copied, or nothing was written`() async throws {
         let rows: [(tag: TagSpec, reason: String?, flow: @Sendable (TestField) async throws -> Void)] = [
             (AppletReader.card, "no tag's memory can be copied", { _ = try? await LinkReader.run($0) }),
             ("NTAG215", "no memory was written", { _ = try? await LinkReader.run($0) }),

@@ -133,7 +133,7 @@ import VirtualTags
         #expect(wasCancelled.value == true)
     }
 
-    @Test func `cancelled caller: cancels its test, and gets what that returns`() async throws {
+    @Test func `cancelled caller of withField: the test is cancelled, and its result returned`() async throws {
         let (begun, never) = (Gate(), Gate())
         let caller = Task {
             try await withField(grace: .seconds(6)) { _ in
@@ -152,7 +152,7 @@ import VirtualTags
         await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
-    @Test func `task that waits when its field ends: goes on`() async throws {
+    @Test func `task that still waits when its field ends: its waits return, or throw fieldIsGone`() async throws {
         let (handler, time, rest) = try await withField { field in
             let handler = Task { try await field.completion("never") { (_: @escaping @Sendable (Int) -> Void) in } }
             let time = Task {
@@ -170,7 +170,7 @@ import VirtualTags
     }
 
     @Test(.ownThreads, arguments: [true, false])
-    func `test function with the trait that goes on: the process ends`(isVirtual: Bool) async throws {
+    func `test function with the trait that never ends: the process ends with a message`(isVirtual: Bool) async throws {
         let said = try said(
             await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
                 [isVirtual = isVirtual as Bool] in

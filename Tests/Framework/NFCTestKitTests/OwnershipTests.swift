@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OwnershipTests {
     // MARK: Work of nobody
 
-    @Test(.ownThreads) func `session of a stranger, one open field: belongs to it`() async {
+    @Test(.ownThreads) func `session begun on a thread of no test, one open field: belongs to that field`() async {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()
             try await withField(linkTag) { field in
@@ -46,8 +46,7 @@ import Testing
         }
     }
 
-    @Test(.ownThreads) func `session of a stranger, two open fields: ends, and each test fails with the reason`() async
-    {
+    @Test(.ownThreads) func `session on a thread of no test, two open fields: each test fails with the reason`() async {
         await #expect(processExitsWith: .success) {
             let stranger = Stranger()
             let results = await Self.two { number, field in
@@ -135,7 +134,9 @@ import Testing
         var count: Int { lock.withLock { objects.count } }
     }
 
-    @Test(arguments: Leftover.allCases) func `end of a field: frees what a client leaves`(leftover: Leftover)
+    @Test(arguments: Leftover.allCases) func `ended field: frees what a client leaves`(
+        leftover: Leftover
+    )
         async throws
     {
         let remains = Remains()
@@ -186,7 +187,7 @@ import Testing
         (.globalQueue, .workItem), (.globalQueue, .globalQueue),
     ]
 
-    @Test(.ownThreads) func `session of what a test left: ends with 203 and finds no tag`() async throws {
+    @Test(.ownThreads) func `session of code that an ended test left running: ends with 203`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             for (way, last) in Self.ways {
                 let alone = try await Self.late(way, then: last) { try await $0() }
@@ -215,7 +216,7 @@ import Testing
         return inTask && onQueue && isOfProcess()
     }
 
-    @Test(.ownThreads) func `code behind a field or an exploration: belongs to no test`() async {
+    @Test(.ownThreads) func `code after a field or an exploration: belongs to no test`() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<20 {
                 try await withField(linkTag) { field in _ = try await LinkReader.run(field) }

@@ -24,7 +24,7 @@ import Testing
         return field
     }
 
-    @Test func `recording: the flow runs on it by its own time, and the trace grows with it`() async throws {
+    @Test func `field on a recording: the flow runs, and the trace has its exchanges`() async throws {
         let recording = try await Self.recorded()
         try await withField(reader: .recording(recording)) { field in
             #expect(field.exchanges.isEmpty)
@@ -37,9 +37,7 @@ import Testing
         }
     }
 
-    @Test func `recording that the flow departs from: fails as badRecording, whatever the flow makes of it`()
-        async throws
-    {
+    @Test func `field on a recording, flow with other commands: always fails as badRecording`() async throws {
         let recording = try await Self.recorded()
         let flow: @Sendable (TestField) async throws -> Void = { field in
             _ = try await field.completion("write") { LinkClient("https://example.com/other").start($0) }
@@ -65,7 +63,9 @@ import Testing
         for tag in report.first.tags { #expect(tag.before == nil && tag.after == nil) }
     }
 
-    @Test(.ownThreads) func `reader: the person is asked for each tag, by what it is`() async throws {
+    @Test(.ownThreads) func `field on a reader: the person is asked for each tag by product and message`()
+        async throws
+    {
         let said = try said(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 try await withField(linkTag, reader: .reader(.field(VirtualField()))) { field in

@@ -16,7 +16,7 @@ import Testing
         ("nak@1+flip@2", "loss@2 after 4"), ("loss@1,loss@2", "loss@2 after 3"),
         // The seed stays.
         ("nak@1+cancel@2#7", "cancel@2#7 after 3"), ("flip@1#7", "loss@1#7 after 3"),
-    ]) func `failing line: made simpler in the fewest runs`(line: String, simplest: String) async throws {
+    ]) func `failing replay line: made simpler in the fewest runs`(line: String, simplest: String) async throws {
         let mine = Invariant("mine") { $0.replay == nil ? nil : "it is not" }
         let failure = try await failure(.replay(FaultScript(line)), invariants: [mine]) { field -> Int in
             _ = try? await LinkReader.run(field)
@@ -25,7 +25,7 @@ import Testing
         #expect("\(failure?.replay?.description ?? "none") after \(failure?.runs ?? 0)" == simplest)
     }
 
-    @Test func `failure that does not happen again: is reported as not in every run`() async throws {
+    @Test func `failure that does not happen in the second run: reported as not in every run`() async throws {
         let count = RunCount()
         let once = Invariant("it is luck") { run in
             run.replay == "cancel@3" && count.begin() == 1 ? "it had none" : nil
@@ -38,7 +38,7 @@ import Testing
         #expect(failure?.runs == 4)
     }
 
-    @Test func `run that never ends: is not made again`() async throws {
+    @Test func `run that never ends: not repeated`() async throws {
         let runs = RunCount()
         let failure = await #expect(throws: ExplorationFailure.self) {
             try await explore(.replay("cancel@1"), near: linkTag, grace: .milliseconds(50), invariants: []) { field in
@@ -53,7 +53,7 @@ import Testing
 
     // MARK: The failure
 
-    @Test func `flow that throws without faults: does not work`() async throws {
+    @Test func `flow that throws without faults: reported as "the flow works" in the first run`() async throws {
         let failure = try await failure(.losses, invariants: []) { field -> Int in
             _ = try? await LinkReader.run(field)
             throw CocoaError(.userCancelled)
@@ -62,7 +62,7 @@ import Testing
         #expect(failure?.line.hasSuffix("; without any fault, in the first run") == true)
     }
 
-    @Test func `mistake of the test itself: is thrown as it is`() async {
+    @Test func `wrong call of the test kit in a flow: its error is thrown unchanged`() async {
         await #expect(throws: FieldError(.unknownProduct, "")) {
             try await explore(.losses, near: linkTag) { field in _ = try await field.bring("NTAG2155") }
         }

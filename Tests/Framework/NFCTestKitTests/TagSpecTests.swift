@@ -42,7 +42,7 @@ import VirtualTags
         #expect(error?.code == code && error?.reason.hasPrefix(start) == true, "\(error?.reason ?? "")")
     }
 
-    @Test func `dump of a real tag: is that tag, with what it holds`() async throws {
+    @Test func `tag from a dump: has its product, UID and message`() async throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../VirtualTags/TagImagesTests/Dumps/ntag215-uri.nfc")
         let dump = TagSpec.dump([UInt8](try Data(contentsOf: file)))
@@ -54,7 +54,7 @@ import VirtualTags
         }
     }
 
-    @Test func `own tag and contents: the tag is that object, contents make a new one, and runs use copies`()
+    @Test func `tag given as object: used itself in a field, and copied for each run; contents make a new tag`()
         async throws
     {
         let contents = try #require(TagProduct(named: "NTAG213")).blank(uid: [4, 1, 2, 3, 4, 5, 6])
@@ -73,7 +73,7 @@ import VirtualTags
         #expect(runs.value == 2 && TagContents(of: tag) == contents)
     }
 
-    @Test func `contents and message: what can't be asked fails as badTag`() async throws {
+    @Test func `message or contents of a tag that has none: badTag`() async throws {
         try await withField("NTAG215", "MIFARE Classic 1K", .script([])) { field in
             let empty = try await field.tags[0].message()
             #expect(empty == .empty)
@@ -89,7 +89,7 @@ import VirtualTags
 
     // MARK: Words
 
-    @Test func `message in words: its records, and of a long text two hundred characters`() {
+    @Test func `description of a message: its records, with long text cut after 200 characters`() {
         let two: [UInt8] = [0x94, 0x03, 0x02] + Array("a:b".utf8) + [1, 2] + [0x51, 0x01, 0x02, 0x55, 0x00, 0x61]
         let long = String(repeating: "x", count: 200)
         let rows: [(TagMessage, String)] = [

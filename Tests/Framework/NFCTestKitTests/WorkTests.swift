@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [.globalQueue, .ownQueue, .barrier, .operation, .task, .detachedTask] as [Way])
-    func `work on a queue: the clock stands`(way: Way) async throws {
+    func `work on a queue or in a task: no limit passes while it runs`(way: Way) async throws {
         let isInTime = try await Self.isInTime { end in
             way.perform {
                 usleep(200_000)
@@ -63,7 +63,8 @@ import Testing
         ]
     }
 
-    @Test(arguments: Work.all) func `thread of the test: holds the clock while it works, and not while it waits`(
+    @Test(arguments: Work.all)
+    func `thread of the test: the clock stands while the thread works, and passes while it waits`(
         work: Work
     ) async throws {
         let start = ContinuousClock.now
@@ -113,7 +114,10 @@ import Testing
     }
 
     @Test(arguments: Outside.allCases, [true, false])
-    func `app's own time limit for something outside: lasts as long as in real time`(outside: Outside, isQuick: Bool)
+    func `app's time limit for a server or program outside: lasts as long as in real time`(
+        outside: Outside,
+        isQuick: Bool
+    )
         async throws
     {
         let seconds = isQuick ? 0.4 : 15
@@ -127,8 +131,7 @@ import Testing
         #expect(isInTime == isQuick)
     }
 
-    @Test func `timer that ticks on: a delay takes its real time, unless the test waits for a later time`() async throws
-    {
+    @Test func `repeating timer: a delay takes real time, unless the test waits for a later time`() async throws {
         let start = ContinuousClock.now
         try await withField { field in
             let timer = DispatchSource.makeTimerSource(queue: .global())
@@ -162,7 +165,7 @@ import Testing
 
     /// In another process, because the tasks of all tests share one thread per processor.
     @Test(.ownThreads, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1, "there is no other thread"))
-    func `task: begins on another thread when its own does not return`() async {
+    func `task begun by code that never returns: runs on another thread`() async {
         await #expect(processExitsWith: .success) {
             let begun = Locked(0)
             let begin: @Sendable () -> Void = { Task { begun.withLock { $0 += 1 } } }
@@ -205,7 +208,7 @@ import Testing
 
     // MARK: Queues
 
-    @Test func `waits of Dispatch: give the results that they give elsewhere`() async throws {
+    @Test func `waits of Dispatch with a limit: the same results as outside of a field`() async throws {
         let results = try await withField { field in
             try await field.completion("wait") { (done: @escaping @Sendable ([DispatchTimeoutResult]) -> Void) in
                 DispatchQueue.global().async {

@@ -9,7 +9,7 @@ import Testing
 @testable import SourceCompatibilitySwift6  // the clients' types are internal, as in an app
 
 @Suite(.timeLimit(.minutes(5))) struct ClientTests {
-    @Test func `Client's own tag: used through the forms of commands that it did not write`() async throws {
+    @Test func `Client's own tag type: also has the command forms that the client did not write`() async throws {
         let card = MockChipCard()
         card.answers = [(Data([1]), 0x90, 0x00), (Data([2]), 0x90, 0x00)]
         let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 8])))
@@ -36,7 +36,7 @@ import Testing
         #expect(ScanLog.name(of: NFCReaderError(code)) == name)
     }
 
-    @Test func `Client's subclass of a session: it drives its delegate`() throws {
+    @Test func `Client's subclass of a session: calls its delegate`() throws {
         let plugin = NfcPlugin()
         let found = Locked<[String: String]>([:])
         plugin.onError = { error in found.withLock { $0["error"] = error["type"] as? String } }
@@ -51,7 +51,7 @@ import Testing
         #expect(session.ended == ["No."])
     }
 
-    @Test func `Publisher: a client that waits for NDEF gets it`() async throws {
+    @Test func `Client with a publisher: gets the messages of a tag`() async throws {
         try await withVirtualField { field in
             let publisher = NDEFPublisher()
             let (events, continuation) = AsyncStream<Int>.makeStream()
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `Stream of tags: ends when it is no longer wanted`() async throws {
+    @Test func `Client's stream of tags: the session ends when the loop is left`() async throws {
         try await withVirtualField { field in
             field.tags.bring(VirtualTagExamples.ntag213)
             var found = 0
@@ -97,13 +97,13 @@ import Testing
         }
     }
 
-    @Test func `Actor that owns a connection: it throws its own errors`() async throws {
+    @Test func `Client's actor that owns a connection: throws its own errors`() async throws {
         let vault = Vault()
         let command = try #require(NFCISO7816APDU(data: Data([0, 0x84, 0, 0, 8])))
         await #expect(throws: VaultError.notConnected) { try await vault.send(command) }
     }
 
-    @Test func `Plugin in Swift 5 mode: it names every error`() {
+    @Test func `Client in Swift 5 mode: maps each error code to its own name`() {
         let plugin = NfcPlugin()
         #expect(plugin.map(NFCReaderError(.readerErrorRadioDisabled))["type"] as? String == "radioDisabled")
         #expect(plugin.map(CocoaError(.fileNoSuchFile))["type"] as? String == "unknown")

@@ -92,8 +92,7 @@ private final class Count: Sendable {
 /// Each test runs in a process of its own, because the bus and the reader are named by its variables.
 @Suite(.enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(3)))
 struct ListeningTests {
-    @Test(.ownThreads) func `Listening app: its links are on the main queue, and both sides learn of their end`() async
-    {
+    @Test(.ownThreads) func `listening app: gets links on the main queue, and learns when the bus ends`() async {
         await #expect(processExitsWith: .success) {
             let bus = try TestBus()
             use(bus: bus.address)
@@ -120,9 +119,7 @@ struct ListeningTests {
     }
 
     @Test(.ownThreads)
-    func `App in the background: a visible one takes its name, and the end of its own links is reported`()
-        async throws
-    {
+    func `app that listens in the background: a visible app takes its name, and its end is reported`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
             use(bus: address)
@@ -161,7 +158,7 @@ struct ListeningTests {
         }
     }
 
-    @Test(.ownThreads) func `Without a bus: no app runs, and listening fails with noBus`() async throws {
+    @Test(.ownThreads) func `without a bus: isRunning is false, and listening fails with noBus`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [folder = bus.path as String] in
             use(bus: "unix:path=\(folder)/nothing")
@@ -225,7 +222,7 @@ private func serveSimulator(at path: String, _ lines: [String]) throws {
     }
 
     @Test(.ownThreads, .enabled(if: TestBus.isInstalled, "dbus-daemon is not installed"))
-    func `Simulator: an app is not running for the bus, although its name is taken there`() async throws {
+    func `app on the simulator's phone: not running for the bus, although its name is taken there`() async throws {
         let bus = try TestBus()
         await #expect(processExitsWith: .success) { [address = bus.address as String] in
             use(bus: address)

@@ -92,7 +92,7 @@ private final class Screen: UserActivityRestoring {
         #expect(second.links == ["a"] && third.links.isEmpty)
     }
 
-    @Test func `Delegate that leaves at the first of several links: the others wait on, and none is lost`() throws {
+    @Test func `Delegate that leaves after the first of several links: the others wait for the next delegate`() throws {
         let (application, leaving, next) = (Application(), AppDelegate(), AppDelegate())
         for number in 1...3 { #expect(try give("\(number)", to: application)) }
         leaving.leaves = true
@@ -103,7 +103,7 @@ private final class Screen: UserActivityRestoring {
         #expect(next.links == ["2", "3", "4"])
     }
 
-    @Test func `Activity that can't be created: the delegate learns of it first and of its failure, once`() {
+    @Test func `Activity that can't be created: the delegate gets willContinue and then its failure, once`() {
         @MainActor final class Witness: ApplicationDelegate {
             private(set) var events: [String] = []
 

@@ -17,7 +17,7 @@ import Testing
         ServiceConnection(layer: service, limits: CallTimeouts(call: call, look: look, absence: long, silence: long))
     }
 
-    @Test func `a silent service: given up at the shortest limit of caller, look and call`() {
+    @Test func `silent service: a call is given up at the shortest of its time limits`() {
         for (within, look, call) in [
             (30, Self.long, Self.long), (nil, 30, Self.long), (Self.long, 30, Self.long), (nil, Self.long, 30),
             (Self.long, Self.long, 30),
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a card that left or whose reader was unplugged: closed without a change of what is there`() throws {
+    @Test func `card that left or lost its reader: disconnected without powering down another one`() throws {
         for (failure, wanted, done) in [
             (.removedCard, .reset, .reset), (.removedCard, .unpower, .leave), (.noSmartcard, .unpower, .leave),
             (.readerUnavailable, .reset, .leave), (.readerUnavailable, .unpower, .leave),

@@ -142,7 +142,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func `a tag that leaves while its way is looked for: the way is found with the next tag`() async throws {
+    @Test func `tag that leaves while its frame route is looked for: the next tag has a route`() async throws {
         let table = [
             "ffca000000": "e004015000112233 9000", "ffc2000002810000": "c003009000 9000",
             "ffc20002048f02020300": "c003009000 9000", "ff00000002d402": "d50332010607 9000",
@@ -162,9 +162,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func `what a reader can do: asked once for each technology, and again after it was plugged in again`()
-        async throws
-    {
+    @Test func `reader's features: asked for once for each technology, and again after replugging`() async throws {
         let identifier = Cards.uid.hex + "9000"
         let service = Cards.service(Cards.type2Answer, table: ["ffca000000": identifier])
         let reader = PCSCReader(.first, layer: service)
@@ -235,7 +233,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test func `statistics: frames on the air through a chip, none of the tag before`() async throws {
+    @Test func `statistics of frames: counted for each tag, also with a wrong checksum`() async throws {
         let service = Cards.chip([
             "ff00000004d4423000": "d54300 0448656c6c6f a3bf 9000", "ff00000008d442a20401020304": "d543000a9000",
         ])
@@ -259,7 +257,7 @@ struct DiscoveryTests {
         #expect(second.statistics == .zero && link.statistics == wanted)
     }
 
-    @Test func `reactivation: the tag is reset and known by its UID, another one in its place is lost`() async throws {
+    @Test func `reactivation: resets the tag and checks its UID; another tag is tagRemoved`() async throws {
         let service = Cards.chip()
         let reader = PCSCReader(.first, layer: service)
         let tag = try await Cards.tag(reader)
@@ -283,7 +281,7 @@ struct DiscoveryTests {
         #expect(service.look(\.open).isEmpty && service.look(\.dispositions) == [.leave])
     }
 
-    @Test func `a way to a tag: ended before a reset and with its tag`() async throws {
+    @Test func `transparent session for a tag: ended before a reset and when the reader is released`() async throws {
         for instruction in ["c2", "50"] {
             let (head, done) = ("ff" + instruction, "c003009000 9000")
             let (open, change, end) = (head + "000002810000", head + "0002048f02020300", head + "000002820000")

@@ -37,7 +37,7 @@ import Testing
         #expect(throws: SmartCardError(.timeout, "")) { try PCSCReader.states(service, within: .milliseconds(50)) }
     }
 
-    @Test func `a cancelled task: its call ends with cancelled, also before its turn`() async throws {
+    @Test func `cancelled task: its call ends with cancelled, running or waiting`() async throws {
         let (service, started) = Self.hangingCard()
         let reader = PCSCReader(.first, layer: service, limits: .same(Cards.longTime))
         let link = try await Cards.commands(reader)
@@ -59,7 +59,7 @@ import Testing
         #expect(await connecting.value?.code == .cancelled)
     }
 
-    @Test func `an interrupted reader: calls end and fail until it is let go of, then it works again`() async throws {
+    @Test func `interrupted reader: calls are cancelled until it is released, then it works again`() async throws {
         let (service, started) = Self.hangingCard()
         let reader = PCSCReader(.first, layer: service, limits: .same(Cards.longTime))
         let link = try await Cards.commands(reader)
@@ -90,7 +90,7 @@ import Testing
         #expect(service.look { $0.dispositions == [.unpower] && $0.contexts.isEmpty })
     }
 
-    @Test func `a release that hangs: let go of without the answer, and not asked again at once`() async throws {
+    @Test func `SCardReleaseContext that hangs: abandoned, and the reader is unavailable for a while`() async throws {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service, limits: .same(Cards.longTime))
         #expect(await Cards.poll(reader) == (1, nil))

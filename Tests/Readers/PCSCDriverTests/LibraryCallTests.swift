@@ -27,7 +27,7 @@ import Testing
         } catch { return (error.code, Library.current.withLock { $0.calls }) }
     }
 
-    @Test func `SCardListReaders: in the promised length, up to four times while it grows, none is no error`() {
+    @Test func `SCardListReaders: asked for again up to four times while the list grows; no reader is an empty list`() {
         let (one, two) = (Array("One\0\0".utf8), Array("R\0R\0\0".utf8))
         let rows: [(Library, [String]?, SmartCardError.Code?, Int)] = [
             (Library(list: Array("One\0Two 00\0\0".utf8)), ["One", "Two 00"], nil, 2),
@@ -212,7 +212,7 @@ import Testing
     private static let hasLibrary = unsafe dlopen("libpcsclite.so.1", RTLD_NOW) != nil
 
     @Test(.ownThreads, .enabled(if: hasLibrary, "libpcsclite is not installed"))
-    func `the end of the process: no call begins, one that closes something is waited for`() async {
+    func `end of the process: new library calls are cancelled, and a closing call is waited for`() async {
         await #expect(processExitsWith: .exitCode(42)) {
             // Handlers run in the reverse order: this one after what the library's opening has registered.
             atexit {

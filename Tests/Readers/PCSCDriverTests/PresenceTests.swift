@@ -10,7 +10,7 @@ import Testing
 
     // MARK: Arrivals
 
-    @Test func `an arrival: keeps its number while the tag stays, has another one after anything was away`()
+    @Test func `arrival number: the same while the tag stays, another one after tag, reader or service was away`()
         async throws
     {
         let service = Cards.card()
@@ -49,9 +49,7 @@ import Testing
         await #expect(throws: LinkError(.tagRemoved, "")) { _ = try await link.transmit([0, 0, 0, 0]) }
     }
 
-    @Test func `still near: by the service's count and the attribute SCARD_ATTR_ICC_PRESENCE, nothing is sent`()
-        async throws
-    {
+    @Test func `tag still near: by the service's count and SCARD_ATTR_ICC_PRESENCE, without commands`() async throws {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         for (value, isNear) in [(nil, true), ([2], true), ([4], true), ([0], false)] as [([UInt8]?, Bool)] {
@@ -82,9 +80,7 @@ import Testing
         #expect(await !link.isPresent())
     }
 
-    @Test func `a lost tag: reset before the next poll, left alone in an unplugged reader, and another arrival`()
-        async throws
-    {
+    @Test func `lost tag: reset before the next poll unless the reader was unplugged`() async throws {
         for (code, disposition) in [
             (.removedCard, .reset), (.noSmartcard, .reset), (.notTransacted, .reset), (.readerUnavailable, .leave),
         ] as [(SmartCardError.Code, SmartCardDisposition)] {
@@ -107,9 +103,7 @@ import Testing
 
     // MARK: Tags that the service does not report
 
-    @Test func `a tag that arrives before the last one's leaving is counted: found in ten polls, another arrival`()
-        async throws
-    {
+    @Test func `tag that arrives before the last departure is counted: found within ten polls`() async throws {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         let card = try #require(service.look { $0.readers[0].card })
@@ -142,7 +136,7 @@ import Testing
         #expect(await Cards.poll(reader) == (0, nil))
     }
 
-    @Test func `a mute tag: woken within ten polls, then not before another arrival`() async throws {
+    @Test func `mute tag: powered again within ten polls, then only at the next arrival`() async throws {
         for polls in [9, 10] {
             let service = Cards.card()
             let reader = PCSCReader(.first, layer: service)
@@ -162,7 +156,7 @@ import Testing
 
     // MARK: Readers and the service
 
-    @Test func `the service and the reader: away for a moment, nothing is found, then the tag`() async throws {
+    @Test func `service or reader that is away for a moment: the tag is found afterwards`() async throws {
         let service = Cards.card()
         let reader = PCSCReader(.first, layer: service)
         #expect(await Cards.poll(reader) == (1, nil))
@@ -274,7 +268,7 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `a service that does not come back: the observer is called again, polls fail until it is there`()
+    @Test func `service that stays away: polls fail as readerUnavailable, and the observer is called when it is back`()
         async throws
     {
         let service = Cards.card()

@@ -20,7 +20,7 @@ struct ReaderListTests {
         } catch { return error.code }
     }
 
-    @Test func `finding a reader: by choice, a whole name at once, nothing stays open`() async throws {
+    @Test func `choice of a reader: the first contactless one, or the named one`() async throws {
         let service = Self.service()
         #expect(try PCSCReader.findContactless(service)?.name == Self.names[1])
         #expect(try PCSCReader.find(.first, service).name == Self.names[1])
@@ -117,7 +117,7 @@ struct ReaderListTests {
         return report
     }
 
-    @Test func `a report's presence: by the flags of the service`() {
+    @Test func `reader report: presence and use by the flags of the service`() {
         let rows: [(SmartCardReaderState.Flags, PCSCReaderReport.Presence, Bool)] = [
             (.empty, .empty, false), ([], .empty, false), (.present, .tag, false), ([.present, .mute], .mute, false),
             ([.unavailable, .present], .unplugged, false), ([.present, .inUse], .tag, true),

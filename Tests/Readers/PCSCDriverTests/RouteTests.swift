@@ -212,7 +212,7 @@ struct RouteTests {
         #expect(route.carriesFrames && route.maximumFrameLength == 256)
     }
 
-    @Test func `Traverse: an answer is the tag's, its silence, or shows that there is no Traverse`() throws {
+    @Test func `Traverse: each status of an answer is the tag's answer, a timeout, or unsupported`() throws {
         for (answer, outcome, begins) in [
             ("009000", "00", true), ("010f9000", "010f", true), ("029000", "02", false), ("ff9000", "ff", false),
             ("9000", "timeout", false), ("6d00", "unsupported", false), ("6a81", "unsupported", false),

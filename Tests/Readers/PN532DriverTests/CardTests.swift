@@ -68,7 +68,8 @@ import Testing
         #expect(PN532Card.Identity().historicalBytes.isEmpty)
     }
 
-    @Test(arguments: [0, 1, 262, 263, 524, 525]) func `answer of any length: parts of 262 bytes, the last one ends it`(
+    @Test(arguments: [0, 1, 262, 263, 524, 525])
+    func `card's answer of any length: sent in parts of 262 bytes, the last one by its own command`(
         count: Int
     ) async throws {
         let response = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -102,7 +103,7 @@ import Testing
         #expect(log.count { $0.hasPrefix("94") } == 1 && !log.contains { $0.hasPrefix("8e") })
     }
 
-    @Test func `longest command: 65,544 bytes, and one that never ends is frameTooLong`() async throws {
+    @Test func `reader's command to the card: 65,544 bytes at most, longer is frameTooLong`() async throws {
         let part = "40 " + String(repeating: "01", count: 262)
         let whole = [String](repeating: part, count: 250) + ["00 " + String(repeating: "02", count: 44)]
         _ = try await Self.log("86: " + whole.joined(separator: "|")) { card async throws in

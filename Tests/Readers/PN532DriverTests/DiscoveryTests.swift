@@ -159,7 +159,7 @@ import Testing
 
     // MARK: Selecting and waking
 
-    @Test func `tag found last: ready at once, and woken after a command`() async throws {
+    @Test func `tag found last: selected without a command, and woken by its UID after an exchange`() async throws {
         let woken = "4a 0100: 01 01 0044 00 07 04010203040506"
         try await withTag("\(ChipScript.type2)\n\(woken)\n42: 00 0a") { chip, reader, link in
             try await link.send([0x60])
@@ -295,7 +295,7 @@ import Testing
 
     // MARK: Which tag is the reader's
 
-    @Test func `tag of an earlier look, or of a closed line: tagRemoved until it is found again`() async throws {
+    @Test func `tag of an earlier search, or of a closed line: tagRemoved until it is found again`() async throws {
         try await withReader(ChipScript.type2 + "\n4a 0100: 00 | 01 01 0044 00 07 04010203040506\n42: 00 0a") {
             chip,
             reader in

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `statistics: an error on the air is counted with its time, one before the air is not`() async throws {
+    @Test func `statistics: an exchange that failed on the air counts, one that was not sent does not`() async throws {
         let request = FrameTiming(.nfcA).request(Frame([0x30, 0]))
         let rows: [(status: String, code: LinkError.Code, airtime: Airtime)] = [
             ("01", .timeout, request + .milliseconds(5)), ("02", .transmission, request), ("06", .collision, request),
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: Settings of the chip
 
-    @Test func `time-out: set when it would be too short, or more than 20 ms or eight times too long`() async throws {
+    @Test func `time-out of the chip: set if too short, or too long by more than 20 ms or eight times`() async throws {
         try await withTag(Self.answering) { chip, _, link in
             // Microseconds, and the number of the time-out that is set, if any (PN532 user manual, 7.3.1).
             let steps: [(Int64, UInt8?)] = [
@@ -97,7 +97,9 @@ import Testing
         }
     }
 
-    @Test func `settings: set again after a list, a refusal or a new line, and only what may have changed`()
+    @Test
+    func
+        `settings of the chip: sent again after a list, a refusal or a new line, if they may have changed`()
         async throws
     {
         // The time-out of 500 ms is refused.

@@ -324,7 +324,7 @@ struct DriverChannel: Sendable {
         connection.end()
     }
 
-    @Test func `answers: only the one with the call's own number is taken, and once`() async throws {
+    @Test func `answers to the driver: only the one with the number of the call is taken, and once`() async throws {
         let (reader, driver) = (try RawReader(), Driver())
         driver.open(reader)
         let connection = try await reader.meet()

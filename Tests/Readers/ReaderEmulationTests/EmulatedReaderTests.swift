@@ -137,7 +137,7 @@ struct EmulatedReaderTests {
         await large.run("+ 64K; look; up\nFFD600FF 04 01020304 -> 9000\nFFB000FF 08 -> 01020304 6282")
     }
 
-    @Test func `blocks of other cards: 6A81`() async {
+    @Test func `block commands to cards without storage commands: 6A81`() async {
         for tag in ["topaz", "felica", "typeA"] {
             await Reader.run(
                 .acr122u,
@@ -146,7 +146,7 @@ struct EmulatedReaderTests {
         }
     }
 
-    @Test func `a card that left unnoticed: commands fail, and it has no power`() async {
+    @Test func `card that left before the reader noticed: commands fail, and powering it fails`() async {
         await Reader.run(
             .acr122u,
             """
@@ -300,7 +300,7 @@ struct EmulatedReaderTests {
 
     // MARK: Presence and power
 
-    @Test func `look and power: the same card is kept, with and without power, until it leaves`() async {
+    @Test func `card that stays: found once, whether powered or not, until it leaves`() async {
         let tags: [any VirtualTag] = [
             SampleTag.nfcA([4, 1, 2, 3, 4, 5, 6]), SampleTag.nfcA([8, 1, 2, 3]), SampleTag.nfcB([1, 2, 3, 4]),
             SampleTag.felica(), SampleTag.vicinity(4), SampleTag.ntag(), VirtualType1Tag(.topaz96),
@@ -318,7 +318,7 @@ struct EmulatedReaderTests {
         }
     }
 
-    @Test func `another card in the place of one: no power for it, and a look reports both changes`() async {
+    @Test func `card swapped for another: can't be powered, and the next look reports both changes`() async {
         func topaz(_ last: UInt8) -> VirtualType1Tag { VirtualType1Tag(.topaz96, uid: [1, 2, 3, last, 5, 6, 7]) }
         func nfcA(_ uid: UInt8...) -> any VirtualTag { SampleTag.nfcA(uid) }
         func nfcB(_ pupi: UInt8...) -> any VirtualTag { SampleTag.nfcB(pupi) }

@@ -119,7 +119,7 @@ import VirtualTags
         #expect(other.calls.withLock { $0 } == ["bring", "remove"])
     }
 
-    @Test func `the link: one that was left behind is replaced`() async throws {
+    @Test func `link to a terminal that no longer exists: replaced`() async throws {
         let place = try Place()
         #expect(unsafe symlink("/dev/pts/999999999", place.link) == 0)
         let line = try Line(place.link)
@@ -127,7 +127,7 @@ import VirtualTags
         await line.end()
     }
 
-    @Test func `the link: that of a running emulation, other links and files stay`() async throws {
+    @Test func `link of a running emulation, other links and files: not replaced`() async throws {
         let place = try Place()
         let line = try Line(place.link)
         for link in [place.link, place.folder.path + "//line"] { #expect(Self.isRefused(link), "\(link)") }

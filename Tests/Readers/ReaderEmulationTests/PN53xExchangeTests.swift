@@ -232,7 +232,7 @@ struct PN53xExchangeTests {
         #expect(await chip.receive([]) == .syntaxError)
     }
 
-    @Test func `the field: RFConfiguration switches it, a search switches it on`() async {
+    @Test func `field of the PN53x: switched by RFConfiguration, and switched on by InListPassiveTarget`() async {
         await Chip.run(
             """
             + ntag; 4A 01 00

@@ -98,7 +98,7 @@ struct TransparentSessionTests {
         )
     }
 
-    @Test func `frames: wait 50 ms, or as long as the session or the exchange says, up to 5 s`() async throws {
+    @Test func `transparent exchange: waits 50 ms, or as the session or exchange says, at most 5 s`() async throws {
         for (session, exchange, object, microseconds) in [
             ("", "", 1, 50_000), ("5F4604E8030000", "", 1, 1000), ("", "5F4604E8030000", 2, 1000),
             ("", "5F4604FFFFFFFF", 2, 5_000_000),
@@ -115,7 +115,7 @@ struct TransparentSessionTests {
         }
     }
 
-    @Test func `the power of the card ends a session, and so does a new host`() async {
+    @Test func `transparent session: ends when the card is powered or reset, and with a new host`() async {
         for end in ["up", "reset", "down", "anew"] {
             await Self.run("slix", "manage 8100 -> C003009000 9000\n\(end)\nexchange 9503 022005 -> C003006985 9000")
         }

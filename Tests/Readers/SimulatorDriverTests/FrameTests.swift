@@ -155,7 +155,7 @@ import VirtualTags
     }
 
     @Test(arguments: [(0, ""), (1, "01"), (8, "ff"), (9, "ff01"), (4096, String(repeating: "00", count: 512))])
-    func `collision: a place up to the longest frame, others are refused`(bit: Int, bits: String) async {
+    func `collision: up to the longest frame, with the bits before it`(bit: Int, bits: String) async {
         for (index, isValid) in [(bit, true), (bit + 8, false), (-1, false), (4097, false)] {
             let place = #""error":"collision","collision_bit":\#(index),"collision_bits":"\#(bits)""#
             let error = await FakeSimulator.answering(place).reader.failure()
@@ -172,7 +172,7 @@ import VirtualTags
         #"{"bytes":"44"}"#, #"{"id":1,"bytes":{"a":1}}"#, #"{"id":1,"error":"collision","collision_bit":9}"#,
         #"{"id":1,"error":"collision","collision_bit":"9","collision_bits":"ff01"}"#,
         #"{"id":1,"bytes":"\#(String(repeating: "5a", count: 4097))"}"#, String(repeating: "a", count: 70_000),
-    ]) func `line that no simulator sends: the reader is unavailable`(line: String) async {
+    ]) func `line that is not of the protocol: the reader is unavailable, with the reason`(line: String) async {
         let error = await FakeSimulator.scripted { _, _ in [line] }.reader.failure()
         #expect(error?.code == .readerUnavailable)
         #expect(error?.reason.hasPrefix(Self.start) == true, "\(error?.reason ?? "")")

@@ -11,7 +11,7 @@ import VirtualTags
 
     // MARK: Turns
 
-    @Test func `turn: frames go on meanwhile, and its answer comes at any time`() async throws {
+    @Test func `claim of the reader: frames are answered meanwhile, its answer at any time`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let claim = Task { try await reader.claimTurn() }
@@ -30,7 +30,7 @@ import VirtualTags
         #expect(simulator.count("hello") == 1 && simulator.count("release") == 0)
     }
 
-    @Test func `cancelled turn: given back, and its late answer is ignored once`() async throws {
+    @Test func `cancelled claim: released, and its late answer is ignored once`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let claim = Task { try await reader.claimTurn() }
@@ -51,7 +51,7 @@ import VirtualTags
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `turns at a simulator that ends: fail`() async throws {
+    @Test func `claims at a simulator that ends: fail as readerUnavailable`() async throws {
         let simulator = FakeSimulator.answering()
         let reader = simulator.reader
         let claims = (0..<2).map { _ in Task { try await reader.claimTurn() } }
@@ -95,7 +95,7 @@ import VirtualTags
     }
 
     @Test(arguments: [#""bytes":"4400","checksum":"none""#, #""error":"timeout","message":"""#])
-    func `news during an exchange: kept, also beside an error`(members: String) async throws {
+    func `presence event during an exchange: reported, also if it fails`(members: String) async throws {
         let simulator = FakeSimulator.scripted { request, id in
             let answer = #"{"id":\#(id),\#(request == "frame" ? members : "\"ok\":true")}"#
             return request == "frame" ? [#"{"event":"presence"}"#, #"{"event":"unknown"}"#, answer] : [answer]

@@ -100,7 +100,7 @@ import Testing
 
     // MARK: The service
 
-    @Test func `reader that is wanted: each program that said what for gets one answer`() async throws {
+    @Test func `gate of the service: each program that states its purpose gets one answer`() async throws {
         let service = try Service()
         let (one, other) = (try Program(service.gate, [Self.session]), try Program(service.gate))
         #expect(await service.wants() == [.session])
@@ -112,7 +112,7 @@ import Testing
         #expect(other.hears() == Self.granted && !one.hasAnswer)
     }
 
-    @Test func `reader: wanted for the purposes of the open connections`() async throws {
+    @Test func `gate of the service: wants the reader for all purposes of the open connections`() async throws {
         let service = try Service()
         var programs: [Program] = []
         let wants: [(UInt8, Set<ReaderGate.Purpose>)] = [

@@ -66,7 +66,7 @@ import VirtualTags
         #expect(try numbers()[1] != after[1] && environment.tagSaver?.failure == nil)
     }
 
-    @Test func `files that are not to be saved, and the demonstration tag: stay as they are`() async throws {
+    @Test func `image files without saving, and the demonstration tag: not changed by a write`() async throws {
         let folder = try Folder()
         let path = try folder.put(ntag(1), as: "1.json")
         let before = try folder.bytes("1.json")

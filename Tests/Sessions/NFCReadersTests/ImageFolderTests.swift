@@ -79,7 +79,7 @@ import VirtualTags
 
     // MARK: Files
 
-    @Test func `files: their tags come and go with them`() async throws {
+    @Test func `image files in a folder: each one is a tag near the reader as long as it exists`() async throws {
         let place = try Place()
         try place.bring(1)
         try place.watch()
@@ -114,7 +114,7 @@ import VirtualTags
         await place.wait(for: [7, 8, 9])
     }
 
-    @Test func `file without an image: reported once, until it may have been written again`() throws {
+    @Test func `file that is not an image: reported once, and again after it was written`() throws {
         let place = try Place()
         try place.put("{", as: "0.json")
         let folder = try place.watch()

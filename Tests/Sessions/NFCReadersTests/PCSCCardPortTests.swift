@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `card that leaves before it answers: noCard; one that stays: failed`(
+    @Test(arguments: [true, false]) func `card that leaves before it answers: noCard; host that leaves: failed`(
         isGone: Bool
     ) async throws {
         let place = try Place(answersAtOnce: false)
@@ -124,7 +124,7 @@ import Testing
         #expect(await place.card.happens(4) == ["detected", "01", "deselected", "detected"])
     }
 
-    @Test func `socket: made for the first card, and one that can't be made leaves the port free`() throws {
+    @Test func `card port: makes its socket for the first card, and stays free if that fails`() throws {
         let folder = try Folder()
         let (card, made) = (RecordingCard(), Locked(0))
         let port = PCSCCardPort(path: folder.path + "/reader.sock") { (port) throws(EmulationError) in

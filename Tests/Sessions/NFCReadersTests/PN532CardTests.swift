@@ -89,7 +89,7 @@ import VirtualTags
         await chips.end()
     }
 
-    @Test func `missing chip: reported once, when there is a card to show`() async throws {
+    @Test func `missing chip: reported once, when an app emulates a card`() async throws {
         let failures = AsyncStream.makeStream(of: LinkError.Code.self)
         let port = PN532CardPort(try PN532Card("/tmp/ocn-no-such-line", limits: .patient)) {
             failures.continuation.yield($0.code)
@@ -153,7 +153,7 @@ import VirtualTags
         ]
     }()
 
-    @Test(arguments: noises) func `noise: given up after ten readers in a row, a failing chip at once`(
+    @Test(arguments: noises) func `noise in place of a reader: given up after ten attempts, a failing chip at once`(
         statuses: [UInt8],
         code: LinkError.Code,
         readers: Int

@@ -42,7 +42,7 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `process's environment: used outside of tests`() async {
+    @Test(.ownThreads) func `environment of the process: used outside of tests, with the reader of NFC_READER`() async {
         await #expect(processExitsWith: .success) {
             Self.set(["NFC_READER": "none"])
             #expect(reason(NFCEnvironment.process) == #"NFC_READER is "none", so no reader is used."#)
@@ -65,7 +65,7 @@ import VirtualTags
         }
     }
 
-    @Test(.ownThreads) func `replay that an app departs from: the place is on standard error, once`() async throws {
+    @Test(.ownThreads) func `replay that an app departs from: reported on standard error, once`() async throws {
         let folder = try Folder()
         let path = folder.path + "/a.jsonl"
         // A recording in which nothing was done.
@@ -99,7 +99,8 @@ import VirtualTags
 
     // MARK: The phone of a simulator
 
-    @Test(.ownThreads) func `simulator: the process is an app on its phone, and on no other reader`() async throws {
+    @Test(.ownThreads)
+    func `NFC_READER=simulator: the process is an app on its phone`() async throws {
         let folder = try Folder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             Self.set(["NFC_RECORD": path + "/a.jsonl", "NFC_SHEET": "none"])
@@ -139,7 +140,7 @@ import VirtualTags
         return (simulator, environment)
     }
 
-    @Test func `app on a phone: its sessions are noted there, and its links come from there`() async throws {
+    @Test func `app on a phone: the simulator gets its events and screen, and sends it links`() async throws {
         let (simulator, environment) = try Self.phone(grants: true)
         let found = try await ReaderSession.with(environment) { _, tags in tags.count }
         #expect(found == 1)

@@ -61,7 +61,7 @@ import VirtualTags
     }
 
     @Test(arguments: [("pcsc", true), ("pcsc:/tmp/x/reader.sock", true), ("other", false), ("", false)])
-    func `reader for cards: used before the named reader`(name: String, isThere: Bool) {
+    func `reader for cards: takes precedence over the named reader`(name: String, isThere: Bool) {
         let environment = NFCEnvironment(ReaderConfiguration(reader: "none", cardReader: name))
         #expect((environment.cardPort != nil) == isThere)
         let chip = NFCEnvironment(ReaderConfiguration(reader: "pn532:/dev/ttyUSB9", cardReader: name))
@@ -146,7 +146,7 @@ import VirtualTags
 
     // MARK: Kinds
 
-    @Test func `kinds: a scheme each, and listed in help texts by their use`() {
+    @Test func `reader kinds: each has its scheme, and the help lists those for its use`() {
         #expect(Set(ReaderKind.all.map(\.scheme)).count == ReaderKind.all.count)
         for kind in ReaderKind.all {
             for form in kind.forms { #expect(ReaderKind.named(ReaderName(form))?.scheme == kind.scheme) }

@@ -48,7 +48,7 @@ import VirtualTags
         #expect(inspection.unknown == (isNTAG21 ? [.failedAuthentications, .counters] : [.failedAuthentications]))
     }
 
-    @Test func `Type 2 inspection: what is kept back or only concluded is unknown`() async throws {
+    @Test func `Type 2 inspection: protected memory, and values that the reader derived, are unknown`() async throws {
         var contents = Type2Contents(blank: .ntag215, uid: Self.tagUID)
         let whole = try await inspection(VirtualType2Tag(contents)) { .discovering(ConcludingReader($0)) }
         #expect(!whole.reportsActivationData && whole.unknown == [.failedAuthentications, .answers, .counters])

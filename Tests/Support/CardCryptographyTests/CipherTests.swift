@@ -87,7 +87,7 @@ struct CipherTests {
         }
     }
 
-    @Test func `DES keys of 8, 16 and 24 bytes: one cipher if their parts are the same`() throws {
+    @Test func `DES keys of 8, 16 and 24 bytes: the same cipher if their repeated parts are equal`() throws {
         let (a, b, block) = (bytes("0123456789abcdef"), bytes("fedcba9876543210"), Array("Now is t".utf8))
         func encrypt(_ key: [UInt8]) throws -> [UInt8] { try BlockCipher.des(key).encrypt(block) }
         #expect(try encrypt(a) == encrypt(a + a) && encrypt(a) == encrypt(a + a + a))
@@ -117,7 +117,7 @@ struct CipherTests {
         }
     }
 
-    @Test func `mutual authentication: the proof of both challenges is taken and answered, no other`() throws {
+    @Test func `mutual authentication: the right proof of both challenges is answered, any other is refused`() throws {
         func turned(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.dropFirst()) + bytes.prefix(1) }
         for (cipher, block) in [(try BlockCipher.aes(Self.aesKey), 16), (try BlockCipher.des(Self.desKey), 8)] {
             let (challenge, ofReader) = (Array(Self.message[..<16]), Array(Self.message[16..<32]))

@@ -22,7 +22,7 @@ struct SecretTests {
         @Hidden var key: [UInt8]
     }
 
-    @Test func `a key: shown by no print or dump of what holds it`() throws {
+    @Test func `secret key: not in any print or dump of a value that holds it`() throws {
         #expect(!hides(Self.key))
         #expect(hides(SecretBytes(Self.key)) && hides(Holder(key: Self.key)))
         #expect(hides(try BlockCipher.aes(Self.key)) && hides(SigningKey(encoded: Self.key)))
@@ -42,7 +42,7 @@ struct SecretTests {
         }
     }
 
-    @Test(.ownThreads) func `the memory of a key: wiped when it is given back`() async {
+    @Test(.ownThreads) func `memory of a secret key: overwritten when the key is freed`() async {
         await #expect(processExitsWith: .success) {
             let key = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) }
             var left = [UInt8](repeating: 0, count: key.count)
@@ -59,7 +59,7 @@ struct SecretTests {
         }
     }
 
-    @Test(.ownThreads) func `the library: opened by whatever needs it first`() async {
+    @Test(.ownThreads) func `OpenSSL library: loaded by the first use of a key or hash`() async {
         await #expect(processExitsWith: .success) {
             // Three bytes are no key, and that is said by the library.
             let error = #expect(throws: CryptographyError.self) {

@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test(.ownThreads) func `No descriptors left: nothing is made, and all works again later`() async {
+    @Test(.ownThreads) func `No descriptors left: makers return nil, and work again later`() async {
         await #expect(processExitsWith: .success) {
             let pipe = try #require(DescriptorPipe())
             Self.limit(0)
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: Threads
 
-    @Test func `Interrupt: wakes until it is cleared, however often it is raised`() {
+    @Test func `Interrupt: readable until it is cleared, however often it was raised`() {
         for count in [1, 64, 65, 200, 100_000] {
             let interrupt = Interrupt()
             #expect(interrupt.descriptor >= 0 && !Self.isReadable(interrupt.descriptor))
@@ -164,7 +164,8 @@ import Testing
         }
     }
 
-    @Test(.ownThreads) func `Cancellation: set before its thread wakes, and stays for its operation`() {
+    @Test(.ownThreads)
+    func `Cancellation: set before the waiting thread wakes, and still set after the interrupt is cleared`() {
         let interrupt = Interrupt()
         for _ in 0..<30 {
             let cancellation = Cancellation(interrupt)

@@ -59,7 +59,7 @@ import Testing
         #expect(try code { _ = try PrivateFolder(store: way) } == .unsafe)
     }
 
-    @Test func `Private folder, open: closed to others, or refused if others may write what they may read`() throws {
+    @Test func `Private folder, open to others: closed, or refused if it is to stay readable`() throws {
         for mode: mode_t in [0o750, 0o705, 0o777] {
             _ = try PrivateFolder(scratch.makeFolder("f\(mode)", mode))
             _ = try PrivateFolder(store: scratch.makeFolder("s\(mode)", mode))
@@ -84,9 +84,7 @@ import Testing
 
     // MARK: What is in a folder
 
-    @Test func `Files of a folder: their owner's alone, replaced in one step, by no link, and no name leads elsewhere`()
-        throws
-    {
+    @Test func `Files of a private folder: mode 0600, replaced in one step, and no links or paths`() throws {
         try folder.write("file", [0x61])
         #expect(try scratch.text("own/file") == "a" && scratch.mode("own/file") == 0o600)
         try folder.replace("file", with: [0x62], mode: 0o640)
@@ -116,7 +114,7 @@ import Testing
         #expect(try ScratchFolder.open(in: folder.path) == [folder.path, scratch.path("own/file")])
     }
 
-    @Test func `Folders in a folder: given to others with a mode, removed with the named files only`() throws {
+    @Test func `Folders in a private folder: made with owner and mode, removed with the named files only`() throws {
         for mode in [0o2750, 0o700] as [UInt32] {
             try folder.makeFolder("in", owner: geteuid(), group: getegid(), mode: mode)
             #expect(try scratch.status("own/in").st_mode & 0o7777 == mode)

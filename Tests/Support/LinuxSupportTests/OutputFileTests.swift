@@ -39,7 +39,7 @@ import Testing
         #expect(try scratch.text("foreign") == "old")
     }
 
-    @Test func `Output file links: stay links, their target is written; one of a temporary name is not followed`()
+    @Test func `Output file that is a link: its target is written; a link with a temporary name is not followed`()
         throws
     {
         _ = try scratch.file("target", "old", mode: 0o600)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `Output file, two paths: one file where links lead there, not if either is missing`() throws {
+    @Test func `Output file, two paths: one file if links lead to the same, not if either is missing`() throws {
         let (one, other) = (try scratch.file("one", "1"), try scratch.file("other", "1"))
         let (link, missing) = (try scratch.link("link", to: "one"), scratch.path("missing"))
         for (first, second, isOne) in [
@@ -161,9 +161,7 @@ import Testing
     }
 
     @Test(.ownThreads)
-    func `Output without rights: a file that may not be written stays, also in a closed folder`()
-        async throws
-    {
+    func `Output file without the right to write: denied, and the old file stays`() async throws {
         let (readable, writable) = (
             try scratch.file("readable", "old", mode: 0o444), try scratch.file("writable", "old")
         )

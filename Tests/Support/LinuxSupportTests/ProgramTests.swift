@@ -42,7 +42,7 @@ import Testing
 
     // MARK: What it gets
 
-    @Test func `Program words, variables and folder: the given ones, or those of this process`() throws {
+    @Test func `Program arguments, variables and folder: the given ones, or those of this process`() throws {
         let given = try Self.run("echo \"$0 $NAME $HOME\"; pwd; exit 3") { launch in
             launch.environment = ["NAME": "a value"]
             launch.folder = "/usr"
@@ -124,7 +124,7 @@ import Testing
         #expect(session[0] == session[4] && session[0] == session[5])
     }
 
-    @Test func `Program that is still being written: started when it is closed`() throws {
+    @Test func `Program file that is still open for writing: started when it is closed`() throws {
         let folder = try TestFolder()
         let path = folder.path("program")
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
@@ -157,7 +157,7 @@ import Testing
 
     // MARK: Its end
 
-    @Test func `Lifeline script: runs in its own session when this process is gone, not when it is cut`()
+    @Test func `Lifeline script: runs in its own session after this process was killed, and not after it was cut`()
         async throws
     {
         let folder = try TestFolder()

@@ -9,7 +9,7 @@ struct JSONLineTests {
         return try JSONLine(bytes, 0..<bytes.count, allowsNull: allowsNull)
     }
 
-    @Test("Each value is given as what it is, and as nothing else")
+    @Test("JSON line: each value is read as its own type only")
     func kinds() throws {
         let line = try line(#"{"s":"é","n":-7,"b":false,"l":["a","b"],"e":[]}"#)
         #expect(["s", "n", "b", "l", "x"].map { line.string($0) } == ["é", nil, nil, nil, nil])
@@ -20,7 +20,7 @@ struct JSONLineTests {
         #expect(line["s"] != nil && line["e"] != nil && line["x"] == nil)
     }
 
-    @Test("A null is as if the member were missing, where it is allowed")
+    @Test("JSON line: null counts as a missing member where it is allowed, and is refused elsewhere")
     func null() throws {
         let line = try line(#"{"a":null,"b":1}"#, allowsNull: true)
         #expect(line["a"] == nil && line.string("a") == nil && line.strings("a") == nil)
@@ -33,7 +33,7 @@ struct JSONLineTests {
         }
     }
 
-    @Test("A key of a stranger is shown without what nobody sees")
+    @Test("JSON line: an error shows an untrusted key with its invisible characters escaped")
     func keys() {
         for (text, reason) in [
             ("{\"a\":1.5}", "\"a\" has a value of a wrong kind."),

@@ -23,7 +23,7 @@ import TextSafety
             (Array("[1}".utf8), "a comma or ] is missing"), ([], "the JSON ends too early"),
         ] as [([UInt8], String)]
     )
-    func `What is not JSON is reported, with its place`(_ bytes: [UInt8], _ reason: String) {
+    func `JSON reader: malformed text is refused with its reason`(_ bytes: [UInt8], _ reason: String) {
         do throws(JSONReader.Problem) {
             _ = try JSONReader.read(bytes, maximumDepth: 2)
             Issue.record("it is read")
@@ -33,7 +33,7 @@ import TextSafety
         }
     }
 
-    @Test("What is wrong is at the first character that can't be, and a text that is not UTF-8 at its quote")
+    @Test("JSON reader: an error's offset is the first invalid character, or the quote of invalid UTF-8")
     func places() {
         let cases: [([UInt8], Int)] = [
             (Array("-01".utf8), 3), (Array("[1.]".utf8), 3), (Array("[1e+]".utf8), 4), (Array("[-]".utf8), 1),
@@ -47,7 +47,7 @@ import TextSafety
         }
     }
 
-    @Test func `Escapes of JSON are the characters that they stand for`() throws {
+    @Test func `JSON reader: each escape is read as its character, and half a surrogate pair is refused`() throws {
         let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83c\udf89\u001f""#
         let content = try JSONReader.read(Array(text.utf8), maximumDepth: 0)
         #expect(content.string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f389}\u{1f}")
@@ -60,7 +60,7 @@ import TextSafety
         }
     }
 
-    @Test func `Values have their places in the text, and a repeated key is there as often`() throws {
+    @Test func `JSON reader: each value has its range in the text, and repeated keys are kept`() throws {
         let text = Array(#" {"a" : [1, -2.50e+3], "\u0061":{"b":null} } "#.utf8)
         let node = try JSONReader.read(text, maximumDepth: 2)
         func part(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
@@ -72,11 +72,11 @@ import TextSafety
         #expect(members[0].value.array.map { $0.map { part($0.range) } } == ["1", "-2.50e+3"])
     }
 
-    @Test func `A number may have every digit`() throws {
+    @Test func `JSON reader: each digit is part of a number`() throws {
         #expect(try JSONReader.read(Array("1234567890".utf8), maximumDepth: 0).integer == 1_234_567_890)
     }
 
-    @Test func `Only a range of a text is read, and offsets count from its start`() throws {
+    @Test func `JSON reader: only the given range is read, and offsets count from its start`() throws {
         let text = Array(#"xx"a\"#.utf8) + Array(#"n"]"#.utf8)
         #expect(try JSONReader.read(text, in: 2..<7, maximumDepth: 0).string == "a\n")
         for end in 2..<7 {
@@ -87,7 +87,9 @@ import TextSafety
         }
     }
 
-    @Test(arguments: ["[", "{\"a\":"]) func `Values are nested up to a limit`(_ begin: String) throws {
+    @Test(arguments: ["[", "{\"a\":"]) func `JSON reader: values nested deeper than the limit are refused`(
+        _ begin: String
+    ) throws {
         let end = begin == "[" ? "]" : "}"
         func nested(_ depth: Int) -> [UInt8] {
             let inner = depth == 0 ? "" : "1"

@@ -9,7 +9,7 @@ import TextSafety
         return String(decoding: writer.text, as: UTF8.self)
     }
 
-    @Test func `What is written is read again`() throws {
+    @Test func `JSON writer: every kind of value is read again as it was written`() throws {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("a\u{202E}", "\"\\\n\u{FE0F}\u{1F600}")
@@ -36,17 +36,17 @@ import TextSafety
         #expect(elements[4].array?.isEmpty == true)
     }
 
-    @Test func `A number that JSON can't hold is null`() {
+    @Test func `JSON writer: infinity and NaN are null`() {
         #expect(text { $0.value(Double.infinity) } == "null" && text { $0.value(Double.nan) } == "null")
         #expect(text { $0.value(1.0) } == "1.0" && text { $0.value(-0.1) } == "-0.1")
     }
 
     @Test(arguments: [0, 9, 10, 11, -1, -9, Int.min, Int.max])
-    func `An integer has its digits`(number: Int) {
+    func `JSON writer: integers up to the least and the greatest`(number: Int) {
         #expect(text { $0.value(number) } == "\(number)")
     }
 
-    @Test func `A member of bytes has their digits, also of a part of them`() {
+    @Test func `JSON writer: bytes are hexadecimal digits, also those of a slice`() {
         let bytes: [UInt8] = [0xAB, 0x01, 0xF0]
         let object = text {
             $0.beginObject()
@@ -58,7 +58,7 @@ import TextSafety
         #expect(object == #"{"a":"ab01f0","b":"01f0","c":""}"#)
     }
 
-    @Test func `A member that is a flag has its key before it, also when it is missing`() {
+    @Test func `JSON writer: flags are true, false or null`() {
         let object = text {
             $0.beginObject()
             $0.member("a", true)
@@ -71,7 +71,7 @@ import TextSafety
         #expect(object == #"{"a":true,"b":null,"c":false,"d":false,"e":true}"#)
     }
 
-    @Test func `JSON from elsewhere stays on the line, with commas around it`() {
+    @Test func `JSON writer: embedded JSON stays on its line, with commas around it`() {
         let line = text {
             $0.beginObject()
             $0.key("a")
@@ -85,7 +85,7 @@ import TextSafety
     }
 
     @Test(arguments: [(["a\n", "b"], #"["a\u000a","b"]"#), ([], "[]"), (nil, "null")] as [([String]?, String)])
-    func `An array of texts has all of them, and a missing one is null`(values: [String]?, expected: String) {
+    func `JSON writer: an array of strings, or null`(values: [String]?, expected: String) {
         #expect(text { $0.values(values) } == expected)
         let member = text {
             $0.beginObject()

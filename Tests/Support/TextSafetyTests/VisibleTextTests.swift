@@ -14,13 +14,13 @@ import TextSafety
         ("a\u{2029}b\u{378}", "a\\u{2029}b\\u{378}"),
         ("naïve 日本 🎈 e\u{301} \\u{1b}", "naïve 日本 🎈 e\u{301} \\u{1b}"),
     ])
-    func `What nobody sees is escaped, and nothing else`(text: String, expected: String) {
+    func `Visible text: invisible characters are escaped, and nothing else`(text: String, expected: String) {
         #expect(VisibleText.escaped(text) == expected)
         #expect(VisibleText.escaped(expected) == expected)
     }
 
     @Test(arguments: ["❤️", "❤\u{FE0E}", "#\u{FE0F}\u{20E3}", "👩‍👩‍👧", "🏳️‍🌈", "1️⃣", "👩🏽‍💻"])
-    func `What joins and styles an emoji stays`(emoji: String) {
+    func `Visible text: joiners and style selectors within an emoji are kept`(emoji: String) {
         #expect(VisibleText.escaped("a \(emoji) b\u{1B}") == "a \(emoji) b\\u{1b}")
     }
 
@@ -28,11 +28,11 @@ import TextSafety
         ("a\u{FE0F}", "a\\u{fe0f}"), ("1\u{FE0F}2", "1\\u{fe0f}2"), ("a\u{200D}🎈", "a\\u{200d}🎈"),
         ("🎈\u{200D}", "🎈\\u{200d}"),
     ])
-    func `Where there is no emoji to join or style, it is escaped`(text: String, expected: String) {
+    func `Visible text: joiners and style selectors outside of an emoji are escaped`(text: String, expected: String) {
         #expect(VisibleText.escaped(text) == expected)
     }
 
-    @Test func `Line feeds stay where they are wanted`() {
+    @Test func `Visible text: line feeds are kept on request`() {
         #expect(VisibleText.escaped("a\nb\u{1B}\r", keepsLineBreaks: true) == "a\nb\\u{1b}\\r")
     }
 }
@@ -44,11 +44,11 @@ import TextSafety
         ("\u{202E}\u{2028}\u{200B}\u{3164}", #""\u202e\u2028\u200b\u3164""#),
         ("\u{E0041}\u{E0100}", #""\udb40\udc41\udb40\udd00""#), ("❤️", #""❤\ufe0f""#),
     ])
-    func `What nobody sees is escaped as UTF-16`(text: String, expected: String) {
+    func `JSON text: invisible characters are escaped as UTF-16`(text: String, expected: String) {
         #expect(JSONText.quoted(text) == expected)
     }
 
-    @Test func `A text of somebody else becomes one line of the same value`() {
+    @Test func `JSON text: untrusted JSON becomes one line with the same value`() {
         let text = "{\n\t\"a\": \"\u{9B}\u{E0041}é\\n\"}\r\n"
         #expect(JSONText.line(text) == "{  \"a\": \"\\u009b\\udb40\\udc41é\\n\"}  ")
     }

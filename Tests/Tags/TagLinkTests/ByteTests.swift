@@ -5,14 +5,14 @@ import Testing
 /// Numbers as bytes, and bytes as text.
 struct ByteTests {
     @Test(arguments: [0, 1, 0xFF, 0x100, 0x1234, 0xFFFF] as [UInt16])
-    func `number of two bytes: as the standard library orders them`(number: UInt16) {
+    func `two-byte number: big and little endian as in the standard library`(number: UInt16) {
         let bigEndian = unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
         #expect(number.bigEndianBytes == bigEndian && number.littleEndianBytes == bigEndian.reversed())
         #expect(UInt16(high: bigEndian[0], low: bigEndian[1]) == number)
         #expect(Int(high: bigEndian[0], low: bigEndian[1]) == Int(number))
     }
 
-    @Test func `number of any count of bytes: in either order, from any place`() {
+    @Test func `bytes of a number: any count, in either order, from any offset`() {
         #expect(UInt32(bytes: []) == 0 && UInt32(bytes: [0x01, 0x02, 0x03]) == 0x010203)
         #expect(UInt32(bytes: [0x01, 0x02, 0x03].reversed()) == 0x030201)
         #expect(UInt64(bytes: [0xFF, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08]) == 0x0102_0304_0506_0708)

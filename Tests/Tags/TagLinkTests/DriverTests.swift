@@ -40,7 +40,7 @@ struct DriverTests {
         func release() async {}
     }
 
-    @Test func `driver and links with the requirements alone: the documented defaults`() async throws {
+    @Test func `driver and links with the required members: the others have their defaults`() async throws {
         let field = Plain()
         #expect(field.statistics.exchanges == 43 && field.wasAvailable && field.executor == nil)
         #expect(field.arrival(of: [1]) == nil && field.reportsPresenceInTime && field.unrecorded === field)
@@ -100,7 +100,7 @@ struct DriverTests {
         }
     }
 
-    @Test func `driver and link around others: everything is passed on`() async throws {
+    @Test func `driver and link that wrap others: every member is forwarded`() async throws {
         let inner = Own()
         let around: any FieldDriver = Around(inner)
         #expect(around.name == "inner" && around.technologies == [.nfcF] && around.statistics.exchanges == 9)
@@ -129,14 +129,6 @@ struct DriverTests {
         #expect(observation != nil && ended.withLock { $0 } == 0)
         observation = nil
         #expect(ended.withLock { $0 } == 1)
-    }
-
-    @Test func `identity of a tag: its technology`() {
-        let identities: [(DiscoveredTag.Identity, Technology)] = [
-            (.nfcA(atqa: 4, sak: nil, uid: []), .nfcA), (.nfcB(answer: []), .nfcB),
-            (.nfcF(idm: [], pmm: [], systemCode: nil), .nfcF), (.nfcV(uid: [], dsfid: 0), .nfcV),
-        ]
-        for (identity, technology) in identities { #expect(identity.technology == technology) }
     }
 
     @Test func `link errors: equal by code, with a name for each code and the place of a collision`() {

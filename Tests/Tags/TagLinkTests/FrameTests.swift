@@ -85,7 +85,9 @@ struct FrameTests {
         ("CHECK of one FeliCa block", .nfcF, zeros(16), zeros(29), 2848),
     ]
 
-    @Test(arguments: exchanges.indices) func `exchange: the time that the standard gives it`(index: Int) {
+    @Test(arguments: exchanges.indices) func `airtime of an exchange: the time of the standard, within a microsecond`(
+        index: Int
+    ) {
         let (name, technology, request, answer, microseconds) = Self.exchanges[index]
         var statistics = LinkStatistics()
         statistics.count(request, .success(answer), technology, timeout: .milliseconds(5))
@@ -110,7 +112,7 @@ struct FrameTests {
 
     // MARK: Counts
 
-    @Test func `outcome of an exchange: what each one counts`() {
+    @Test func `statistics: each outcome of an exchange counts its frames, bytes and time`() {
         // 28 elementary time units: one to begin, and 9 for each byte with its parity, two of them the checksum's.
         let request = Airtime(carrierPeriods: 28 * 128)
         var outcomes: [(Result<Frame, LinkError>, LinkStatistics)] = [

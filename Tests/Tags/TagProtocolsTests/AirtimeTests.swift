@@ -61,7 +61,7 @@ struct AirtimeTests {
         ("NTAG210", 46, 4), ("MIFARE Ultralight", 46, 4), ("NTAG213", 60, 2), ("NTAG213", 142, 3),
         ("MIFARE Ultralight C", 46, 1 + 1 + 3 + 3), ("MIFARE Ultralight C", 137, 1 + 1 + 3 + 8),
         ("MIFARE Ultralight C", 142, 10),
-    ]) func `Airtime of Type 2 without a lock control TLV: FAST_READ is tried only where it can save time`(
+    ]) func `Type 2 read without a lock control TLV: FAST_READ is tried only where it can save time`(
         name: String,
         size: Int,
         exchanges: Int
@@ -84,7 +84,7 @@ struct AirtimeTests {
         ("NTAG216", 868, 219), ("FeliCa Lite-S", 33, 5), ("generic Type 3", 137, 4),
         ("generic Type 4, MLe 59 and MLc 52", 872, 18), ("generic Type 4, mapping 2.0", 872, 5),
         ("generic Type 4, mapping 2.0", 50, 1), ("ICODE SLIX2", 308, 79),
-    ]) func `Write commands: the minimum, one less where the tag is empty`(name: String, size: Int, writes: Int)
+    ]) func `Number of write commands: the minimum, one less if the tag is empty`(name: String, size: Int, writes: Int)
         async throws
     {
         let model = try ProductModel.named(name)

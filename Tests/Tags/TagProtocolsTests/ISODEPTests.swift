@@ -191,7 +191,7 @@ struct ISODEPTests {
     /// The first byte of the frame during which the card is activated again, the exchanges until then, and after it.
     @Test(arguments: [
         ("02", "> e080 < 0578807002; > 02 00a4 < 02 9000"), ("e0", "> e080 < 0578807002"), ("e0", "> e080 < violation"),
-    ]) func `ISO-DEP: what an earlier command or RATS brings is not taken for the card activated since`(
+    ]) func `ISO-DEP: an answer that comes after another activation is not taken for the new card`(
         first: String,
         exchanges: String
     ) async throws {

@@ -38,7 +38,7 @@ struct TagNameTests {
         #expect(NFCATarget(atqa: 0, sak: 0, uid: [1, 2, 3, 4]).manufacturer == nil)
     }
 
-    @Test func `Targets: a driver's data about a tag, if they have enough bytes`() throws {
+    @Test func `Discovered tag's identity: becomes the target and type of its technology`() throws {
         let uid = [UInt8](1...8)
         let rows: [(DiscoveredTag.Identity, TagTarget, ForumTagType?)] = [
             (.nfcV(uid: uid, dsfid: 7), .nfcV(NFCVTarget(uid: uid, dsfid: 7)), .type5),
@@ -183,7 +183,7 @@ struct TagNameTests {
 
     // MARK: Errors and surveys
 
-    @Test func `Errors of a link: each has its code, and only those that an attempt can mend are not final`() {
+    @Test func `Link error as tag error: each code has its tag code, and whether a retry can help`() {
         let codes: [(LinkError.Code, TagError.Code, Bool)] = [
             (.timeout, .tagLost, false), (.tagRemoved, .tagLost, true), (.cancelled, .cancelled, true),
             (.readerUnavailable, .readerUnavailable, true), (.inUse, .readerUnavailable, true),
@@ -203,7 +203,7 @@ struct TagNameTests {
         #expect(TagError(link: LinkError(.transmission, "A rule (X, 1)."), over: .nfcA).reason == "A rule (X, 1).")
     }
 
-    @Test func `Survey: a tag without NDEF has the reason, and a tag that is not there throws`() async throws {
+    @Test func `NDEF status report: a tag without NDEF has the reason, and a tag that left throws`() async throws {
         func survey(_ answer: String) async throws -> NDEFStatusReport {
             try await makeTag(ScriptedLink(exchanges: "> 3003 < \(answer)")).queryNDEFStatus()
         }

@@ -78,7 +78,7 @@ struct TearTests {
     /// Writes once, and cuts every command on the way: the tag gets it first with the power going, and what is left is read
     /// from a copy; then it gets the command whole. Of long writes a sample of the commands is judged.
     @Test(arguments: ProductModel.stateless)
-    func `Write of Types 1, 2, 3 and 5: a power cut in any command leaves the old message, none or the new one`(
+    func `Write of Type 1, 2, 3, 5: cut in any command (sampled if long), the tag has the old message, none or the new`(
         model: ProductModel
     ) async throws {
         for change in Self.changes(model) {
@@ -102,7 +102,9 @@ struct TearTests {
     }
 
     @Test(arguments: ProductModel.type4)
-    func `Write of Type 4: a power cut in any command leaves the old message, none or the new one`(model: ProductModel)
+    func `Write of Type 4: cut in any command (sampled if long), the tag has the old message, none or the new`(
+        model: ProductModel
+    )
         async throws
     {
         for change in Self.changes(model) {
@@ -140,17 +142,23 @@ struct TearTests {
         return try await Self.reading(model, tag)
     }
 
-    @Test(arguments: ProductModel.samples) func `Lock: a power cut at any command keeps the message`(
-        model: ProductModel
-    ) async throws {
+    /// Without the DESFire, which can't be locked without its key.
+    @Test(arguments: ProductModel.samples.filter { !$0.name.hasPrefix("DESFire") })
+    func `Lock: a power cut after any command (up to the 40th) keeps the message`(model: ProductModel) async throws {
+        var cuts = 0
         for write in 0..<40 {
             let tag = model.make(message(20))
             let bench = try await ProductBench(tag)
             bench.field.arm(.tear(afterWrite: write))
             let code = await errorCode { try await bench.reader.lock() }
             #expect(try await ProductBench(model.copy(tag)).reader.readNDEF() == message(20), "\(write)")
-            if code != .tagLost { break }
+            guard code == .tagLost else {
+                #expect(code == nil)
+                break
+            }
+            cuts += 1
         }
+        #expect(cuts > 0)
     }
 
     /// Blank tags: how each is made.

@@ -46,7 +46,7 @@ struct Type1Tests {
         #expect(try await ProductBench(tag).reader.readNDEF() == message(20))
     }
 
-    @Test func `Type 1 TLV over the lock bytes: it ends behind them, and stays when the message is written`()
+    @Test func `Type 1 TLV across the lock bytes: continues behind them, and is kept when the message is written`()
         async throws
     {
         // 80 of its 90 bytes are before the lock bytes, which are from 104 to 127.

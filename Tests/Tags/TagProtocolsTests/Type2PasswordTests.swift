@@ -140,12 +140,12 @@ struct Type2PasswordTests {
             ("1a", .updateFailed), ("1b01020304", .updateFailed), ("af", .updateFailed), ("301b", .readOnly),
             ("19", .readOnly), ("1c", .readOnly), ("", .readOnly),
         ] as [(String, TagError.Code)]
-    ) func `Type 2 authentication by an app's own packet: the tag itself decides about the write`(
+    ) func `Type 2 write after the app sent an authentication command: tried, and the tag decides`(
         packet: String,
         code: TagError.Code
     ) async throws { #expect(try await Self.write { tag, _ in tag.willSend(bytes(packet)) } == code) }
 
-    @Test func `Type 2 authentication by an app: it ends with a NAK or an activation, not with an ACK`() async throws {
+    @Test func `Type 2 authentication by an app: ends with a NAK or an activation, not with an ACK`() async throws {
         let rows: [(String, TagError.Code, @Sendable (Type2Tag) -> Void)] = [
             ("ACK", .updateFailed, { $0.wasAnswered(0x0A) }), ("NAK 0", .readOnly, { $0.wasAnswered(0x00) }),
             ("NAK 4", .readOnly, { $0.wasAnswered(0x04) }), ("activation", .readOnly, { $0.wasActivated() }),

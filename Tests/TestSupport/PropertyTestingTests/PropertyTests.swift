@@ -3,7 +3,7 @@ import PropertyTesting
 import Testing
 
 @Suite struct `Rules for random cases` {
-    @Test func `One that is broken is reported with the simplest case that breaks it`() async throws {
+    @Test func `Broken rule: reported with the simplest case that breaks it, and its seed`() async throws {
         let error = await #expect(throws: BrokenRule.self) {
             try await checkRule(cases: 100, of: { $0.array(count: 0...20) { $0.int(in: 0...1000) } }) { numbers in
                 numbers.contains { $0 >= 100 } ? "A number is too large." : nil
@@ -14,14 +14,14 @@ import Testing
         #expect(text.contains("PROPERTY_SEED=1"))
     }
 
-    @Test func `An error that a rule throws breaks it`() async {
+    @Test func `Rule that throws: counts as broken`() async {
         struct Failure: Error {}
         await #expect(throws: BrokenRule.self) {
             try await checkRule(cases: 1, of: { $0.int(in: 0...1) }) { _ in throw Failure() }
         }
     }
 
-    @Test func `One that holds is tried on each case, and they differ and are the same in each run`() async throws {
+    @Test func `Rule that holds: tried on each case; the cases differ, and are the same in each run`() async throws {
         var runs: [[[UInt8]]] = []
         for _ in 0..<2 {
             var cases: [[UInt8]] = []
@@ -35,7 +35,7 @@ import Testing
         #expect(Set(runs[0]).count > 45)
     }
 
-    @Test func `Numbers are drawn from the whole range and nowhere else`() async throws {
+    @Test func `Random numbers: each of the range, and no other`() async throws {
         var found: Set<Int> = []
         try await checkRule(cases: 200, of: { $0.int(in: -2...3) }) { number in
             found.insert(number)

@@ -88,7 +88,7 @@ struct CommandFailureTests {
 
     // MARK: Sessions
 
-    @Test func `end of a session: a reason, unless its work was done`() throws {
+    @Test func `end of a session: status, name and reason of the failure; none if its work was done`() throws {
         #expect(CommandFailure(SessionEnd.firstMessageRead, after: .none, on: nil)?.name == nil)
         #expect(CommandFailure(SessionEnd.timeout, after: .used, on: nil)?.name == nil)
         for (end, visit, status, name, start) in [
@@ -110,7 +110,7 @@ struct CommandFailureTests {
         #expect(lost?.name == "reader-lost")
     }
 
-    @Test func `work cut off by the end of its session: not a failure of its own`() {
+    @Test func `command cut off by the end of its session: marked as such, other command errors are not`() {
         let ended = CommandFailure(CommandError.sessionInvalidated)
         #expect(ended.isCutOff && ended.status == .refused && ended.name == "session-ended")
         for error in [CommandError.notConnected, .tagUnavailable] {

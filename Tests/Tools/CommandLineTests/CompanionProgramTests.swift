@@ -39,7 +39,7 @@ import Testing
         return TestProgram(copy.path, ["PATH": path])
     }
 
-    @Test(arguments: all) func `program in PATH: all words, and its status`(
+    @Test(arguments: all) func `companion program in PATH: gets all arguments, and its status is nfc's`(
         _ companion: Companion
     ) throws {
         let scratch = try TestFolder()

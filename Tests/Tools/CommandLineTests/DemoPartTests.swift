@@ -37,7 +37,7 @@ import Testing
         return lines
     }
 
-    @Test func `program: its input and its variables, and a last line that need not end`() throws {
+    @Test func `program of the demo: gets its input and variables, and its last line may lack a line end`() throws {
         let input = scratch.path("input")
         try "x\n\ny\n".write(toFile: input, atomically: true, encoding: .utf8)
         let program = try shell("cat; echo \"$WORD\"; printf 'a\\n\\nb'", input: input)
@@ -46,7 +46,7 @@ import Testing
         #expect(lines(of: try shell("cat; echo end")) == ["end"])
     }
 
-    @Test func `program: a line in two parts, one line`() throws {
+    @Test func `program of the demo: a line written in two parts is read as one`() throws {
         let input = scratch.path("input")
         try #require(unsafe mkfifo(input, 0o600) == 0)
         let end = unsafe open(input, O_RDWR | O_CLOEXEC)
@@ -58,7 +58,7 @@ import Testing
         #expect(lines(of: program) == ["abc", "d"])
     }
 
-    @Test func `program: one that can't be started, a failure with what to do`() {
+    @Test func `program of the demo that can't be started: a failure with the reason and what to do`() {
         for (path, input, reason) in [
             ("/nowhere/app", nil, "No such file or directory"), ("/bin/sh", "/nowhere/input", "Bad file descriptor"),
         ] as [(String, String?, String)] {
@@ -76,7 +76,7 @@ import Testing
         DemoSandbox.environment(of: "/f", app: "/apps/TagReader", usesDesktop: usesDesktop, own: own)
     }
 
-    @Test func `variables: folders of their own, and nothing of the person's readers and tags`() {
+    @Test func `variables of the demo: its own folders and virtual reader, nothing of the person's NFC settings`() {
         let own = [
             "HOME": "/h", "PATH": "/p", "NFC_READER": "pcsc", "NFC_RECORD": "r", "TAGREADER_STORE": "s",
             "TAGREADER_OTHER": "o", "XDG_DATA_HOME": "/d", "XDG_RUNTIME_DIR": "/run/user/7", "DISPLAY": ":0",
@@ -93,7 +93,7 @@ import Testing
         #expect(variables(own, usesDesktop: false) == expected)
     }
 
-    @Test func `variables: a display, its path where it was relative`() {
+    @Test func `variables of the demo: a relative WAYLAND_DISPLAY becomes a path`() {
         let folder = ["XDG_RUNTIME_DIR": "/run/user/7"]
         for (own, name) in [
             (folder.merging(["WAYLAND_DISPLAY": "/x/wayland"]) { $1 }, "/x/wayland"),
@@ -105,7 +105,7 @@ import Testing
         #expect(variables([:])["PATH"] == "/apps:/usr/local/bin:/usr/bin:/bin")
     }
 
-    @Test func `removal: other folders, left alone`() throws {
+    @Test func `removal of a demo's folder: folders of other programs are left alone`() throws {
         let scratch = try TestFolder()
         for name in ["other", "nfc-demo", "nfc-demonstration"] {
             try scratch.makeFolder(name)

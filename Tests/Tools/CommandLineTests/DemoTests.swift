@@ -98,7 +98,7 @@ struct DemoTests {
         #expect(programs(of: scratch.path).isEmpty)
     }
 
-    @Test func `nfc demo: Return, a click; input that ends, none`() throws {
+    @Test func `nfc demo --terminal: Return clicks, input that ends does not, and all is removed`() throws {
         let clicked = try nfc.run("demo", "--terminal", input: "\n")
         #expect(clicked.status == 0, "\(clicked)")
         #expect(clicked.lines.contains("  Press Return to click it; Ctrl-C ends."))
@@ -155,7 +155,7 @@ struct DemoTests {
         #expect(programs(of: scratch.path).isEmpty)
     }
 
-    @Test func `nfc demo: a reader that has gone, no word and all is removed`() throws {
+    @Test func `nfc demo whose output is closed: ends by SIGPIPE without a message, and all is removed`() throws {
         let script = "'\(nfc.path)' demo --yes | head -n 1; exit ${PIPESTATUS[0]}"
         let outcome = try TestProgram("bash", nfc.environment).run("-c", script)
         #expect(outcome.lines.count == 1)
@@ -205,7 +205,7 @@ struct DemoTests {
         #expect(try left().isEmpty)
     }
 
-    @Test func `nfc demo: alone in a folder, the command that builds what is missing`() throws {
+    @Test func `nfc demo without nfcd or TagReader beside it: the message says how to build them`() throws {
         let alone = scratch.path("nfc")
         for (program, missing) in [("nfc", "nfcd"), ("nfcd", "TagReader")] {
             #expect(try TestProgram("cp").run(TestProgram(program).path, scratch.path(program)).status == 0)
@@ -222,7 +222,7 @@ struct DemoTests {
         ("failed", "service-ended", "The service has ended. There are no tags today."),
         ("not-shown", "not-shown", "There are no tags today."),
     ])
-    func `nfc demo: a service that ends or shows nothing, its last words`(
+    func `nfc demo whose service ends or shows nothing: the service's last message is reported`(
         event: String,
         error: String,
         sentence: String
@@ -251,7 +251,7 @@ struct DemoTests {
         #expect(programs(of: scratch.path).isEmpty)
     }
 
-    @Test func `nfc demo: the window of the app is closed, the end`() throws {
+    @Test func `nfc demo whose app window is closed: ends with 0, and all is removed`() throws {
         // The window is the app without a person, whose input does not end.
         let app = """
             [ "$1" = --background ] || exec "$app" "$@"
@@ -291,7 +291,8 @@ struct DemoTests {
         }
     }
 
-    @Test func `nfc demo: no dbus-daemon, what can be shown, and a killed demonstration is removed`() throws {
+    @Test func `nfc demo without dbus-daemon: shows link and notification, and removes a killed demo's folder`() throws
+    {
         var nfc = nfc
         nfc.environment["PATH"] = scratch.path
         let outcome = try nfc.run("demo", "--json")

@@ -75,7 +75,7 @@ import VirtualTags
         }
     }
 
-    @Test func `saver: what a program writes, saved once after a pause`() async throws {
+    @Test func `saver of an emulated tag: what a program wrote is saved once, after a pause`() async throws {
         let file = try image()
         let path = scratch.path("card.json")
         let tag = file.makeTag()
@@ -134,7 +134,7 @@ import VirtualTags
 
     // MARK: The reader that root has installed
 
-    @Test func `folder: the name of an installed reader, for its own socket alone`() throws {
+    @Test func `reader folder of the system: has the installed reader's name for its own socket only`() throws {
         let reader = SystemReader(try ReaderOwner("0"), root: scratch.path("root"))
         #expect(EmulationFolder.name(of: reader, at: reader.socketPath) == nil)
         let folder = (reader.configurationPath as NSString).deletingLastPathComponent
@@ -148,7 +148,7 @@ import VirtualTags
 
     // MARK: Folders
 
-    @Test func `folder: the configuration, removed where nobody else has files there`() throws {
+    @Test func `reader folder: its configuration is removed, and the folder too if no other file is in it`() throws {
         let own = scratch.path("own")
         let place = try EmulationFolder(own)
         #expect(place.socketPath == own + "/reader.sock" && place.configurationFolder == own + "/reader.conf.d")
@@ -166,14 +166,14 @@ import VirtualTags
     }
 
     @Test(arguments: [true, false])
-    func `folder: the person's own, removed only after a failure and if it is new`(exists: Bool) throws {
+    func `reader folder given by the person: removed only after a failure, and if it was new`(exists: Bool) throws {
         let own = scratch.path("own")
         if exists { try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: false) }
         try EmulationFolder(own).remove(afterFailure: true)
         #expect(FileManager.default.fileExists(atPath: own) == exists)
     }
 
-    @Test func `folder: one that can't be used, named with what to do`() throws {
+    @Test func `reader folder that can't be used: the reason says what to do`() throws {
         try Data().write(to: URL(fileURLWithPath: scratch.path("file")))
         let error = #expect(throws: EmulationError.self) { try EmulationFolder(scratch.path("file")) }
         #expect(error?.reason.hasSuffix(" Give another one: --folder FOLDER.") == true)

@@ -104,7 +104,7 @@ struct EmulationOutputTests {
 
     // MARK: Exchanges
 
-    @Test func `exchange: what was sent, and what came or why nothing came`() {
+    @Test func `printed exchange: request and response, or why there was none`() {
         let name = "GetFirmwareVersion"
         let (asked, said): ([UInt8], [UInt8]) = ([0x02], [0x32, 0x01, 0x06, 0x07])
         #expect(

@@ -101,7 +101,8 @@ import Testing
         #expect(events.last?["reason"] == "interrupt")
     }
 
-    @Test func `reader of pcscd: no folder is named, a private one, and nothing stays but files of others`() throws {
+    @Test func `nfc emulate --pcsc without a folder: uses a private one, and leaves only other programs' files`() throws
+    {
         let wasInstalled = FileManager.default.fileExists(atPath: "/run/opencorenfc")
         let card = folder.path("card.json")
         for (variables, kept) in [

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `nfc ndef encode: what decode printed, the same message where it was canonical`() throws {
+    @Test func `nfc ndef encode: gives back a decoded message exactly if it was canonical`() throws {
         let good = vectors.filter(\.isGood)
         let decoded = try run("decode", "--json", lines: good.map(\.hex))
         let encoded = try run("encode", lines: decoded.lines)

@@ -68,7 +68,7 @@ struct OptionTests {
 
     // MARK: Readers and sites
 
-    @Test func `reader: no option, that of the process`() throws {
+    @Test func `reader options, none given: the configuration of the process`() throws {
         let none = try ReaderOptions.parse([])
         #expect(none.configuration(over: own) == own)
         #expect(none.configuration(over: own, savesTags: true) == own)
@@ -83,7 +83,7 @@ struct OptionTests {
         #expect(none.configuration(over: patient) == own)
     }
 
-    @Test func `reader: --tags, the virtual one, and images are saved where that is wanted`() throws {
+    @Test func `reader options, --tags: the virtual reader, and images are saved on request`() throws {
         var expected = own
         (expected.reader, expected.tags, expected.tagsSource) = ("virtual", "a,b", "--tags")
         let near = try ReaderOptions.parse(["--tags", "a,b"])
@@ -96,7 +96,7 @@ struct OptionTests {
         #expect(near.configuration(over: saving, savesTags: true) == expected)
     }
 
-    @Test func `reader: named beside --tags, the named one`() throws {
+    @Test func `reader options, --reader beside --tags: the named reader`() throws {
         var expected = own
         (expected.reader, expected.readerSource) = ("none", "--reader")
         #expect(try ReaderOptions.parse(["--reader", "none"]).configuration(over: own) == expected)

@@ -20,14 +20,14 @@ struct ReaderReportTests {
         String(decoding: ReaderReportPrinter(report: report, verbose: verbose).object.line.dropLast(), as: UTF8.self)
     }
 
-    @Test func `reader: named by an option or the environment, the only one`() throws {
+    @Test func `nfc readers: a reader named by option or environment is listed alone`() throws {
         let (named, unnamed) = (try ReaderOptions.parse(["--reader", "virtual"]), try ReaderOptions.parse([]))
         let (some, none) = (ReaderConfiguration(reader: "pcsc"), ReaderConfiguration())
         #expect(named.isNamed(beside: none) && unnamed.isNamed(beside: some) && named.isNamed(beside: some))
         #expect(!unnamed.isNamed(beside: none))
     }
 
-    @Test func `summary: what is on the reader, else what the reader takes`() {
+    @Test func `nfc readers, summary: what is on the reader, or the technologies of the reader`() {
         #expect(summary { _ in } == "nfc-a, nfc-f")
         #expect(summary { $0.presence = .empty } == "PC/SC, nothing on it")
         #expect(summary { $0.presence = .mute } == "PC/SC, something on it that does not answer")
@@ -79,7 +79,7 @@ struct ReaderReportTests {
         #expect(ReaderReportPrinter(report: report, verbose: true).lines == ["Escape commands are not offered"])
     }
 
-    @Test func `--json: what is not known is null`() {
+    @Test func `nfc readers --json: unknown values are null`() {
         let head = #"{"presence":"tag","in_use":false,"contactless":true,"atr":"3b80""#
         #expect(object(full, verbose: false) == head + "}")
         #expect(

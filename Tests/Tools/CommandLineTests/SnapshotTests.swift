@@ -6,7 +6,9 @@ import Testing
 /// What `nfc` prints, in the cases of the folder `Cases`.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct SnapshotTests {
     @Test(arguments: SnapshotCase.all)
-    func `nfc: a case prints and leaves what its file says`(_ found: SnapshotCase) throws {
+    func `snapshot case: nfc prints what its file says, and leaves the files that it lists`(_ found: SnapshotCase)
+        throws
+    {
         let (expected, actual) = (try found.expected(), try found.run())
         guard expected != actual else { return }
         if ProcessInfo.processInfo.environment["SNAPSHOT_UPDATE"] != nil {

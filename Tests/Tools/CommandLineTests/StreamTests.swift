@@ -24,13 +24,13 @@ import Testing
         "tag read --image card.json --json", "tag info --image card.json", "scan --tags card.json --json",
         "ndef decode --json", "ndef encode", "tag convert card.json --to json --out -", "frob --json",
     ])
-    func `output: a full disk, a sentence and status 1`(arguments: String) throws {
+    func `output on a full disk: status 1 and the reason`(arguments: String) throws {
         let outcome = try TestProgram.shell("echo d00000 | nfc \(arguments) >/dev/full; echo $?", in: folder.path)
         #expect(outcome.output == (arguments == "frob --json" ? "2\n" : "1\n"))
         #expect(outcome.error.hasSuffix("Error: Standard output can't be written: No space left on device.\n"))
     }
 
-    @Test func `output: closed, status 1 and no file takes its place`() throws {
+    @Test func `output that is closed: status 1, and no opened file takes its number`() throws {
         let script = """
             nfc tag write --image card.json --text Hi >&-; echo $?
             nfc tag read --image card.json --json | grep -o d101055402656e4869
@@ -39,7 +39,7 @@ import Testing
         #expect(try lines(script) == ["1", "d101055402656e4869", "1"])
     }
 
-    @Test func `standard error: closed, its number is not free for a file`() throws {
+    @Test func `standard error that is closed: no opened file takes its number`() throws {
         let script = """
             mkfifo in out
             '\(TestProgram("nfc").path)' ndef decode < in > out 2>&- &
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["", "trap '' PIPE; "])
-    func `output: a reader that has gone, the command ends with 141 and without a word`(trap: String) throws {
+    func `output whose reader has gone: status 141 without a message`(trap: String) throws {
         let script = """
             \(trap)yes d00000 2>/dev/null | nfc ndef decode --json | head -n 1; echo ${PIPESTATUS[1]}
             nfc scan --many --timeout 20 --tags card.json | true; echo ${PIPESTATUS[0]}
@@ -62,7 +62,7 @@ import Testing
         #expect(outcome.error == "")
     }
 
-    @Test func `output: an emulation whose reader has gone, it ends in good order`() throws {
+    @Test func `output of an emulation whose reader has gone: status 141, and its link is removed`() throws {
         let script = """
             exec 3< <(sleep 0.3; echo remove; exec sleep 30)
             nfc emulate --image card.json --pn532 line --json --timeout 30 --commands <&3 \
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [("", "-13"), ("signal.SIGPIPE", "141")])
-    func `output: a pipe that nobody reads, the signal or its status where it is blocked`(
+    func `output to a closed pipe: ends by SIGPIPE, or with 141 where the signal is blocked`(
         mask: String,
         status: String
     ) throws {
@@ -93,7 +93,7 @@ import Testing
 
     // MARK: Input
 
-    @Test func `input: without an end, refused`() throws {
+    @Test func `input without an end: refused with its code`() throws {
         let script = """
             ulimit -v 4000000
             nfc ndef decode --binary --json < /dev/zero; echo $?
@@ -126,7 +126,7 @@ import Testing
         "ndef decode", "ndef decode --json", "ndef decode --quiet", "ndef decode --binary", "ndef encode",
         "ndef encode --json", "links match", "links match --json",
     ])
-    func `input: closed, the reason where the next answer would be`(words: String) throws {
+    func `input that is closed: the reason in the place of the next answer`(words: String) throws {
         let outcome = try TestProgram.shell("nfc \(words) <&-; echo $?", in: "/")
         let sentence = "Standard input can't be read: Bad file descriptor."
         let object = #"{"ok":false,"error":"unreadable-input","offset":0,"message":"\#(sentence)"}"#
@@ -155,7 +155,7 @@ import Testing
         #expect(summary["messages"] == "\(count)" && summary["bytes"] == "\(3 * count)")
     }
 
-    @Test func `input: images and recordings of pipes, read`() throws {
+    @Test func `images and recordings from a pipe: read; writing to that image is refused`() throws {
         let script = """
             nfc tag read --image <(cat card.json) --json | grep -o '"ok":true'
             nfc scan --tags card.json --record rec >/dev/null; nfc trace --no-times <(cat rec) | head -n 1
@@ -168,7 +168,7 @@ import Testing
 
     // MARK: Words
 
-    @Test func `arguments and names: not UTF-8, refused with what to do`() throws {
+    @Test func `arguments and file names that are not UTF-8: refused with what to do`() throws {
         let script = """
             cp card.json $'caf\\xe9.json'
             nfc $'\\xe9' x --json; echo $?
@@ -193,13 +193,13 @@ import Testing
         (["nfc", "--json=1"], true), (["nfc"], false), ([], false), (["--json"], false),
         (["nfc", "--", "--json"], false), (["nfc", "--jsonl"], false), (["nfc", "x--json"], false),
     ])
-    func `arguments: --json, asked for before the end of the options`(words: [String], isAsked: Bool) {
+    func `--json among the arguments: counts before -- and after the program's name`(words: [String], isAsked: Bool) {
         #expect(CommandProcess.wantsJSON(words) == isAsked)
     }
 
     // MARK: Files
 
-    @Test func `files: a full disk, the image stays and a recording is whole or not there`() throws {
+    @Test func `files on a full disk: the image stays, and a recording is cut or missing`() throws {
         _ = try folder.card("card.nfc", from: "ntag213-link.nfc")
         let script = """
             rm card.json; cp card.nfc before; trap '' XFSZ
@@ -216,7 +216,7 @@ import Testing
         #expect(try lines(script) == three + ["before", "card.nfc"] + failure + failure + ["1024"])
     }
 
-    @Test func `files: a pipe or a device, written to and stays what it is`() throws {
+    @Test func `output file that is a pipe: written to, and stays a pipe`() throws {
         let script = """
             mkfifo pipe; cat pipe > got & while ! [ -p pipe ]; do sleep 0.01; done
             nfc tag write --image card.json --out pipe --text a >/dev/null; echo $?; wait; head -c 7 got; echo

@@ -158,7 +158,7 @@ struct ServiceAnswerTests {
     }
 
     @Test(.enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"))
-    func `nfc with a bus that hangs: nothing opens, and the bus is named`() throws {
+    func `nfc with a session bus that hangs: status 1 with the reason, and no link opens`() throws {
         let bus = try SessionBus()
         let user = try User(["DBUS_SESSION_BUS_ADDRESS": bus.address])
         try user.add()

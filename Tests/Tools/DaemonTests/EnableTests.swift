@@ -9,7 +9,7 @@ import UserBus
 
 /// The words of a command in files for systemd, the bus and the desktop.
 struct ServiceFileTests {
-    @Test func `service files: a word with a special character, quoted for its reader`() {
+    @Test func `service files: words with special characters are quoted for systemd, D-Bus and the desktop`() {
         let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+,-./:=@_")
         for byte in UInt8(0x20)...0x7F {
             let character = Character(UnicodeScalar(byte))
@@ -30,7 +30,7 @@ struct ServiceFileTests {
         #expect(ServiceFiles.desktopEntry(program: program).contains(desktop + "\n"))
     }
 
-    @Test func `service installation: a program in a folder that is cleaned, noted`() {
+    @Test func `service installation: a program in a build or temporary folder is noted`() {
         let rows = [
             "/srv/a/.build/debug/nfcd": true, "/tmp/nfcd": true, "/var/tmp/nfcd": true, "/usr/bin/nfcd": false,
             "/srv/a/x.build/nfcd": false, "/opt/tmp/nfcd": false, "/tmpfiles/nfcd": false, "/var/tmpfiles/nfcd": false,
@@ -83,14 +83,15 @@ struct ServiceFileTests {
         #expect(exposure.status == 0, "\(exposure)")
     }
 
-    @Test func `service unit: sockets, those of the buses, pcscd, sites and the network's changes`() throws {
+    @Test func `service unit: allows sockets of Unix, IPv4, IPv6 and netlink only`() throws {
         let families = try #require(values("RestrictAddressFamilies").first).split(separator: " ")
         #expect(Set(families) == ["AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK"])
         for setting in ["NoNewPrivileges", "UMask", "MemoryMax"] { #expect(values(setting).count == 1, "\(setting)") }
     }
 
     @Test(.enabled(if: analyzer != nil, "systemd-analyze is not installed; .ci/run installs it"))
-    func `service unit: system calls, those for files, netlink, pcscd and serial lines`() throws {
+    func `service unit: allows the system calls that the service needs, and none of ptrace, mount and the like`() throws
+    {
         var sets: [String: [String]] = [:]
         var name = ""
         let list = try TestProgram(try #require(Self.analyzer)).run("syscall-filter", "--no-pager")
@@ -146,7 +147,9 @@ struct ServiceFileTests {
         return user.folder.lines("asked").map { String($0.dropFirst("--user ".count)) }
     }
 
-    @Test func `nfc background enable and disable: the four files and systemd, there and gone again`() throws {
+    @Test func `nfc background enable and disable: write and remove the four files, and enable and disable the unit`()
+        throws
+    {
         let user = try user()
         try user.folder.write("data/icons/other", "x")
         let options = ["--reader", "pn532:/dev/ttyNOPE", "--log-content", "--allow-custom-schemes"]

@@ -99,7 +99,9 @@ import Testing
 
 /// What the service stores, and how it continues when the disk or the folder fails.
 @MainActor @Suite(.timeLimit(.minutes(3))) struct InboxKeeperTests {
-    @Test func `Inbox keeper: an earlier run, its entries and marks are restored and damage is named`() throws {
+    @Test func `Inbox keeper after a restart: entries and delivery flags are restored, and damaged files are reported`()
+        throws
+    {
         let scene = try KeeperScene(1, 2, begins: false)
         for number: UInt32 in [1, 9] { scene.keeper.keep(.dismissed, of: .test(number)) }
         try scene.folder.write("state/nfc/inbox/junk", "x")
@@ -114,7 +116,8 @@ import Testing
         #expect(lines.map { $0["message"] } == [text + " nfc inbox clear --damaged removes it."])
     }
 
-    @Test func `Inbox keeper: an entry is shown, wanted and removed, its file and mark follow`() throws {
+    @Test func `Inbox keeper: file and delivery flag of an entry follow when it is shown, clicked and removed`() throws
+    {
         let scene = try KeeperScene(1, 2)
         let id = InboxEntry.ID.test(1)
         #expect(scene.keeper.identifiers == [.test(1), .test(2)])
@@ -127,7 +130,7 @@ import Testing
         #expect(scene.keeper.keepingProblem == nil && scene.logged() == [])
     }
 
-    @Test func `Inbox keeper: the disk takes nothing, logged once and stored as soon as possible`() throws {
+    @Test func `Inbox keeper on a disk that refuses: logged once, and entries are stored once that works`() throws {
         let scene = try KeeperScene(1, 2)
         scene.loop.handle(.inboxLost)
         for number: UInt32 in 1...2 { try scene.block(number) }
@@ -151,7 +154,7 @@ import Testing
         #expect(scene.logged() == ["inbox"] && scene.marks.isEmpty)
     }
 
-    @Test func `Inbox keeper: the disk takes nothing, it tries again after each pause`() async throws {
+    @Test func `Inbox keeper on a disk that refuses: tries again after each pause`() async throws {
         let scene = try KeeperScene(1, storingPause: .milliseconds(50))
         scene.loop.handle(.inboxLost)
         try scene.block(1)
@@ -168,7 +171,9 @@ import Testing
         try await scene.wait { scene.keeper.keepingProblem == nil }
     }
 
-    @Test func `Inbox keeper: the folder is gone, everything in memory goes to a new one`() throws {
+    @Test func `Inbox keeper whose folder is gone: entries and delivery flags in memory are written to a new one`()
+        throws
+    {
         let scene = try KeeperScene(1)
         scene.keeper.keep(.dismissed, of: .test(1))
         try scene.folder.move("state/nfc/inbox", to: "aside")
@@ -183,7 +188,7 @@ import Testing
         #expect(scene.stored == [1] && scene.keeper.keepingProblem == nil)
     }
 
-    @Test func `Inbox keeper: a folder that can't be made, it is made as soon as possible`() async throws {
+    @Test func `Inbox keeper whose folder can't be made: made, with its entries, once that works`() async throws {
         let scene = try KeeperScene(1, storingPause: .milliseconds(50), movingTime: .seconds(3600))
         try scene.blockInbox()
         for _ in 0..<2 { scene.keeper.store(try KeeperScene.entry(2)) }
@@ -196,7 +201,11 @@ import Testing
         #expect(scene.keeper.keepingProblem == nil)
     }
 
-    @Test func `Inbox keeper: another program removes entries and folders, it notices each time`() async throws {
+    @Test
+    func
+        `Inbox keeper while another program removes entries or folders: removed entries go, removed folders are made again`()
+        async throws
+    {
         let scene = try KeeperScene(1, 2, 3, movingTime: .milliseconds(50))
         try scene.folder.remove(KeeperScene.file(1))
         try await scene.wait { scene.stored == [2, 3] }
@@ -231,7 +240,7 @@ import Testing
         return (scene, links)
     }
 
-    @Test func `Link opening: an entry that is claimed, gone or unusable, it is not opened`() throws {
+    @Test func `Link opening: an entry that is claimed, gone or unusable is not opened`() throws {
         for (event, left) in [("being-opened", [1]), ("gone", []), ("not-delivered", [1])] as [(String, [UInt32])] {
             let (scene, links) = try opening()
             var claim: FileClaim?
@@ -249,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func `Link opening: apps that can't be read, logged and the router stays`() throws {
+    @Test func `Link opening when the apps can't be read: logged, and the known apps stay`() throws {
         let (scene, links) = try opening()
         links.reloadRouter()
         #expect(scene.loop.machine.router.schemesWithoutBrowser == ["http", "https"] && scene.logged() == [])

@@ -108,7 +108,7 @@ struct NotificationTests {
     }
 
     @Test(arguments: [true, false])
-    func `nfcd: a notification of an earlier run without its entry, closed if it is of this bus`(isOwn: Bool) throws {
+    func `nfcd restarted: closes a notification whose entry is gone, if it is of this bus`(isOwn: Bool) throws {
         var desktop: Desktop?
         let daemon = try Daemon { user, bus in
             desktop = try Desktop(on: bus)
@@ -182,7 +182,7 @@ struct NotificationTests {
         #expect(daemon.end() == 0 && daemon.user.opened == [])
     }
 
-    @Test func `nfcd: a restart after the first unlock, tags are read and wanted links open`() throws {
+    @Test func `nfcd restarted after the first unlock: tags are read and clicked links open`() throws {
         let machine = try TestFolder()
         try machine.write("proc/sys/kernel/random/boot_id", "boot-1\n")
         let system = try SessionBus()
@@ -222,7 +222,7 @@ struct NotificationTests {
         withExtendedLifetime((silent, saver)) {}
     }
 
-    @Test func `nfcd: the compositor reports that the display is off, tags are read when it has ended`() throws {
+    @Test func `nfcd, display off by the compositor: tags are read once the compositor has ended`() throws {
         var compositor: BusProgram?
         let daemon = try Daemon { _, bus in
             // `PowerSaveMode`; 0 is on.

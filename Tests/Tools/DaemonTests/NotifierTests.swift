@@ -80,7 +80,8 @@ struct NotifierTests {
         )
     }
 
-    @Test func `Notifier: a desktop that keeps notifications, it is not asked to`() throws {
+    @Test func `Notifier: a desktop without persistence is asked to keep the notification, one with it is not`() throws
+    {
         for (capabilities, time) in [("persistence actions", Int32(-1)), ("actions", 0)] {
             let script = try NotifierScript(capabilities: capabilities)
             try script.play("show 1 | < Notify 0 text")
@@ -95,7 +96,10 @@ struct NotifierTests {
 
     // MARK: What the user does
 
-    @Test func `Notifier: clicks, those on its own notifications count, each with its token`() throws {
+    @Test
+    func `Notifier: only clicks on the default action of its own notifications count, each with its activation token`()
+        throws
+    {
         try NotifierScript().play(
             """
             show 1 | < Notify 0 text

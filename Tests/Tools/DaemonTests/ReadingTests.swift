@@ -183,7 +183,7 @@ struct ReadingTests {
     }
 
     @Test(arguments: [(0x52, "reader-session"), (0x43, "wallet")] as [(UInt8, String)])
-    func `nfcd: apps that ask for the reader, it is theirs until the last one leaves`(purpose: UInt8, obstacle: String)
+    func `nfcd, apps that claim the reader: it is theirs until the last one leaves`(purpose: UInt8, obstacle: String)
         throws
     {
         let daemon = try Daemon()
@@ -202,7 +202,7 @@ struct ReadingTests {
 
     // MARK: The reader
 
-    @Test func `nfcd: a folder of tags that is missing or goes, the status says so until it is back`() throws {
+    @Test func `nfcd, folder of tags missing: the status says so until it is back`() throws {
         let place = try TestFolder()
         let daemon = try Daemon(
             reader: ["--tags", place.path("above/tags")],

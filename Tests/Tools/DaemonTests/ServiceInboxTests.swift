@@ -51,7 +51,7 @@ struct ServiceInboxTests {
                 ("delivering", "click", true, "", false), ("delivered", "click", true, "", true),
                 ("removed", "click", false, "", true), ("unmarked", "unlock", true, "", false),
             ] as [(String, String, Bool, String, Bool)]
-        ) func `nfcd killed after a step: the entry, its mark and the opened link are those of the last step`(
+        ) func `nfcd killed at a step: entry, delivery flag and opened link are those of that step`(
             step: String,
             act: String,
             hasEntry: Bool,
@@ -129,7 +129,7 @@ struct ServiceInboxTests {
         #expect(daemon.log.last?.description == #"{"event":"ended","message":"The service ends."}"#)
     }
 
-    @Test func `nfcd: a second service on the bus, it ends; and a bus that ends, so does the service`() throws {
+    @Test func `nfcd: ends if another service is on the bus, or if the bus ends`() throws {
         let daemon = try Daemon()
         try daemon.waits(for: "reading")
         let second = try TestProgram("nfcd", daemon.user.nfc.environment).run("--json")
@@ -139,7 +139,7 @@ struct ServiceInboxTests {
         #expect(daemon.ended() == 1 && daemon.events.last == "failed no-bus")
     }
 
-    @Test func `nfcd: a runtime folder that can't be used, it ends and removes nothing`() throws {
+    @Test func `nfcd with an unusable runtime folder: ends and removes nothing`() throws {
         for isShared in [true, false] {
             let place = try TestFolder()
             try place.makeFolder("run/nfc")
@@ -158,7 +158,7 @@ struct ServiceInboxTests {
 /// The service and the association files of apps' sites.
 @Suite(.ownThreads, .enabled(if: SessionBus.isInstalled, "dbus-daemon is not installed"), .timeLimit(.minutes(5)))
 struct ServiceLinkTests {
-    @Test func `nfcd: an app is installed, its site is asked once after 2 s`() throws {
+    @Test func `nfcd, app installed: its site is asked once after 2 s`() throws {
         let begin = ContinuousClock.now
         // An app of the system, whose site has failed so often that it is asked every six hours, and now.
         let daemon = try Daemon { user, _ in
@@ -187,7 +187,7 @@ struct ServiceLinkTests {
         #expect(daemon.end() == 0)
     }
 
-    @Test func `nfcd: the network, it hears of addresses and routes of both versions of the internet`() throws {
+    @Test func `nfcd: subscribes to changes of addresses and routes of IPv4 and IPv6`() throws {
         let daemon = try Daemon()
         try daemon.waits(for: "reading")
         let table = try String(contentsOfFile: "/proc/\(daemon.identifier)/net/netlink", encoding: .utf8)
@@ -201,7 +201,7 @@ struct ServiceLinkTests {
         #expect(daemon.end() == 0)
     }
 
-    @Test func `nfcd: hostile association files, it answers and ends while they are compiled`() throws {
+    @Test func `nfcd with hostile association files: answers and ends while they are compiled`() throws {
         // Near the limit of 128 KB; its rules grow while they are compiled.
         let values = (0..<2000).map { "\"value\($0)\"" }.joined(separator: ",")
         let rules = Array(repeating: #"{"/":"/$(v)/x","?":{"a":"$(v)"}}"#, count: 3100).joined(separator: ",")

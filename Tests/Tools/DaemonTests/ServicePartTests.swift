@@ -94,7 +94,7 @@ import Testing
         #expect(help.output.hasPrefix("Usage: nfcd [") && help.output.hasSuffix(": nfc background enable\n"))
     }
 
-    @Test func `nfcd start: what can't be used, status 1 and the reason as JSON`() throws {
+    @Test func `nfcd with tags, a recording or a bus that can't be used: status 1 and the reason as JSON`() throws {
         let rows: [([String], String)] = [
             (["--tags", "none.json"], "unreadable-file"), (["--tags", "none.json,other"], "unreadable-file"),
             (["--reader", "replay:none.jsonl"], "unreadable-recording"), (["--reader", "none"], "no-bus"),
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `nfcd start: for people, the log has the time, and none in the journal`() throws {
+    @Test func `nfcd log as text: has the time, except in the journal`() throws {
         let user = try User()
         let words = ["-u", "JOURNAL_STREAM", "TZ=UTC", TestProgram("nfcd").path, "--reader", "none"]
         let begin = Date()

@@ -97,7 +97,7 @@ struct AppLinkTests {
         #expect(try list().count == 2)
     }
 
-    @Test func `links: on a desktop, a window of the person's terminal gets the message`() throws {
+    @Test func `links on a desktop: a terminal window opens and gets the message`() throws {
         let rows: [(name: String, option: String, variables: [String: String])] = [
             ("xdg-terminal-exec", "", ["TERMINAL": "other"]), ("mine", "-e", ["TERMINAL": "mine"]),
             ("gnome-terminal", "--", ["XDG_CURRENT_DESKTOP": "x:GNOME"]),

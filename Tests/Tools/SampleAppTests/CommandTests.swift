@@ -93,7 +93,7 @@ import Testing
         #expect(outcome.lines == ["The message is saved on the card.", row])
     }
 
-    @Test func `commands: what can't be run, a sentence and status 1, and the next one runs`() throws {
+    @Test func `commands: one that can't be run prints a sentence, and the next one runs`() throws {
         let app = try SampleApp()
         let commands = [
             "frob", "show", "show 1", "show x", "write 9", "delete 0", "scan --some", "scan --many 0", "list 1",

@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `screen: details longer than the screen, they scroll and lines break at words`() throws {
+    @Test func `screen: long details scroll, and their lines break at words`() throws {
         let app = try SampleApp()
         try app.keep(1)
         let terminal = try app.terminal(columns: 60, lines: 14)

@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Saving
 
-    @Test func `store: its place and mode, for the owner alone`() throws {
+    @Test func `store of messages: in its folder with mode 0600, and numbers are not used twice`() throws {
         #expect(try app.run("scan").status == 0 && app.folder.mode("messages.json") == 0o600)
         try app.folder.setMode(0o644, of: "messages.json")
         #expect(try app.run("scan", "scan", "delete 3", "scan").status == 0)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["/dev/null/data/messages.json", "/sys/messages.json"])
-    func `store: a folder that takes nothing, the sheet and the command report it`(path: String) throws {
+    func `store in a folder that can't be written: sheet and command report it`(path: String) throws {
         var app = app
         app.program.environment["TAGREADER_STORE"] = path
         let outcome = try app.run("scan", "scan --many 2", "list")
@@ -58,7 +58,7 @@ import Testing
         #expect(outcome.lines == ["No messages."] && outcome.status == 1)
     }
 
-    @Test func `store: a full disk, what was saved stays`() throws {
+    @Test func `store of messages on a full disk: the old messages stay`() throws {
         let payload = Data(repeating: 0x20, count: 9000).base64EncodedString()
         let record = #"{"format":5,"type":"","identifier":"","payload":"\#(payload)"}"#
         let text = #"{"version":1,"last":1,"messages":[{"number":1,"records":[\#(record)]}]}"#

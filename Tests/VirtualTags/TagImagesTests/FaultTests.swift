@@ -193,9 +193,9 @@ struct FaultTests {
         }
     }
 
-    @Test func `Flipper fault: each has its code and its line`() throws { try check(Self.flipper) }
+    @Test func `Faulty Flipper files: each fault has its code and line`() throws { try check(Self.flipper) }
 
-    @Test func `Proxmark3 and TagInfo fault: each has its code`() throws { try check(Self.others) }
+    @Test func `Faulty Proxmark3 and TagInfo files: each fault has its code`() throws { try check(Self.others) }
 
     // MARK: JSON
 
@@ -212,7 +212,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `JSON fault: members that are missing, wrong or out of range have their code`() {
+    @Test func `Faulty JSON images: missing, wrong or excessive members have their code`() {
         checkJSON(
             "",
             #"""
@@ -394,7 +394,7 @@ struct FaultTests {
         #expect(Files.failure(text)?.line == text.prefix { $0 != "&" }.count { $0 == "\n" } + 1)
     }
 
-    @Test func `Unknown file: refused as none of the formats, or with the kind of tag that has no virtual one`() {
+    @Test func `Unknown file: unknownFormat, or unsupported if there is no virtual tag of its kind`() {
         for bytes: [UInt8] in [[], [0], Array(repeating: 0, count: 100), Array("hello".utf8), [0xFF, 0xFE, 0x00]] {
             #expect(throws: TagImageError(.unknownFormat, "")) { try TagImage(parsing: bytes) }
         }

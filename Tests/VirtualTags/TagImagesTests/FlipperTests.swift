@@ -106,7 +106,7 @@ struct FlipperType2Tests {
         #expect(try TagImage(parsing: image.encoded()).contents == image.contents)
     }
 
-    @Test func `Flipper pages behind the total: their lines stay and mean nothing`() throws {
+    @Test func `Flipper pages beyond the total: ignored, and kept when a page changes`() throws {
         let text = try Files.text("ultralight.nfc") + (16..<30).map { "Page \($0): 00 00 00 00\n" }.joined()
         var image = try TagImage(parsing: Array(text.utf8))
         var contents = try #require(image.contents.type2)

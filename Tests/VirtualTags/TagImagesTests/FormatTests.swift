@@ -59,7 +59,9 @@ struct FormatTests {
         }
     }
 
-    @Test(arguments: Files.tagFiles.indices) func `Dump in each other format: the same tag`(_ index: Int) throws {
+    @Test(arguments: Files.tagFiles.indices) func `Dump written in each other format: read as the same tag`(
+        _ index: Int
+    ) throws {
         let (name, _, _) = Files.tagFiles[index]
         let image = try TagImage(parsing: Files.dump(name))
         for format in TagImage.Format.allCases where format.canHold(image.contents) {
@@ -118,7 +120,7 @@ struct ImageChangeTests {
         return zip(before, after).filter { $0 != $1 }.map { String($1) }
     }
 
-    @Test func `JSON change: drops the old message, and nulls what is as delivered again`() throws {
+    @Test func `JSON change: values that are as delivered again become null, and unknown members are dropped`() throws {
         var contents = Type5Contents(blank: .icodeSLIX)
         contents.afi = 0x21
         let text = try TagContents.type5(contents).text()
@@ -133,7 +135,9 @@ struct ImageChangeTests {
     }
 
     @Test(arguments: [true, false])
-    func `JSON change: the end stays, and each description of the old memory goes`(endsLine: Bool) throws {
+    func `JSON change of the memory: members that describe the old memory go, others and the file's end stay`(
+        endsLine: Bool
+    ) throws {
         let end = endsLine ? "\n" : ""
         let zeros = String(repeating: "00", count: 64)
         let head = #"{"type": "T2T", "product": "Ultralight", "uid": "04a1b2c3d4e580", "#

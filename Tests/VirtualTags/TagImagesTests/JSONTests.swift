@@ -194,7 +194,7 @@ struct JSONContentsTests {
         }
     }
 
-    @Test func `JSON DESFire of NDEF: what is not as delivered is beside the files`() throws {
+    @Test func `JSON DESFire with NDEF: settings that differ from delivery are beside its files`() throws {
         var card = DESFireContents.ndef(generation: .ev1, size: .kilobytes2)
         card.configuration.usesRandomUID = true
         card.freeMemory = 64

@@ -14,7 +14,7 @@ struct RemarkTests {
         return try TagImage(parsing: Array(changed.utf8)).remarks
     }
 
-    @Test func `Remark: a UID that the memory contradicts`() throws {
+    @Test func `Remark: the UID of the file differs from that of the memory`() throws {
         // The file, its UID, another one, and the UID of the memory.
         let rows = """
             ntag215-uri.nfc | UID: 04 5E 2B 8A D1 6F 81 | UID: 04 5E 2B 8A D1 6F 82 | 045e2b8ad16f81
@@ -68,7 +68,7 @@ struct RemarkTests {
         #expect(remarks.first?.text.contains(" \(names)\(more):") == true)
     }
 
-    @Test func `Remark: a capability container with more than the product has`() {
+    @Test func `Remark: a capability container that claims more than the product has`() {
         let rows: [(Type2Product, UInt8, UInt8, String?)] = [
             (.ntag213, 0xE1, 0x12, nil), (.ntag213, 0xE1, 0x13, "152 bytes, and NTAG213 has 144."),
             (.ntag213, 0x00, 0xFF, nil), (.ntag215, 0xE1, 0x3F, nil),
@@ -83,7 +83,7 @@ struct RemarkTests {
         }
     }
 
-    @Test func `Remark: a version with another UID, unless it hides it`() {
+    @Test func `Remark: a version with another UID than the tag's, unless it is zeros`() {
         let own: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
         for (uid, isReported) in [([0, 0, 0, 0, 0, 0, 0], false), (own, false), ([9, 9, 9, 9, 9, 9, 9], true)] {
             var version = [UInt8](repeating: 4, count: 28)

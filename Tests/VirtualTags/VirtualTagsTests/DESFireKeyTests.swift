@@ -79,7 +79,7 @@ struct DESFireKeyTests {
         }
     }
 
-    @Test(arguments: ways) func `DESFire session: codes go on over commands, and errors and selections end it`(
+    @Test(arguments: ways) func `DESFire session: its codes chain over commands, and an error or a selection ends it`(
         way: Way
     ) async throws {
         let auth = "auth \(way.command)"
@@ -142,7 +142,7 @@ struct DESFireKeyTests {
         try await desfireStage(app).check(begun + "; bd 01 00 00 00 01 00 00 -> ae")
     }
 
-    @Test func `DESFire EV2 session: goes on with NON FIRST, and signs`() async throws {
+    @Test func `DESFire EV2 session: NON FIRST continues the transaction; the signature is read`() async throws {
         let way = try #require(Self.ways.last)
         try await play(
             """
@@ -179,7 +179,7 @@ struct DESFireKeyTests {
         ) { desfireStage(try desfire($0)) }
     }
 
-    @Test func `DESFire key settings: they say who changes which key, and can be frozen`() async throws {
+    @Test func `DESFire key settings: decide which key changes which, and can be frozen`() async throws {
         let new = try #require(DESFireKey(.aes, Array(0x50..<0x60), version: 9))
         // Key settings, the key that is proved, the one that is changed, and the status (MF3ICDx21, 9.3.2).
         let rows: [(String, Int, Int, String)] = [
@@ -220,9 +220,12 @@ struct DESFireKeyTests {
         return (CardReader(box: box).stage(keys: ["0": .zero(way.kind)]), box)
     }
 
-    @Test(arguments: ways) func `DESFire SET CONFIGURATION: options stay on, and default keys and ATS are taken`(
-        way: Way
-    ) async throws {
+    @Test(arguments: ways)
+    func
+        `DESFire SET CONFIGURATION: options can't be switched off; new applications get the default key; the ATS changes`(
+            way: Way
+        ) async throws
+    {
         let auth = "auth \(way.command) 0 -> 00"
         for (first, second) in [(0, 0), (1, 0), (2, 1), (0, 3)] as [(UInt8, UInt8)] {
             let (stage, box) = configured(way)
@@ -264,7 +267,9 @@ struct DESFireKeyTests {
         }
     }
 
-    @Test func `DESFire SET CONFIGURATION: for the card's master key alone, and for what it knows`() async throws {
+    @Test func `DESFire SET CONFIGURATION: refused without the card's master key, and for unknown options`()
+        async throws
+    {
         try await play(
             """
             == Without a key, with an application's key, and with unknown options

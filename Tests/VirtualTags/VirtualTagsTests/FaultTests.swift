@@ -62,7 +62,9 @@ struct FaultTests {
         }
     }
 
-    @Test func `Fault swap and call: another tag is there, and a call happens once before its exchange`() async throws {
+    @Test func `Fault swap: another tag answers from its exchange on; fault call: happens once, before its exchange`()
+        async throws
+    {
         let field = VirtualField()
         let (one, other) = (Parrot([1]), Parrot([2]))
         field.bring(one)
@@ -107,8 +109,8 @@ struct FaultTests {
         #expect(write.hasPrefix("06") ? outcomes.count > 10 : outcomes.count == 2)
     }
 
-    @Test func `Torn write: whole units are new before it and old after it, and a protected unit is one or the other`()
-    {
+    @Test
+    func `Torn write: units before the torn one are new, those after it old; a protected unit is never a mixture`() {
         func bytes(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
         let (old, new) = (bytes(0x00, 16), bytes(0xFF, 16))
         #expect(TornWrite.old.remains(of: old, under: new, unit: 4) == old)

@@ -131,7 +131,9 @@ struct FeliCaLiteTests {
         }
     }
 
-    @Test func `FeliCa Lite-S memory configuration: restrictions stay, and system blocks can be frozen`() async throws {
+    @Test func `FeliCa Lite-S memory configuration: restrictions can't be lifted, and system blocks can be frozen`()
+        async throws
+    {
         for block in 0...13 {
             let bits = hexText((~(UInt16(1) << block)).littleEndianBytes)
             let numbers = [block, (block + 1) % 14, (block + 13) % 14].map { hexText([UInt8($0)]) }

@@ -32,7 +32,7 @@ struct FieldTests {
         #expect(calls.value == 4 && field.tags.count == 1)
     }
 
-    @Test func `Field power: a tag loses it when it arrives, when it leaves, and with the carrier`() async throws {
+    @Test func `Field: a tag loses its power when it arrives or leaves, and when the carrier goes off`() async throws {
         let field = VirtualField()
         let (one, other) = (Parrot(nil), Parrot(nil, identifier: [2]))
         let steps: [(change: () -> Void, losses: [Int])] = [
@@ -185,7 +185,7 @@ struct FieldTests {
 
     private let raw = Frame([0x30], checksum: .none)
 
-    @Test func `Air collision: the first bit that differs, and all before it`() {
+    @Test func `Collision: reported at the first bit that differs, with all before it`() {
         let rows: [([UInt8], [UInt8], Int, [UInt8])] = [
             ([0x01], [0x00], 0, []), ([0x80], [0x00], 7, [0]), ([0xFF], [0x7F], 7, [0x7F]), ([1, 2], [1, 3], 8, [1]),
             ([0xFF, 0x0F], [0xFF, 0x07], 11, [0xFF, 0x07]), ([5, 6, 0], [5, 6, 0x10], 20, [5, 6, 0]),
@@ -205,7 +205,7 @@ struct FieldTests {
         #expect((collision(answer(of: Parrot([1, 2]), bits([1, 2, 0, 0])))?.bitIndex ?? 0) >= 16)
     }
 
-    @Test func `Air slots: answers follow each other, and those in one slot are lost`() {
+    @Test func `Time slots: answers in different slots are heard, those in one slot are lost`() {
         // The tags as slot and byte; the bytes that are heard, none for a collision.
         let rows: [([(Int, UInt8)], [UInt8])] = [
             ([(3, 3), (0, 1), (15, 9)], [1, 3, 9]), ([(3, 3), (0, 1), (3, 4)], [1]), ([(3, 3), (3, 4), (0, 1)], [1]),
@@ -241,7 +241,7 @@ struct FieldTests {
         #expect(code(answer(of: bits([1, 2, 3]), to: raw, limit: 2)) == .frameTooLong)
     }
 
-    @Test func `Air checksum: the reader checks it, or the caller does`() {
+    @Test func `Checksum of an answer: checked by the reader, or left to the caller`() {
         let whole = [1, 2] + CyclicRedundancyCheck.a([1, 2]).littleEndianBytes
         #expect((try? answer(of: Parrot([1, 2]), to: raw).get()) == Frame(whole, checksum: .none))
         #expect((try? answer(of: bits(whole)).get()) == Frame([1, 2]))

@@ -137,7 +137,10 @@ struct NTAG424Tests {
 
     // MARK: Keys
 
-    @Test func `NTAG 424 session: enciphered data, changed keys, and what ends it`() async throws {
+    @Test
+    func `NTAG 424 session: enciphered data and changed keys; another authentication, selection or power loss ends it`()
+        async throws
+    {
         try await play(
             """
             == Enciphered and coded data, the UID, versions and the signature
@@ -187,7 +190,7 @@ struct NTAG424Tests {
 
     private let zeroKeys = Array(repeating: DESFireKey.zero(.aes), count: 5)
 
-    @Test func `Secure dynamic messaging: AN12196, 3.4, and what each option mirrors`() throws {
+    @Test func `Secure dynamic messaging: the example of AN12196, 3.4, and what each option mirrors`() throws {
         let messaging = SecureDynamicMessaging(piccDataOffset: 20, codeOffset: 60)
         let padding = hex("da 5c f6 09 41")
         let mirrored = try messaging.mirrored(file(), uid: uid, counter: 0x3D, keys: zeroKeys, padding: padding)
@@ -259,7 +262,7 @@ struct NTAG424Tests {
         #expect(try await link(shown) == "example.com/t?uid=041E3C8A2D6B80&ctr=000006&cmac=4B00064004B0B3D3")
     }
 
-    @Test func `NTAG 424 link template: each place needs its key; unknown, doubled or long ones change nothing`()
+    @Test func `NTAG 424 link template: each placeholder sets its access key; an invalid link changes nothing`()
         async throws
     {
         let rights: [(String, String)] = [
@@ -305,7 +308,7 @@ struct NTAG424Tests {
         try await stage.check("auth 71 1 -> 00; me f6 02 -> 00 01 00 00 00 00")
     }
 
-    @Test func `NTAG 424 file settings: taken where all that they need is there, and refused otherwise`() async throws {
+    @Test func `NTAG 424 file settings: valid ones are taken, others refused without a change`() async throws {
         let taken = """
             00 04 e0 | 40 00 e0 01 ff f1 43 00 00 43 00 00 | 40 00 e0 41 f1 2f 20 00 00 | 40 00 e0 81 ff 2f 20 00 00
             40 00 e0 e1 ff 2f 20 00 00 01 00 00 | 40 00 e0 01 ff ff | 40 00 e0 c1 f1 ef 20 00 00 ff ff ff

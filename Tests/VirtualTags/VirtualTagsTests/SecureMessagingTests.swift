@@ -69,7 +69,7 @@ struct SecureMessagingTests {
         #expect(bytes == hex(sealed), sourceLocation: sourceLocation)
     }
 
-    @Test func `EV1 codes: go on from message to message as on recorded cards`() throws {
+    @Test func `EV1 message codes: chain from message to message as on recorded cards`() throws {
         var session = DESFireMessaging(cipher: try .aes(hex("40e7d271626ffbd49c530e3d304f5b17")))
         try exchange(&session, 0xCD, "05001100500000", sealed: "a75316ad1596b953")
         try exchange(&session, 0x6F, "", answer: "05", sealed: "052d5ff67ffec9d2d3")
@@ -179,7 +179,7 @@ struct SecureMessagingTests {
     }
 
     @Test(arguments: [("01 80", [1]), ("80", []), ("01 81", nil), ("01", nil), ("80 01", nil)] as [(String, [UInt8]?)])
-    func `EV2 padding: the mark 80 and zeros end the data, or it is refused`(text: String, data: [UInt8]?) throws {
+    func `EV2 padding: 80 and zeros, anything else is refused`(text: String, data: [UInt8]?) throws {
         func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         let cipher = try BlockCipher.aes(zeros(16))
         let vector = try cipher.encrypt([0xA5, 0x5A] + zeros(14))

@@ -82,7 +82,7 @@ struct TagContentsTests {
         (.ultralightC, 44 * 4..<48 * 4),
     ]
 
-    @Test func `Secrets of a memory: each byte of a password or key, and no other one`() {
+    @Test func `Secret bytes of a tag's memory: those of passwords and keys, and no others`() {
         for (product, bytes) in Self.places {
             let blank = Type2Contents(blank: product, uid: Script.uid)
             #expect(!TagContents.type2(blank).holdsSecrets)
@@ -109,7 +109,7 @@ struct TagContentsTests {
         }
     }
 
-    @Test func `Secrets of a chip: keys and passwords that are not those at delivery`() throws {
+    @Test func `Secrets of a chip: keys and passwords other than those at delivery`() throws {
         func holds(_ tag: VirtualType4Tag) throws -> Bool { try #require(TagContents(of: tag)).holdsSecrets }
         let key = try #require(DESFireKey(.aes, Array(1...16)))
         var desfire = DESFireContents.ndef()

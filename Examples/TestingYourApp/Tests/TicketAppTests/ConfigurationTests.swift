@@ -7,7 +7,7 @@
     @Suite(.timeLimit(.minutes(5))) struct `The app's configuration` {
         let ticket = TagSpec.product("NTAG213", holding: .text("Day pass"))
 
-        @Test func `With the files of the app the ticket is stamped`() async throws {
+        @Test func `With the app's property lists the ticket is stamped`() async throws {
             let app = try AppProperties(contentsOf: "App/Info.plist", entitlements: "App/Tickets.entitlements")
             try await withField(ticket, app: app) { field in
                 let text = try await TicketStamper().stamp("14:05")
@@ -15,7 +15,7 @@
             }
         }
 
-        @Test func `Without the format among the entitlements the session is refused`() async throws {
+        @Test func `Without the formats entitlement the session is refused`() async throws {
             var app = try AppProperties(contentsOf: "App/Info.plist", entitlements: "App/Tickets.entitlements")
             app.entitlements?["com.apple.developer.nfc.readersession.formats"] = []
             try await withField(ticket, app: app) { field in
@@ -24,7 +24,7 @@
             }
         }
 
-        @Test func `The same without files`() async throws {
+        @Test func `Without the formats entitlement, given in code, the session is refused`() async throws {
             let app = AppProperties(
                 infoPlist: ["NFCReaderUsageDescription": "To stamp your tickets."],
                 entitlements: ["com.apple.developer.nfc.readersession.formats": []]

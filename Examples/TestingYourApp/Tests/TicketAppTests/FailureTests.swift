@@ -9,7 +9,7 @@
     ///
     /// `WRITE_FAILURES=1 swift test` writes the files again.
     @Suite(.timeLimit(.minutes(5))) struct `What an exploration prints` {
-        @Test func `Of a continuation that nobody resumes`() async throws {
+        @Test func `A continuation that nobody resumes: the failure is that of continuation.txt`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
                 try await explore(.everyLoss, near: `Stamping a ticket`.ticket) { _ in
                     _ = try await TicketStamper().stamp("14:05")
@@ -18,7 +18,7 @@
             try expect(failure, isIn: "continuation.txt")
         }
 
-        @Test func `Of a session that nobody invalidates`() async throws {
+        @Test func `A session that nobody invalidates: the failure is that of open-session.txt`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
                 try await explore(.losses, near: try `Stamping a ticket`.locked()) { _ in
                     // The refusal is correct, and not a failure of the flow.
@@ -28,7 +28,7 @@
             try expect(failure, isIn: "open-session.txt")
         }
 
-        @Test func `Of a write without a look at the capacity`() async throws {
+        @Test func `A write without a check of the capacity: the failure is that of capacity.txt`() async throws {
             let failure = await #expect(throws: ExplorationFailure.self) {
                 try await explore(.losses, near: `Stamping a ticket`.fullTicket) { _ in
                     _ = try await TicketStamper().stamp("14:05")

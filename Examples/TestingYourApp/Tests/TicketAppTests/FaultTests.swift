@@ -17,7 +17,7 @@
             }
         }
 
-        @Test func `Two faults in one plan`() async throws {
+        @Test func `Two faults in one plan: stamping throws, and the ticket keeps its message`() async throws {
             try await withField(ticket) { field in
                 let plan = FaultPlan([Fault(.mute, at: .exchange(6)), Fault(.powerCut(.old), at: .write(1))])
                 try field.inject(plan)
@@ -26,7 +26,7 @@
             }
         }
 
-        @Test func `The first pages are never written`() async throws {
+        @Test func `Stamping never writes the UID, the lock bytes and the capability container`() async throws {
             try await withField(ticket) { field in
                 _ = try await TicketStamper().stamp("14:05")
                 let before = try #require(field.tags[0].before?.type2)
@@ -37,7 +37,7 @@
             }
         }
 
-        @Test func `The trace says what went to the tag`() async throws {
+        @Test func `The trace has the commands that were sent and the sheet's text`() async throws {
             try await withField(ticket) { field in
                 _ = try await TicketStamper().stamp("14:05")
                 let trace = field.trace
@@ -48,14 +48,14 @@
             }
         }
 
-        @Test func `A delay of the app passes by the field's time`() async throws {
+        @Test func `A sleep of the app advances the field's clock`() async throws {
             try await withField { field in
                 try await Task.sleep(for: .seconds(300))
                 #expect(field.now == .seconds(300))
             }
         }
 
-        @Test func `Code on the main queue`() async throws {
+        @Test func `Code on the main queue is on the main actor, but not on the main thread`() async throws {
             try await withField { _ in
                 let seen = await withCheckedContinuation { continuation in
                     DispatchQueue.main.async {

@@ -15,7 +15,7 @@
             }
         }
 
-        @Test func `The sheet and the airtime`() async throws {
+        @Test func `A ticket is stamped with both texts on the sheet and less than 150 ms of airtime`() async throws {
             try await withField(.product("NTAG213", holding: .text("Day pass"))) { field in
                 let text = try await TicketStamper().stamp("14:05")
                 #expect(text == "Day pass 14:05")
@@ -25,25 +25,25 @@
             }
         }
 
-        @Test func `Every loss`() async throws {
+        @Test func `A ticket that is lost at any exchange`() async throws {
             try await explore(.everyLoss, near: .product("NTAG213", holding: .text("Day pass"))) { _ in
                 _ = try await TicketStamper().stamp("14:05")
             }
         }
 
-        @Test func `Losses, slips and cancels`() async throws {
+        @Test func `A ticket that is lost or slips, and a person who cancels`() async throws {
             try await explore([.everyLoss, .slips, .cancels], near: ticket) { _ in
                 _ = try await TicketStamper().stamp("14:05")
             }
         }
 
-        @Test func `Everything that is tried happens`() async throws {
+        @Test func `Everything that an exploration tries happens`() async throws {
             let report = try await explore(.everything, near: ticket) { _ in try await TicketStamper().stamp("14:05") }
             // … Tried: 14 losses, 3 tears, …. Not checked: no message is lost: no NDEF was written.
             #expect(report.attempts.allSatisfy { $0.happened > 0 })
         }
 
-        @Test func `A stamp that does not fit`() async throws {
+        @Test func `A stamp that does not fit: an error is shown, and the session ends in time`() async throws {
             try await withField(.product("NTAG213", holding: .text(String(repeating: "x", count: 128)))) { field in
                 await #expect(throws: (any Error).self) { try await TicketStamper().stamp("14:05") }
                 await field.settle()

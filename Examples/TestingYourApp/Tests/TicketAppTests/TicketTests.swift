@@ -32,7 +32,7 @@
             #expect(report.runs > 50)
         }
 
-        @Test func `A ticket that slips and a person who cancels are no problem, nor is anything else`() async throws {
+        @Test func `The fixed app passes an exploration with everything`() async throws {
             let report = try await explore(.everything, near: Self.ticket) { _ in
                 try await FixedTicketApp.TicketStamper().stamp("14:05")
             }

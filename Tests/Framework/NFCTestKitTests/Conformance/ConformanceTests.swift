@@ -48,14 +48,6 @@ import VirtualTags
         if scenario.hasSuffix("comes when the session waits already") { #expect(first.value == false) }
     }
 
-    @Test(arguments: [FaultPlan.loss(atExchange: 3), .tear(afterWrite: 1)])
-    func `scenario: begins with an empty field and no faults`(faults: FaultPlan) async throws {
-        let setup = ReaderSetup.virtual
-        setup.field.bring(try #require(TagProduct(named: "NTAG216")).blank(uid: [4, 9, 9, 9, 9, 9, 9]).makeTag())
-        setup.field.arm(faults)
-        #expect(try await Self.run("Type 2: is written, checked and read", in: setup) == nil)
-    }
-
     // MARK: Flaws
 
     /// A flaw, where it shows, and a part of what is said of it.

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `wait for work of seconds on another queue: goes on`() async throws {
+    @Test func `handler that waits for slow work on another queue: the test continues`() async throws {
         try await wait { semaphore in
             DispatchQueue.global().async {
                 Thread.sleep(forTimeInterval: 1.5)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `wait for work that finds no free thread at first: goes on`() async throws {
+    @Test func `handler that waits for work that finds no free thread at first: the test continues`() async throws {
         try await wait { semaphore in
             let gate = DispatchSemaphore(value: 0)
             let count = ProcessInfo.processInfo.activeProcessorCount + 1
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `wait with a limit: its limit ends it, or a delay before that`() async throws {
+    @Test func `handler that waits with a time limit: ends by a delay before the limit, or times out`() async throws {
         let results = try await withField(grace: .milliseconds(10)) { field in
             try await field.completion("work") { (done: @escaping @Sendable ([DispatchTimeoutResult]) -> Void) in
                 DispatchQueue(label: "app.nfc.limit").async {

@@ -22,13 +22,18 @@ import Testing
     }
 
     @Test(arguments: Way.allCases, 0..<2)
-    func `session from other work, beside other tests: has its test's field`(way: Way, number: Int) async throws {
+    func `session from any queue, thread or task, beside other tests: has its test's field`(
+        way: Way,
+        number: Int
+    ) async throws {
         try await read(way, number: number)
     }
 
     @Suite(.serialized, .timeLimit(.minutes(10))) struct OneAfterTheOther {
         @Test(arguments: Way.allCases)
-        func `session from other work, one test after the other: has its test's field`(way: Way) async throws {
+        func `session from any queue, thread or task, one test after the other: has its test's field`(
+            way: Way
+        ) async throws {
             try await PlaceTests().read(way, number: 5)
         }
     }

@@ -48,13 +48,12 @@ import Testing
     }
 
     @Test(arguments: Delay.allCases, [true, false])
-    func `app's delay: passes before a session's limit`(delay: Delay, isOnMain: Bool) async throws {
+    func `delay in the app's code: passes before a session's limit`(delay: Delay, isOnMain: Bool) async throws {
         try await Self.read(queue: isOnMain ? .main : nil, grace: .seconds(60)) { read in delay.begin(read) }
     }
 
-    @Test(arguments: [0.5, 0.012, 0.0005]) func `app's delay asked for late: is as long as the code says`(
-        seconds: Double
-    ) async throws {
+    @Test(arguments: [0.5, 0.012, 0.0005])
+    func `delay whose deadline was computed earlier: lasts as long as the code says`(seconds: Double) async throws {
         try await withField { field in
             try await field.completion("later") { done in
                 DispatchQueue.global().async {
@@ -77,7 +76,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `long delay, long grace: passes at once`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `delay of minutes with a long grace: passes at once`() async throws {
         try await withField(grace: .seconds(3600)) { field in
             try await Task.sleep(for: .seconds(500))
             #expect(field.now == .seconds(500))
@@ -120,7 +119,8 @@ import Testing
         }
     }
 
-    @Test(arguments: RealWait.allCases) func `real wait in a handler: no limit passes`(wait: RealWait) async throws {
+    @Test(arguments: RealWait.allCases)
+    func `handler that really waits: no limit of a session passes`(wait: RealWait) async throws {
         let server = SlowServer()
         try await Self.read { read in
             wait.perform(server)

@@ -27,7 +27,7 @@ import Testing
         #expect(isOnQueue && (scoped === environment) == isOfTest)
     }
 
-    @Test func `task's environment: also its children's, and nobody else's`() async {
+    @Test func `environment of a task: also its child tasks', and not others'`() async {
         let environment = Self.environment(isOfTest: true)
         await NFCEnvironment.$scoped.withValue(environment) {
             #expect(NFCEnvironment.current === environment && NFCEnvironment.ofTest === environment)

@@ -85,7 +85,7 @@ import Testing
         #expect(try await answer == [0x90, 0])
     }
 
-    @Test func `wait for a card: it goes on until an app emulates one, within the limit`() async throws {
+    @Test func `wait for a card: returns when an app emulates one, or fails at the limit`() async throws {
         await #expect(throws: VirtualCardReader.Failure.noCard) { try await reader.untilCardIsThere(limit: .zero) }
         let waiting = Task { [reader] in try await reader.untilCardIsThere(limit: .seconds(30)) }
         for _ in 0..<100 { await Task.yield() }

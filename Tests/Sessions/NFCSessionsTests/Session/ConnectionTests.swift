@@ -51,7 +51,7 @@ import VirtualTags
         #expect(await scene.event() == "a found 1")
     }
 
-    @Test func `tag that can't be connected: the connected one stays, and its time goes on`() async throws {
+    @Test func `connecting to a tag that has left: tagLost, and the connected tag stays connected`() async throws {
         let virtual = [ntag(1), ntag(2)]
         let near = field(virtual[0], virtual[1])
         let scene = Scene(.field(near))
@@ -90,7 +90,7 @@ import VirtualTags
         #expect(await session.connects(to: tags[0]) == .sessionInvalidated)
     }
 
-    @Test func `packet that connects: it takes over from a tag that has left`() async throws {
+    @Test func `command that connects by itself: takes the connection over from a tag that has left`() async throws {
         let virtual = [ntag(1), ntag(2)]
         let near = field(virtual[0], virtual[1])
         let scene = Scene(.field(near))
@@ -147,7 +147,7 @@ import VirtualTags
     ]
 
     @Test(arguments: [(0, false), (1, false), (2, false), (0, true)])
-    func `packet without an answer: badAnswer while the tag is near, tagLost when it has left`(
+    func `command without an answer: badAnswer while the tag is near, tagLost when it has left`(
         index: Int,
         activatesTags: Bool
     ) async throws {
@@ -172,7 +172,7 @@ import VirtualTags
         #expect(!tag.isAvailable)
     }
 
-    @Test func `Type 1 tag, which can't be selected again: asked by its own command`() async throws {
+    @Test func `Type 1 tag that did not answer: its presence is checked by its own command`() async throws {
         let near = field(VirtualType1Tag(.topaz96))
         let (session, tag) = try await Scene(.field(near)).connected(plan: .everyTag)
         // READ of Type 2.
@@ -182,7 +182,7 @@ import VirtualTags
         #expect(await session.answer(Self.read3, of: tag) == .failure(Self.lost))
     }
 
-    @Test func `packet that wants no answer: silence and noise are no error`() async throws {
+    @Test func `command sent without waiting for an answer: silence and noise are no error`() async throws {
         let near = field(ntag())
         let (session, tag) = try await Scene(.field(near)).connected()
         // HLTA, which no tag answers, and READ, whose answer is disturbed.
@@ -197,7 +197,7 @@ import VirtualTags
         #expect(await session.answer([0xA2, 8, 1, 2, 3, 4], of: tag) == .success([0x0A]))
     }
 
-    @Test func `FeliCa packet: 254 bytes are sent, 255 are refused as too long`() async throws {
+    @Test func `FeliCa command: 254 bytes are sent, 255 are refused as frameTooLong`() async throws {
         let near = field(VirtualType3Tag(FeliCaLiteSContents(idm: Self.idm)))
         let (session, tag) = try await Scene(.field(near)).connected()
         // Request Response with extra bytes, which no tag answers.

@@ -14,7 +14,7 @@ import VirtualTags
     /// Waits until a session's limit and its next look are scheduled.
     private func untilItWaits(_ scene: Scene) async { await until { scene.clock.scheduledEventCount == 2 } }
 
-    @Test func `reader without reports: a look every 100 ms until there is a tag`() async throws {
+    @Test func `reader that does not report presence: polled every 100 ms until there is a tag`() async throws {
         let reader = ScriptedReader([.nothing, .nothing, .nothing, .tags(ntag())])
         let scene = Scene(.discovering(reader))
         let session = try scene.session()
@@ -36,7 +36,7 @@ import VirtualTags
         #expect(reader.log == ["interrupt", "release"])
     }
 
-    @Test func `reader with reports: a look after each report, and none by time`() async throws {
+    @Test func `reader that reports presence: polled after each report, and not by time`() async throws {
         let reader = ScriptedReader([.nothing, .nothing, .tags(ntag())], tells: true)
         let scene = Scene(.discovering(reader))
         let session = try scene.session()
@@ -58,7 +58,7 @@ import VirtualTags
         #expect(reader.lookCount == 3 && !reader.isObserved)
     }
 
-    @Test(arguments: 1...3) func `reports during a look: one more look follows, whatever their number`(count: Int)
+    @Test(arguments: 1...3) func `reports during a poll: one more poll follows, whatever their number`(count: Int)
         async throws
     {
         let reader = ScriptedReader([.changes(count), .nothing, .tags(ntag())], tells: true)
@@ -109,7 +109,7 @@ import VirtualTags
 
     // MARK: Restarts and plans
 
-    @Test func `restart with another plan: looked for at once, until the next restart`() async throws {
+    @Test func `restart with another plan: polled with it at once, until the next restart`() async throws {
         let reader = ScriptedReader([.nothing, .nothing, .tags(ntag())], tells: true)
         let scene = Scene(.discovering(reader))
         let session = try scene.session()
@@ -140,7 +140,7 @@ import VirtualTags
         #expect(reader.lastPlan?.systemCodes == [1, 2])
     }
 
-    @Test func `restart with another plan while tags are found: they are not reported`() async throws {
+    @Test func `restart with another plan during a poll: the tags of that poll are not reported`() async throws {
         let restart = Locked<(@Sendable () -> Void)?>(nil)
         let reader = ScriptedReader([.tags(ntag(1)) { restart.withLock { $0.take() }?() }, .tags(ntag(2))])
         let scene = Scene(.discovering(reader))
@@ -170,7 +170,7 @@ import VirtualTags
         #expect(await scene.event() == "a found 2")
     }
 
-    @Test func `restart that skips reported tags, no arrivals: a tag is new after a look without it`() async throws {
+    @Test func `restart that skips reported tags, no arrivals: a tag is new after a poll without it`() async throws {
         let tag = ntag()
         let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)])
         let scene = Scene(.discovering(reader))
@@ -238,9 +238,7 @@ import VirtualTags
     ]
 
     @Test(arguments: services.indices)
-    func `background service: claimed once, told of tags first, and given back before files are saved`(index: Int)
-        async throws
-    {
+    func `background service: claimed once, informed of tags first, released before saving`(index: Int) async throws {
         let (end, log) = Self.services[index]
         let reader = ScriptedReader([.tags(ntag())])
         let service = Service(reader, isEmpty: end == "no reader")

@@ -13,7 +13,7 @@ import VirtualTags
 
     // MARK: Readers that report nothing
 
-    @Test func `tag on a reader without reports: asked after 250 ms without a command, once`() async throws {
+    @Test func `tag on a reader without reports: checked once after 250 ms without a command`() async throws {
         let reader = ScriptedReader([.tags(ntag())])
         let scene = Scene(.discovering(reader))
         let (session, tags) = try await scene.finding()
@@ -83,7 +83,10 @@ import VirtualTags
     }
 
     @Test(arguments: [false, true], 0..<3)
-    func `one of three tags that leaves: it is lost, and the others stay`(activatesTags: Bool, index: Int)
+    func `one of three tags leaves: connecting to it fails, and the others can be connected`(
+        activatesTags: Bool,
+        index: Int
+    )
         async throws
     {
         let virtual = (1...3).map { ntag(UInt8($0)) }
@@ -169,7 +172,7 @@ import VirtualTags
         #expect(try await session.answer([0x30, 3], of: tags[1]).get().first == 0xE1)
     }
 
-    @Test func `card to be opened: left out when it has left, and the session ends when the reader has`() async throws {
+    @Test func `ISO-DEP card that fails to open: left out; a reader that is gone ends the session`() async throws {
         let plan = PollingPlan(technologies: Set(Technology.allCases), opensCards: true)
         let card = try #require(TagProduct(named: "NTAG 424 DNA")).blank().makeTag()
         for code in [LinkError.Code.tagRemoved, .readerUnavailable] {

@@ -75,7 +75,9 @@ import VirtualTags
     }
 
     @Test(.ownThreads, arguments: [false, true])
-    func `call while another thread draws: an app's returns at once, a test's when it is drawn`(isOfTest: Bool) throws {
+    func `alert message set while another thread draws: an app's call returns at once, a test's waits`(isOfTest: Bool)
+        throws
+    {
         for _ in 0..<10 {
             let (sheet, clock, group) = (SlowSheet(), ManualClock(), DispatchGroup())
             let reader = NFCEnvironment.Reader.field(VirtualField())

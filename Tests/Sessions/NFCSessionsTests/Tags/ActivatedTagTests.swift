@@ -58,7 +58,7 @@ import VirtualTags
         #expect((findings.activation?.exchanges ?? 0) >= 1 && plain.product == nil)
     }
 
-    @Test func `reader that activates tags itself: what it derived counts as unknown`() async throws {
+    @Test func `reader that activates tags itself: values that it derived count as unknown`() async throws {
         let (session, tags) = try await Scene(.discovering(ConcludingReader(field(ntag())))).finding()
         let inspection = try await session.work(with: tags[0]) { tag throws(TagError) in try await tag.inspect() }
         #expect(
@@ -145,7 +145,7 @@ import VirtualTags
         #expect(readOnly.contents.memory == contents.memory)
     }
 
-    @Test func `reader that is pulled out while a tag is written: doubt, and nothing more is asked`() async throws {
+    @Test func `reader unplugged during a write: the outcome leaves doubt, and no command follows`() async throws {
         let reader = PluggedReader(ntag())
         let (session, tags) = try await Scene(.field(reader)).finding(plan: .everyTag)
         let outcome = try await session.work(with: tags[0]) { tag throws(TagError) in
@@ -178,7 +178,7 @@ import VirtualTags
 
     // MARK: The tag in a field, outside a session
 
-    @Test func `tag desk: works with the selected tag, or reports that there is none or no NDEF`() async throws {
+    @Test func `withActivatedTag: works with the first tag, or throws tagLost or unsupported`() async throws {
         let rows: [([String], Result<ForumTagType, TagError>)] = [
             ([], .failure(TagError(.tagLost, ""))), (["Classic 1K"], .failure(TagError(.unsupported, ""))),
             (["NTAG213"], .success(.type2)), (["FeliCa Lite-S"], .success(.type3)),

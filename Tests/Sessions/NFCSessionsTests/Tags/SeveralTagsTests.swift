@@ -100,7 +100,7 @@ import VirtualTags
     }
 
     @Test(arguments: ["2", "4"])
-    func `another tag selected: the connected one is halted first, and an open card deselected`(first: String)
+    func `connecting to another tag: the connected tag is halted first, and an ISO-DEP card deselected`(first: String)
         async throws
     {
         let air = Air(try Self.crowd(first + "2"))
@@ -227,7 +227,7 @@ import VirtualTags
     private static let read: [UInt8] = [0x00, 0xB0, 0x00, 0x00]
     private static let selected = "00a4040002a00100"
 
-    @Test func `cards of a selecting reader: each is selected to be opened, and when connected`() async throws {
+    @Test func `cards on a selecting reader: selected when opened, and again when connected`() async throws {
         let reader = SelectingReader([1, 2])
         let (session, cards) = try await Scene(.discovering(reader)).finding(2, plan: Self.opening)
         // The first application that the card has is enough.
@@ -246,7 +246,7 @@ import VirtualTags
     }
 
     @Test(arguments: [UInt8(1), 2])
-    func `card that left while it was opened: the other one is selected again unless it was the last`(lost: UInt8)
+    func `card that left while it was opened: the other card is selected again unless it was opened last`(lost: UInt8)
         async throws
     {
         let reader = SelectingReader([1, 2], lost: lost)
@@ -257,7 +257,7 @@ import VirtualTags
         #expect(reader.log() == (lost == 1 ? [] : ["select 1", "1: \(Self.selected)"]))
     }
 
-    @Test func `card let go for one that has left: not connected until it is connected again`() async throws {
+    @Test func `connecting to a card that has left: the other card has to be connected again`() async throws {
         let reader = SelectingReader([1, 2], lost: 2)
         let (session, cards) = try await Scene(.discovering(reader)).finding(2)
         #expect(await session.connects(to: cards[0]) == nil)

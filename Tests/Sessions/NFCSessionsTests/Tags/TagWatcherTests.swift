@@ -82,7 +82,7 @@ import VirtualTags
         #expect(sent >= count && answered == sent)
     }
 
-    @Test func `tag: read once while it stays, and again when it returns, at once or after a stop`() async throws {
+    @Test func `watched tag: read once while it stays, and again when it returns, or after a stop`() async throws {
         let first = ntag(1)
         let near = field(first)
         let watch = try Watch(.field(near))
@@ -109,7 +109,7 @@ import VirtualTags
         await watch.stop()
     }
 
-    @Test func `tag, arrivals not told apart: read again after a look without it`() async throws {
+    @Test func `watched tag on a reader without arrivals: read again after a poll without it`() async throws {
         let tag = ntag()
         let reader = ScriptedReader([.tags(tag), .tags(tag), .nothing, .tags(tag)], tells: true)
         let watch = try Watch(.discovering(reader))
@@ -126,7 +126,7 @@ import VirtualTags
 
     // MARK: The reader
 
-    @Test func `reader that leaves and returns: each new reason once, and the tags are read again`() async throws {
+    @Test func `watched reader that leaves and returns: each reason once, and tags are read again`() async throws {
         let reader = PluggedReader(ntag())
         reader.plug("It is not plugged in.")
         let watch = try Watch(.field(reader))
@@ -255,7 +255,7 @@ import VirtualTags
         #expect(clock.scheduledEventCount == 0)
     }
 
-    @Test func `reading: the moment of the first report, and the airtime since its look began`() async throws {
+    @Test func `reading of a watched tag: the time of the first report, and its airtime`() async throws {
         let clock = ManualClock()
         let near = VirtualField(onElapsed: { clock.advance(by: $0) })
         near.bring(ntag())
@@ -271,7 +271,7 @@ import VirtualTags
 
     // MARK: Attendants and places
 
-    @Test func `attendant: called for each tag, again after it failed, and for all after a stop`() async throws {
+    @Test func `attendant of the watcher: called for each tag, again after a failure or a stop`() async throws {
         let near = field(ntag(1))
         let (calls, input) = AsyncStream.makeStream(of: UInt8.self)
         let (isFirst, isPatient) = (Locked<Bool?>(true), Locked(false))
@@ -301,7 +301,7 @@ import VirtualTags
         await watch.stop()
     }
 
-    @Test func `caller's actor: the observer and the attendant are called in it`() async throws {
+    @Test func `watcher made in an actor: calls its observer and attendant in that actor`() async throws {
         actor Place {}
         let place = Place()
         let environment = NFCEnvironment(reader: .field(field(ntag())), clock: ManualClock())

@@ -76,7 +76,7 @@ struct RecorderTests {
 
     // MARK: A reader that finds tags
 
-    @Test func `looks that find nothing: written once, and another look by itself`() async throws {
+    @Test func `polls that find nothing: recorded once until one finds a tag or differs`() async throws {
         let scratch = Scratch()
         let recorded = try scratch.recorded(
             Reader([
@@ -96,7 +96,9 @@ struct RecorderTests {
     }
 
     @Test(arguments: ["later", "early", nil])
-    func `reports before the first look: behind the header that promises them`(presence: String?) async throws {
+    func `presence report before the first poll: recorded after the header that announces reports`(presence: String?)
+        async throws
+    {
         let scratch = Scratch()
         let reader = Reader(presence: presence)
         let recorded = try scratch.recorded(reader)
@@ -161,7 +163,7 @@ struct RecorderTests {
         #expect(reader.calls.withLock { $0 } == [])
     }
 
-    @Test func `arrival and stay of a tag: the arrival once, each question with its answer, also in the replay`()
+    @Test func `arrival and presence of a tag: the arrival is recorded once, each check with its answer, and replayed`()
         async throws
     {
         let (scratch, reader) = (Scratch(), Reader([.success([Self.tag()])]))
@@ -277,7 +279,7 @@ struct RecorderTests {
 
     // MARK: A writer without a reader
 
-    @Test func `recording writer: what was written is read as it happened`() throws {
+    @Test func `recording writer: its recording has each event with its time`() throws {
         var writer = RecordingWriter(reader: "simulator")
         writer.addField(isOn: true, at: .milliseconds(1))
         writer.addPresence(at: .milliseconds(2))

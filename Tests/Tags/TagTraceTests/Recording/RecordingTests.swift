@@ -47,7 +47,9 @@ struct RecordingTests {
 
     // MARK: Whole, in pieces, cut, changed
 
-    @Test(arguments: ["tags.jsonl", "field.jsonl"]) func `recording: written as it was read`(file: String) throws {
+    @Test(arguments: ["tags.jsonl", "field.jsonl"]) func `recording: read and written, it has the same lines`(
+        file: String
+    ) throws {
         let text = try Transcript.text(of: file)
         let recording = try Recording(parsing: Array(text.utf8))
         // The reader's reports during a call are between the lines of the call.
@@ -61,7 +63,7 @@ struct RecordingTests {
         #expect(written == text.split(separator: "\n").sorted())
     }
 
-    @Test func `recording in words: each call with its outcome and its time`() throws {
+    @Test func `trace of a recording: each call in words, with its outcome and time`() throws {
         let recording = try Recording(parsing: Array(Self.text.utf8))
         let notes = recording.trace.entries.compactMap { if case .note(let text) = $0.event { text } else { nil } }
         #expect(
@@ -184,9 +186,8 @@ struct RecordingTests {
 
     // MARK: The range of each value
 
-    @Test(arguments: try rows(of: "ranges.txt")) func `value in a line: its least and its most, and nothing beyond`(
-        row: String
-    ) throws {
+    @Test(arguments: try rows(of: "ranges.txt"))
+    func `number or bytes in a line: taken at the least and the greatest value, refused beyond`(row: String) throws {
         let fields = row.split(separator: " ", maxSplits: 3).map(String.init)
         let (least, most) = (try #require(Int(fields[1])), try #require(Int(fields[2])))
         func code(_ value: String) -> RecordingError.Code? {
@@ -202,7 +203,7 @@ struct RecordingTests {
         for wrong in fields[0] == "number" ? ["\"1\""] : ["5", "0g", "é0"] { #expect(code(wrong) == .malformed) }
     }
 
-    @Test func `failure in a line: each code`() throws {
+    @Test func `failed call in a line: each error code is read`() throws {
         let codes: [LinkError.Code] = [
             .timeout, .tagRemoved, .transmission, .collision, .frameTooLong, .readerUnavailable, .cancelled,
             .unsupported, .protocolViolation, .inUse,

@@ -42,7 +42,7 @@ import Testing
         return (replay, try #require(replay.reader.discovering))
     }
 
-    @Test func `replay: each call is answered as it was, in its own time, and counted`() async throws {
+    @Test func `replay: each call has its recorded answer and time, and is counted`() async throws {
         let elapsed = Locked<[Duration]>([])
         let stage = try Stage(
             Self.on + Self.read + Self.get,
@@ -66,7 +66,10 @@ import Testing
         #expect(field.statistics == nfcA.statistics + nfcV.statistics)
     }
 
-    @Test func `call that is not in the recording: it and all after it end with what was expected`() async throws {
+    @Test
+    func `replay, call that was not recorded: this call and all later ones fail, with the expected call as reason`()
+        async throws
+    {
         let left = Locked<[ReplayDeparture]>([])
         let stage = try Stage(Self.on + Self.read + Self.get, onDeparture: { end in left.withLock { $0.append(end) } })
         try await stage.field.setCarrier(true)
@@ -110,7 +113,9 @@ import Testing
         #expect(departure.reason.contains("before its first exchange") == (index == 0))
     }
 
-    @Test func `end of a recording: told apart from a recording that breaks off`() async throws {
+    @Test func `replay, call after the end: the reason tells a complete recording from one that breaks off`()
+        async throws
+    {
         let rows: [([String], Bool, String)] = [
             ([], false, "The recording ends before its first exchange"), ([], true, "The recording breaks off before"),
             ([Self.on[0]], true, "The recording breaks off before its first exchange"),
@@ -137,7 +142,7 @@ import Testing
         #"{"us":0,"found":1}"#,
     ]
 
-    @Test func `looks that find nothing: more or fewer than recorded, until one finds a tag`() async throws {
+    @Test func `replay: more or fewer polls that find nothing than recorded are accepted`() async throws {
         let calls =
             [#"{"us":0,"do":"arrival","uid":"04","number":3}"#] + Script.call(#""select","tag":1"#)
             + Script.call(#""is-still-near","uid":"04""#, #""present":false"#) + Script.call(#""wake","tag":1"#)
@@ -174,7 +179,8 @@ import Testing
         #expect(await eager.isStillNear([4], since: 3))
     }
 
-    @Test func `question about a tag: it takes its time, and one that the recording breaks off in has no answer`()
+    @Test
+    func `replay of a presence check: takes its recorded time; one in which the recording breaks off counts as near`()
         async throws
     {
         let elapsed = Locked<[Duration]>([])
@@ -197,7 +203,7 @@ import Testing
 
     // MARK: Reports
 
-    @Test func `reports: after the call before them, to those who listen then`() async throws {
+    @Test func `replay of presence reports: after their call, to the observers of that time`() async throws {
         let stage = try Stage(Self.on + Self.read + Self.report + Self.get + Self.report + Self.again)
         try await stage.field.setCarrier(true)
         let told = Locked<[Int]>([])
@@ -212,7 +218,7 @@ import Testing
         #expect(first == nil && second != nil && stage.replay.departure == nil)
     }
 
-    @Test func `report that nobody heard: reported to the first who listens, once`() async throws {
+    @Test func `replay of a presence report before any observer: reported to the first observer, once`() async throws {
         let stage = try Stage(Self.report + Self.on + Self.read + Self.get)
         try await stage.field.setCarrier(true)
         let told = Locked(0)
@@ -222,7 +228,7 @@ import Testing
         #expect(told.withLock { $0 } == 1 && observation != nil && stage.replay.departure == nil)
     }
 
-    @Test func `report behind the last call: told; without one, nobody is told`() async throws {
+    @Test func `replay of a presence report after the last call: reported; without one nothing is`() async throws {
         let (silent, last) = (try Stage(Self.on + Self.read), try Stage(Self.on + Self.read + Self.report))
         let (reports, report) = AsyncStream.makeStream(of: Int.self)
         let told = Locked(0)
@@ -247,7 +253,10 @@ import Testing
 
     // MARK: Secrets and chains across tags and fields
 
-    @Test func `password page: any data in the same field, its own data in another one`() async throws {
+    @Test
+    func `replay of a write to a password page: any data in the same field, only the recorded data after a new field`()
+        async throws
+    {
         let version = Script.send(1, "60", "0004040201000f03", tag: nil)
         for isSwitched in [false, true] {
             let write = Script.send(2, isSwitched ? "a22b01020304" : "a22b00000000", "0a", tag: nil, bits: 4)

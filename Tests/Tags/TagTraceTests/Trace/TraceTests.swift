@@ -6,13 +6,13 @@ import Testing
 /// Exchanges in words, and the table of a trace.
 struct TraceTests {
     @Test(arguments: try Transcript.parts(of: "words.txt"))
-    func `exchange: each command and answer has the words of words.txt`(transcript: Transcript) {
+    func `words of an exchange: those of words.txt`(transcript: Transcript) {
         let meanings = Trace(transcript.entries).lines.map(\.meaning)
         #expect(meanings.count == transcript.lines.count)
         for (line, meaning) in zip(transcript.lines, meanings) { #expect(meaning == line.meaning, "\(line)") }
     }
 
-    @Test func `exchange, any bytes: always some words`() {
+    @Test func `words of an exchange with random bytes: never empty`() {
         let heads: [UInt8] = [0x26, 0xE0, 0x02, 0x93, 0x05, 0x1D, 0x06, 0x22, 0x00, 0x90, 0xC2, 0x12]
         for medium in Technology.allCases.map(Trace.Medium.frames) + [.commands] {
             var words = ExchangeInterpreter()
@@ -54,7 +54,7 @@ struct TraceTests {
 
     private static let one = Frame([1])
 
-    @Test func `table: a number for each exchange, a letter for its medium, and a column for each thing`() {
+    @Test func `table of a trace: numbers the exchanges, and has columns for time, medium, bytes and words`() {
         let trace = Trace([
             Trace.Entry(at: .zero, .field(isOn: true)),
             Self.entry(
@@ -101,7 +101,8 @@ struct TraceTests {
         #expect(Trace([]).description.isEmpty)
     }
 
-    @Test func `table: sixteen bytes in a row, loose bits behind the last, words behind the longest row`() {
+    @Test func `table of a trace: sixteen bytes in a row, loose bits at the end, words aligned behind the longest row`()
+    {
         func rows(_ count: Int, bits: Int = 8) -> [String] {
             let frame = Frame(bits: [UInt8](repeating: 0xAB, count: count), validBitsInLastByte: bits)
             return Self.rows(Self.entry(.frames(.nfcB), frame, nil)).split(separator: "\n").map(String.init)

@@ -11,7 +11,7 @@ import Testing
         return Checklist(unit, report).rows
     }
 
-    @Test func `What is met says where`() throws {
+    @Test func `Checklist: each question that is met names its file and line`() throws {
         let app = Folders.app.merging(["Info.plist": Projects.list("\n" + Projects.usage)]) { $1 }
         let rows = try rows(app)
         #expect(rows[1].state == .met && rows[1].place == "Info.plist:2")
@@ -19,7 +19,7 @@ import Testing
         #expect(rows.allSatisfy { $0.state != .met || !$0.place.isEmpty })
     }
 
-    @Test func `A session of a module is met there`() throws {
+    @Test func `Checklist: a session in a package's module counts for the app that imports it`() throws {
         let files = [
             "App/Info.plist": Projects.list(Projects.usage), "App/A.swift": "import Scanning\n@main struct A {}\n",
             "Package.swift": "", "Sources/Scanning/Reader.swift": Projects.reader,
@@ -28,7 +28,7 @@ import Testing
         #expect(rows[11].state == .met && rows[11].place.hasPrefix("Sources/Scanning/Reader.swift:"))
     }
 
-    @Test func `Two sessions that may overlap, and an AID that is selected, give an unknown row`() throws {
+    @Test func `Checklist: two sessions that may overlap, or a computed AID, make the answer unknown`() throws {
         let begin = "session?.begin()"
         let two = Projects.reader.replacing(begin, with: "\(begin)\n        other?.begin()")
             .replacing("    func scan", with: "    var other: NFCNDEFReaderSession?\n    func scan")
@@ -39,7 +39,7 @@ import Testing
         #expect(try rows(Folders.app.merging(["Reader.swift": select]) { $1 })[9].state == .unknown)
     }
 
-    @Test func `A baseline, a choice and a severity meet nothing`() throws {
+    @Test func `Checklist: a baseline, a disabled rule or a lower severity does not make a question met`() throws {
         for choice in ["disabled: [CFG001]\n", "severity:\n  CFG001: info\n", ""] {
             try Folders.withFiles(Folders.app.merging([".nfclint.yml": choice]) { $1 }) { folder in
                 let known = folder.appendingPathComponent("known.json").path

@@ -7,14 +7,14 @@ import Testing
 @Suite struct ChoiceTests {
     private let begin = "        session?.begin()"
 
-    @Test func `A comment behind code is for its line`() {
+    @Test func `Comment behind code: silences its rule on that line, and no other rule`() {
         let text = Projects.reader.replacing(begin, with: begin + "  // nfclint:disable TXT010")
         #expect(Projects.ids(["Reader.swift": Projects.reader]).contains("TXT010"))
         #expect(!Projects.ids(["Reader.swift": text]).contains("TXT010"))
         #expect(Projects.ids(["Reader.swift": text]).contains("SRC001"))
     }
 
-    @Test func `A comment behind code is not for the lines around it`() {
+    @Test func `Comment behind code: does not silence other lines`() {
         let line = "        session?.alertMessage = \"Scan\""
         let silent = line + "  // nfclint:disable TXT003"
         for (lines, count) in [([line, silent, line], 2), ([silent, line], 1), ([line, silent], 1), ([silent], 0)] {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `A comment alone is for the block below`() {
+    @Test func `Comment on its own line: silences its rules in the block below`() {
         let text = Projects.reader.replacing(
             "    func scan",
             with: "    // nfclint:disable SRC001, TXT010\n    func scan"
@@ -33,13 +33,13 @@ import Testing
         #expect(Projects.ids(["Reader.swift": line]) == ["SRC001"])
     }
 
-    @Test func `A comment is for what stands up to its end`() {
+    @Test func `disable and enable: the rule is silent between them`() {
         let text = Projects.reader.replacing("    func scan() {", with: "    func scan() {\n// nfclint:disable SRC001")
             .replacing(begin, with: "// nfclint:enable SRC001\n\(begin)")
         #expect(Projects.ids(["Reader.swift": text]) == ["TXT010"])
     }
 
-    @Test func `Comments within blocks of others, and those without their end, are for no more lines than they say`() {
+    @Test func `disable in nested blocks, or without enable: silent to the end of its own block`() {
         let line = "        session?.alertMessage = \"Scan\""
         let (off, silent) = ("// nfclint:disable TXT003", line + "  // nfclint:disable TXT003")
         for (lines, count) in [
@@ -57,12 +57,12 @@ import Testing
         }
     }
 
-    @Test func `A comment is for the whole file`() {
+    @Test func `disable:file, or disable before the first code: silent in the whole file`() {
         #expect(Projects.ids(["Reader.swift": Projects.reader + "// nfclint:disable:file\n"]) == [])
         #expect(Projects.ids(["Reader.swift": "// nfclint:disable SRC001\n" + Projects.reader]) == ["TXT010"])
     }
 
-    @Test func `A configuration turns rules off, and changes what they weigh`() {
+    @Test func `Configuration: disables rules and changes severities`() {
         let text = "disabled: [TXT010]\nseverity:\n  SRC001: error\nobjects: [badge]\nbaseline: known.json # kept\n"
         let configuration = LintConfiguration(Array(text.utf8), known: Set(Rules.all.map(\.id)))
         #expect(
@@ -73,19 +73,19 @@ import Testing
         #expect(findings.map(\.id) == ["SRC001"] && findings.map(\.severity) == [.error])
     }
 
-    @Test func `Quoted values keep their commas and number signs, and ids may have small letters`() {
+    @Test func `Configuration: quoted values keep commas and number signs, and rule ids may be in lower case`() {
         let text = "disabled: [src001]\nobjects: [\"a # b\", 'c, d'] # kept\nproducts: NFC Tools\n"
         let configuration = LintConfiguration(Array(text.utf8), known: ["SRC001"])
         #expect(configuration.problems == [] && configuration.disabled == ["SRC001"])
         #expect(configuration.objects == ["a # b", "c, d"] && configuration.products == ["NFC Tools"])
     }
 
-    @Test func `A configuration with mistakes says which`() {
+    @Test func `Configuration with three mistakes: three problems`() {
         let text = "disabled: [ABC001]\nsevere: yes\nseverity:\n  SRC001: bad\n"
         #expect(LintConfiguration(Array(text.utf8), known: ["SRC001"]).problems.count == 3)
     }
 
-    @Test func `A baseline takes away what was there, also when lines move`() throws {
+    @Test func `Baseline: hides known findings, also on moved lines, and shows a second one of the same kind`() throws {
         let report = Projects.report(["Reader.swift": Projects.reader])
         let baseline = try Baseline(Array(Baseline.text(report).utf8))
         #expect(!report.findings.isEmpty && baseline.newFindings(report) == [])
@@ -95,7 +95,7 @@ import Testing
         #expect(baseline.newFindings(Projects.report(["Reader.swift": twice])).map(\.id) == ["TXT010"])
     }
 
-    @Test func `Counts of a baseline that are too large are no crash, and negative ones hold nothing back`() throws {
+    @Test func `Baseline with the largest count hides all, with a negative one nothing`() throws {
         let report = Projects.report(["Reader.swift": Projects.reader])
         let text = Baseline.text(report)
         func left(_ count: String) throws -> [Finding] {
@@ -114,7 +114,7 @@ import Testing
         #expect(throws: FormatError.self) { try Baseline(Array("{".utf8)) }
     }
 
-    @Test func `What is mended has no finding any more`() throws {
+    @Test func `Fixes: the findings that they mend are gone afterwards`() throws {
         let files = [
             "project.yml": Example.minimum("15.0").files[0].text, "Reader.swift": Projects.reader,
             "Info.plist": Projects.list("<key>CFBundleName</key><string>Doors</string>"),
@@ -133,7 +133,7 @@ import Testing
         )
     }
 
-    @Test func `An old name is mended in place`() {
+    @Test func `Fix of a misspelled method: only its name is replaced`() {
         let text = "import CoreNFC\nfunc text(_ record: NFCNDEFPayload) { _ = record.wellKnowTypeTextPayload() }\n"
         let report = Projects.report(["Old.swift": text])
         let change = Fixes(report.findings, report.project.files).changes.first
@@ -147,11 +147,11 @@ import Testing
         "severity: info", "disabled:\n  a: b", "rubbish", "- a", "disabled: [A\n", "exclude: [a]\n  b: c",
         "baseline: [a]",
     ])
-    func `A value that counts for nothing is said`(_ text: String) {
+    func `Configuration with an entry of a wrong type: one problem`(_ text: String) {
         #expect(LintConfiguration(Array(text.utf8), known: ["CFG001"]).problems.count == 1)
     }
 
-    @Test func `A baseline with something else in it is an error`() {
+    @Test func `Baseline with an entry that is not a finding: an error`() {
         #expect(throws: FormatError.self) { try Baseline(Array("{\"findings\":[1]}".utf8)) }
     }
 
@@ -159,7 +159,7 @@ import Testing
         "let a = \"// nfclint:disable SRC001\"", "let a = \"\"\"\n// nfclint:disable SRC001\n\"\"\"",
         "let a = \"\\\" /* nfclint:disable:file SRC001 */\"",
     ])
-    func `A comment in a text silences nothing`(_ text: String) {
+    func `disable inside a string literal: silences nothing`(_ text: String) {
         let reader = Projects.reader.replacing("class Reader", with: text + "\n\nclass Reader")
         let inner = Projects.reader.replacing("        session =", with: "        \(text); session =")
         #expect(Projects.ids(["Reader.swift": reader]).contains("SRC001"))

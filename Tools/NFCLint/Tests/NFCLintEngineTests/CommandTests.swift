@@ -18,7 +18,7 @@ import Testing
         try body(folder.path)
     }
 
-    @Test func `An error is status 1, and none after it is mended`() throws {
+    @Test func `nfclint: status 1 with an error, 0 after --fix, and 1 for warnings with --strict`() throws {
         try withProject { folder in
             #expect(try run([folder]).status == 1)
             let diff = try run(["--fix", "--dry-run", folder]).output
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `A baseline and a configuration of the folder count`() throws {
+    @Test func `nfclint: --baseline hides known findings, and the folder's .nfclint.yml is used`() throws {
         try withProject { folder in
             #expect(try run(["--write-baseline", folder + "/known.json", folder]).status == 0)
             #expect(try run(["--strict", "--baseline", folder + "/known.json", folder]).status == 0)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `Wrong usage is status 2, in JSON too`() throws {
+    @Test func `nfclint: status 2 for wrong usage, also with --json`() throws {
         #expect(try run(["--explain", "ABC001"]).status == 2)
         let answer = try run(["--json", "/nowhere/at/all"])
         #expect(answer.status == 2 && answer.output.hasPrefix("{\"ok\":false,\"error\":\"usage\","))

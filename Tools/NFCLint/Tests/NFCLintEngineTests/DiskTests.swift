@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["../shared/Info.plist", "Lists/Other.plist"])
-    func `A link to a list is followed, within the project and beyond`(_ target: String) throws {
+    func `Link to a property list: followed, within the project and beyond`(_ target: String) throws {
         let files = [
             "app/App.xcodeproj/project.pbxproj": Projects.xcode(target: "INFOPLIST_FILE = Info.plist;"),
             "app/Reader.swift": Projects.reader,
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `A link to a folder of the project is followed, also in a circle`() throws {
+    @Test func `Link to a folder of the project: followed, and files are read once where links form a circle`() throws {
         let files = [
             "App.xcodeproj/project.pbxproj": Projects.xcode(target: "INFOPLIST_FILE = Config/Here/Info.plist;"),
             "Reader.swift": Projects.reader, "Lists/Info.plist": Projects.list(""),
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `A link that leads nowhere, and a device, are findings that fail the check`() throws {
+    @Test func `Broken link, or a device named as Swift file: an error`() throws {
         try Folders.withFiles(["Other.swift": "let a = 1\n"]) {
             try $0.appendingPathComponent("Info.plist").link(to: "nowhere")
             try $0.appendingPathComponent("Zero.swift").link(to: "/dev/zero")
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `What is left out is a folder or a file of exactly that name`() throws {
+    @Test func `Excluded name: excludes exactly that folder or file`() throws {
         try Folders.withFiles(["Old/A.swift": "", "Older/B.swift": "", "C.swift": "", "Old.swift": ""]) { folder in
             #expect(DiskFiles(root: folder, excluded: ["Old", "C.swift"]).paths == ["Old.swift", "Older/B.swift"])
             let paths = DiskFiles(root: folder, excluded: ["Older/"]).paths

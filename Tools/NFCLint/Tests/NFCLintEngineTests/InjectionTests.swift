@@ -15,7 +15,7 @@ import Testing
         return report
     }
 
-    @Test func `A folder gives no command and draws nothing`() throws {
+    @Test func `Hostile names in a project: no output has a workflow command or an escape sequence from them`() throws {
         let report = report()
         let unit = try #require(report.project.units.first)
         let fixes = Fixes(report.findings, report.project.files)
@@ -29,7 +29,7 @@ import Testing
         #expect(report.github.utf8.count { $0 == 0x0A } == report.findings.count)
     }
 
-    @Test func `An unknown key and a bad path give no command`() throws {
+    @Test func `Hostile key or path given to nfclint: its messages have no escape sequence, and one line`() throws {
         try Folders.withFiles([".nfclint.yml": "\"a\u{1B}[31m\": 1\n", "A.swift": "let a = 1\n"]) { folder in
             let answer2 = try Command.run([folder.path])
             #expect(!answer2.errors.contains("\u{1B}"))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `Markdown shows a text as it is`() {
+    @Test func `Markdown report: a hostile message makes no link, image, mention or column`() {
         let finding = Finding(
             id: "TXT001",
             severity: .warning,

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `What is no JSON is said, with its place`() {
+    @Test func `Malformed JSON: the reason, with line and column`() {
         let missing = error("{\"findings\": [\n  x]}")
         #expect(missing?.reason == "The JSON is not valid: no JSON value starts here.")
         #expect(missing?.position == Position(line: 2, column: 3))
@@ -21,14 +21,14 @@ import Testing
         #expect(error("[1,]")?.position == Position(line: 1, column: 4))
     }
 
-    @Test func `A wrong value has a place, also behind a byte order mark and other values`() {
+    @Test func `Baseline with a wrong value: the error has line and column, also after a byte order mark`() {
         let text = "\u{FEFF}{\"version\": [1,\n2], \"findings\": [\n\n {\"id\": \"X\"}]}"
         #expect(error(text)?.reason == "A finding has no id, file or line.")
         #expect(error(text)?.position == Position(line: 4, column: 2))
         #expect(error("{\"findings\": [{\"id\": \"\\u0041\", \"file\": \"b\", \"line\": \"c\", \"count\": 2}]}") == nil)
     }
 
-    @Test func `Values are nested up to a limit`() {
+    @Test func `JSON file: values nested up to a limit are read`() {
         func nested(_ depth: Int) -> String {
             let inner = String(repeating: "[", count: depth - 1) + String(repeating: "]", count: depth - 1)
             return "{\"findings\": [], \"more\": \(inner)}"

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases)
-    func `Settings of a file count`(_ form: Form) {
+    func `xcconfig file with any line ends: its settings count`(_ form: Form) {
         let settings = "// Text\nA = 1\nINFOPLIST_KEY_NFCReaderUsageDescription = Badges are scanned to open doors.\n"
         let found = Projects.ids([
             "App.xcodeproj/project.pbxproj": Projects.xcode(target: "GENERATE_INFOPLIST_FILE = YES;"),
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases)
-    func `A description of XcodeGen has its target`(_ form: Form) {
+    func `XcodeGen file with any line ends: its target is found`(_ form: Form) {
         let description = "targets:\n  Doors:\n    type: application\n    platform: iOS\n    sources: [Sources]\n"
         let project = Projects.project([
             "project.yml": form.of(description), "Sources/Reader.swift": form.of(Projects.reader),
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases)
-    func `A configuration counts`(_ form: Form) {
+    func `.nfclint.yml with any line ends: its choices count`(_ form: Form) {
         let choice = form.of("disabled:\n  - CFG002\n  - SRC001\nseverity:\n  TXT010: error\n")
         let configuration = LintConfiguration(Array(choice.utf8), known: Set(Rules.all.map(\.id)))
         #expect(configuration.problems == [] && configuration.disabled == ["CFG002", "SRC001"])
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases)
-    func `A comment silences its line, its block and its file`(_ form: Form) {
+    func `Swift file with any line ends: a comment silences its line, block or file`(_ form: Form) {
         for text in [
             Projects.reader.replacing(".main, inv", with: ".main /* nfclint:disable SRC001 */, inv"),
             Projects.reader.replacing("    func scan", with: "    // nfclint:disable SRC001\n    func scan"),
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases)
-    func `A diff has only the lines that change, with their ends`(_ form: Form) {
+    func `Diff of a file with any line ends: only the changed lines`(_ form: Form) {
         let middle = (0..<40).map { "<key>K\($0)</key><string>a</string>\n" }.joined()
         let files = [
             "Reader.swift": Projects.reader, "Info.plist": form.of(Projects.list("\n" + middle)),

@@ -14,7 +14,7 @@ import Testing
         return mended
     }
 
-    @Test func `Cancel is singled out behind what has to be done anyway`() throws {
+    @Test func `Fix of SRC004: the check for a cancelled session is inserted behind the clean-up`() throws {
         let rule = try #require(Rules.rule("SRC004"))
         let files = try #require(rule.bad.first).files
         let before = Dictionary(files.map { ($0.path, $0.text) }, uniquingKeysWith: +)
@@ -26,14 +26,14 @@ import Testing
         #expect(nothing.upperBound < early.lowerBound)
     }
 
-    @Test func `An answer that somebody waits for is not left out`() throws {
+    @Test func `Fix of SRC004: not made where code waits for the answer`() throws {
         let rule = try #require(Rules.rule("SRC004"))
         let files = Dictionary(rule.bad[2].files.map { ($0.path, $0.text) }, uniquingKeysWith: +)
         #expect(Projects.ids(files).contains("SRC004") && mended(files) == files)
     }
 
     @Test(arguments: [" NFCReaderUsageDescription ", "nfcReaderUsageDescription"])
-    func `A key that is misspelled is mended, and no second one is written`(_ key: String) {
+    func `Fix of a misspelled key: renamed, and no second key is added`(_ key: String) {
         let list = Projects.list("<key>\(key)</key><string>Badges are scanned to open doors.</string>")
         let after = mended(["Info.plist": list, "Reader.swift": Projects.reader])
         #expect(after["Info.plist"] == Projects.list(Projects.usage))

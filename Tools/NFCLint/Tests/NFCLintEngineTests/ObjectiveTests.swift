@@ -10,7 +10,7 @@ import Testing
         return Linter(Rules.all).check(project).filter { $0.id == id }.map(\.place.position.line)
     }
 
-    @Test func `Braces in comments and texts open nothing`() {
+    @Test func `Objective-C: braces in comments, strings and macros do not count`() {
         let text = """
             #import <CoreNFC/CoreNFC.h>
             #define OPEN {
@@ -29,7 +29,7 @@ import Testing
         #expect(lines("SRC001", text) == [10])
     }
 
-    @Test func `A check in a caller counts, also in what a bridge calls`() {
+    @Test func `Objective-C: a readingAvailable check in the caller counts, also in a React Native method`() {
         let text = """
             #import <CoreNFC/CoreNFC.h>
             @implementation Reader
@@ -45,7 +45,7 @@ import Testing
         #expect(lines("SRC001", text) == [])
     }
 
-    @Test func `A text is followed to the sheet by a parameter and a property`() {
+    @Test func `Objective-C: a sheet's text is found through a parameter and a property`() {
         let text = """
             #import <CoreNFC/CoreNFC.h>
             @implementation Reader

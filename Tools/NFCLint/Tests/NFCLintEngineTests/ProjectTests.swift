@@ -12,19 +12,19 @@ import Testing
 
     private let signed = "CODE_SIGN_ENTITLEMENTS = Doors/Doors.entitlements;"
 
-    @Test func `The usage text may stand in the settings`() {
+    @Test func `Usage text in the build settings: counts`() {
         let key =
             "GENERATE_INFOPLIST_FILE = YES; INFOPLIST_KEY_NFCReaderUsageDescription = \"Badges open doors here.\";"
         #expect(!Projects.ids(files(target: signed + key)).contains("CFG001"))
         #expect(Projects.ids(files(target: signed)).contains("CFG001"))
     }
 
-    @Test func `The usage text may stand in a file of settings`() {
+    @Test func `Usage text in an xcconfig file: counts`() {
         let config = "INFOPLIST_KEY_NFCReaderUsageDescription = Badges open doors here. // why\n"
         #expect(!Projects.ids(files(target: signed, ["App.xcconfig": config])).contains("CFG001"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Files of settings that include themselves many times are read to an end`() {
+    @Test(.timeLimit(.minutes(1))) func `xcconfig files that include themselves: read to the end`() {
         let config = """
             #include "Loop.xcconfig"
             INFOPLIST_KEY_NFCReaderUsageDescription = Badges open doors here.
@@ -35,7 +35,7 @@ import Testing
         #expect(!ids.contains("CFG001"))
     }
 
-    @Test func `A setting that takes what it inherits twice, again and again, does not grow without end`() {
+    @Test func `Setting that doubles $(inherited) twenty times: its text stays bounded`() {
         let twice = String(repeating: "INFOPLIST_FILE = $(inherited)$(inherited)\n", count: 20)
         let report = Projects.report(files(target: signed, ["App.xcconfig": "INFOPLIST_FILE = a\n" + twice]))
         #expect(report.json.contains("The Info.plist ") && report.json.utf8.count < 200_000)
@@ -57,7 +57,7 @@ import Testing
         ("12.4", ["TAG"], ["CFG013"]), ("15.9", ["TAG", "PACE"], ["CFG015"]), ("16.0", ["TAG", "PACE"], []),
         ("16", ["TAG", "PACE"], []),
     ])
-    func `What the formats may be changes with iOS 13 and 16, and not a version before or behind`(
+    func `Reader session formats: each is allowed from its iOS version on, and no earlier`(
         minimum: String,
         formats: [String],
         expected: [String]
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [("17.3", true), ("17.4", false), ("18.0", false)])
-    func `Card emulation is there from iOS 17.4 on`(minimum: String, isTooOld: Bool) {
+    func `Card emulation: allowed from iOS 17.4 on`(minimum: String, isTooOld: Bool) {
         let list = """
             <key>com.apple.developer.nfc.hce</key><true/>
             <key>com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes</key><array><string>A000000247</string></array>
@@ -81,32 +81,32 @@ import Testing
         #expect(ids.contains("CFG042") == isTooOld)
     }
 
-    @Test func `Versions are compared by both numbers`() throws {
+    @Test func `Versions: ordered by major and minor number`() throws {
         let texts = ["9.3", "12", "12.4", "13.0", "13.1", "17.4", "17.10", "100.0"]
         let versions = try texts.map { try #require(Version($0)) }
         #expect(versions.shuffled().sorted() == versions)
         #expect(Version("13") == Version("13.0.1") && Version("x") == nil && Version("") == nil)
     }
 
-    @Test func `A path in another case than on disk is found`() {
+    @Test func `File named in another case than on disk: found`() {
         let named =
             "CODE_SIGN_ENTITLEMENTS = \"$(SRCROOT)/doors/doors.ENTITLEMENTS\"; INFOPLIST_FILE = $(TARGET_NAME)/Info.plist;"
         let ids = Projects.ids(files(target: named, ["Doors/Info.plist": Projects.list(Projects.usage)]))
         #expect(!ids.contains("CFG010") && !ids.contains("CFG001"))
     }
 
-    @Test func `An app without entitlements has none`() {
+    @Test func `App without an entitlements file: CFG010`() {
         #expect(Projects.ids(files(target: "")).contains("CFG010"))
     }
 
-    @Test func `A list that is named and not there is no finding, but is said`() {
+    @Test func `Named Info.plist that is missing: noted, and no CFG001`() {
         let project = Projects.project(files(target: signed + "INFOPLIST_FILE = Other/Info.plist;"))
         let unit = project.units.first { $0.target.name == "Doors" }
         #expect(unit?.target.missing == ["The Info.plist Other/Info.plist was not found or can't be read."])
         #expect(!Projects.ids(files(target: signed + "INFOPLIST_FILE = Other/Info.plist;")).contains("CFG001"))
     }
 
-    @Test func `Tests and watch apps are left out`() {
+    @Test func `Test bundle: not checked as an app`() {
         let text = Projects.xcode(target: signed).replacing(
             "product-type.application",
             with: "product-type.bundle.unit-test"
@@ -115,7 +115,7 @@ import Testing
         #expect(!ids.contains("CFG001"))
     }
 
-    @Test func `A text that all configurations set is one finding`() {
+    @Test func `Usage text that two configurations set: one finding`() {
         let key = "GENERATE_INFOPLIST_FILE = YES; INFOPLIST_KEY_NFCReaderUsageDescription = \"Some reason\";"
         let one = Projects.xcode(target: signed + key)
         let two = one.replacing("buildConfigurations = ( TC );", with: "buildConfigurations = ( TC, TD );")
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `An app that only hosts tests is left out`() {
+    @Test func `App that only hosts tests: not checked`() {
         func ids(in folder: String) -> [String] {
             Projects.ids([
                 "\(folder)/\(folder).xcodeproj/project.pbxproj": Projects.xcode(target: signed),
@@ -141,7 +141,7 @@ import Testing
         #expect(!ids(in: "DoorTests").contains("CFG001"))
     }
 
-    @Test func `XcodeGen takes the list that stands among the sources`() {
+    @Test func `XcodeGen target without an Info.plist setting: the one among its sources is used`() {
         let text = """
             name: Doors
             targets:
@@ -162,7 +162,7 @@ import Testing
         #expect(Projects.ids(without).contains("CFG001"))
     }
 
-    @Test func `A description for Tuist is read`() {
+    @Test func `Tuist target: its Info.plist keys and entitlements are read`() {
         let tuist = """
             let project = Project(name: "Doors", targets: [
                 .target(name: "Doors", destinations: .iOS, product: .app, bundleId: "org.example",
@@ -188,7 +188,7 @@ import Testing
         ["Package.swift": "", "Sources/App/Reader.swift": "", "Sources/App/Resources/en.lproj/A.strings": ""],
         ["Project.swift": "", "App/Sources/Reader.swift": "", "App/Resources/en.lproj/A.strings": ""],
     ])
-    func `Texts of packages, of folders and of Tuist are read`(_ paths: [String: String]) {
+    func `Strings files of packages, folders and Tuist projects: read`(_ paths: [String: String]) {
         var files = paths
         for path in paths.keys {
             if path.hasSuffix("Reader.swift") { files[path] = Self.localized }
@@ -206,7 +206,10 @@ import Testing
     }
 
     @Test(arguments: [("Doors", true), ("Locks", false)])
-    func `The folders that a manifest names are modules, however deep they are`(_ owner: String, _ isFound: Bool) {
+    func `Package manifest with folders of targets: a target uses the texts of its own folder only`(
+        _ owner: String,
+        _ isFound: Bool
+    ) {
         let manifest = """
             let package = Package(name: "Doors", targets: [
                 .target(name: "Locks", path: "Sources/App/Locks"),
@@ -221,7 +224,7 @@ import Testing
         #expect(ids.contains("TXT001") == isFound)
     }
 
-    @Test func `The settings that Tuist names are read`() throws {
+    @Test func `Tuist target with an xcconfig file: its settings are read`() throws {
         let project = """
             let project = Project(name: "Doors", targets: [
                 .target(name: "Doors", destinations: .iOS, product: .app, bundleId: "a", infoPlist: .default,
@@ -240,11 +243,11 @@ import Testing
         #expect(variant.minimum == Version(12, 4) && variant.entitlements?.path == "App/App.entitlements")
     }
 
-    @Test func `Half a version is not valid`() {
+    @Test func `Version with a minor part that is not a number: not a version`() {
         #expect(Version("12.x") == nil && Version("12") == Version(12) && Version("12.4.1") == Version(12, 4))
     }
 
-    @Test func `Settings that double each other stay as they are`() {
+    @Test func `Settings that reference each other many times or in a circle: their text stays bounded`() {
         let doubles = (0..<60).map { "A\($0) = \"$(A\($0 + 1))$(A\($0 + 1))$(A\($0 + 1))\";" }.joined()
         let project = Projects.project([
             "App.xcodeproj/project.pbxproj": Projects.xcode(target: doubles + "INFOPLIST_FILE = \"$(A0)\";"),

@@ -24,7 +24,7 @@ import Testing
         #expect(Set(findings[0].keys) == keys)
     }
 
-    @Test func `A log in SARIF names rules by their numbers, and places by lines`() throws {
+    @Test func `SARIF log: each result has the index of its rule, and its file, line and column`() throws {
         let log = try object(report.sarif)
         #expect(log["version"] as? String == "2.1.0")
         let run = try #require((log["runs"] as? [[String: Any]])?.first)
@@ -48,13 +48,13 @@ import Testing
         ("/srv/App", "file:///srv/App/My%20Reader.swift"), ("./App", "App/My%20Reader.swift"),
         (".", "My%20Reader.swift"),
     ])
-    func `A place in SARIF is the URI of a file, or relative to the current folder`(folder: String, uri: String) {
+    func `SARIF log: a file has a file: URI, or a path relative to the current folder`(folder: String, uri: String) {
         var placed = report
         placed.folder = folder
         #expect(placed.sarif.contains("\"uri\":\"\(uri)\""), "\(placed.sarif)")
     }
 
-    @Test func `Each severity has a level of its own in SARIF, and a word of its own elsewhere`() throws {
+    @Test func `Severities: error, warning and note in SARIF; error, warning and notice on GitHub`() throws {
         let text = "disabled: [TXT010]\nseverity:\n  SRC001: SEVERITY\n"
         for (severity, level, command) in [
             ("error", "error", "error"), ("warning", "warning", "warning"), ("info", "note", "notice"),
@@ -72,14 +72,14 @@ import Testing
         }
     }
 
-    @Test func `Text shows the line with a caret`() {
+    @Test func `Text report: the line of the finding, with a caret at its column`() {
         let lines = report.text().split(separator: "\n").map(String.init)
         #expect(lines[0].hasPrefix("My Reader.swift:6:19: warning: "))
         #expect(lines[1].contains("session = NFCNDEFReaderSession("))
         #expect(lines[2].count == 4 + 19)
     }
 
-    @Test func `Text has no control characters of a file`() {
+    @Test func `Reports: no control characters of a source file`() {
         let text = Projects.reader.replacing("session?.begin()", with: "session?.begin() // \u{1B}[31m\u{202E}")
         let report = Projects.report(["Reader.swift": text])
         for output in [report.text(), report.xcode, report.markdown, report.github] {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `Workflow commands and lines of Xcode have a line for each finding`() {
+    @Test func `GitHub, Xcode and Markdown reports: a line for each finding`() {
         #expect(
             report.github.split(separator: "\n").count == 2
                 && report.github.hasPrefix("::warning file=My Reader.swift,line=6,")
@@ -96,7 +96,7 @@ import Testing
         #expect(report.markdown.contains("| ⚠️ | SRC001 | `My Reader.swift:6` |"))
     }
 
-    @Test func `The checklist has a row for each question`() throws {
+    @Test func `Checklist: twelve rows, each with its state and place`() throws {
         let unit = try #require(report.project.units.first { $0.usesCoreNFC })
         let list = Checklist(unit, report)
         #expect(list.rows.count == 12)
@@ -104,7 +104,7 @@ import Testing
         #expect(list.rows[0].state == .unknown && list.rows[4].state == .met)
     }
 
-    @Test func `Warnings fail a strict build alone`() {
+    @Test func `Warnings: fail a strict run only`() {
         var strict = report
         strict.isStrict = true
         #expect(report.isFine && !strict.isFine)

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [("[sdk=iphoneos*]", "12.0"), ("[sdk=*]", "12.0"), ("[sdk=iphonesimulator*]", "15.0")])
-    func `A setting for phones wins over the one without a condition, and those for others do not count`(
+    func `Conditional setting: one for iPhones wins over the unconditional one, one for simulators does not`(
         condition: String,
         minimum: String
     ) {
@@ -22,7 +22,7 @@ import Testing
         #expect(Projects.report(files(target)).json.contains("\"minimum_ios\":\"\(minimum)\""))
     }
 
-    @Test func `A file's own settings win over those it includes, which it finds beside itself`() {
+    @Test func `xcconfig file: its own settings win over included ones, and includes are found beside it`() {
         let base = "#include \"Shared.xcconfig\"\nIPHONEOS_DEPLOYMENT_TARGET = 15.0\n"
         let report = Projects.report(
             files(

@@ -5,7 +5,8 @@ import Testing
 
 /// Checks the files that the command writes, and those that it must not overwrite.
 @Suite struct WritingTests {
-    @Test func `A baseline is written to a new file, and over another baseline by its link with its mode`() throws {
+    @Test func `--write-baseline: makes a new file, or replaces a baseline through its link and keeps its mode`() throws
+    {
         try Folders.withFiles(Folders.app) { folder in
             let file = folder.appendingPathComponent("known.json")
             let answer2 = try Command.run(["--write-baseline", file.path, folder.path])
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["Reader.swift", "link.json", "Sources"])
-    func `A baseline is never written over anything else`(_ name: String) throws {
+    func `--write-baseline onto a file that is not a baseline: refused, and the file stays`(_ name: String) throws {
         try Folders.withFiles(Folders.app) { folder in
             try folder.appendingPathComponent("link.json").link(to: "Reader.swift")
             try FileManager.default.createDirectory(
@@ -36,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `A folder that is not there is said in plain words`() throws {
+    @Test func `--write-baseline into a missing folder: status 1 and a plain sentence`() throws {
         try Folders.withFiles(Folders.app) { folder in
             let path = folder.appendingPathComponent("nowhere/known.json").path
             let answer = try Command.run(["--write-baseline", path, folder.path])
@@ -49,14 +50,14 @@ import Testing
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
         arguments: [["--json"], ["--rules"], ["--checklist"], ["--sarif"], [], ["--fix", "--dry-run"]]
     )
-    func `Output that is lost is a failure`(_ arguments: [String]) throws {
+    func `Output to a full disk: status 1 with the reason`(_ arguments: [String]) throws {
         try Folders.withFiles(Folders.app) { folder in
             let answer = try Command.run(arguments + [folder.path], output: "/dev/full")
             #expect(answer.status == 1 && answer.errors.contains("The output can't be written"))
         }
     }
 
-    @Test func `Overlapping folders are one answer, with each finding once`() throws {
+    @Test func `Overlapping folders given to nfclint: one report, each finding once`() throws {
         let files = Folders.app.map { ("Museum/" + $0.key, $0.value) } + [("Other/A.swift", "import CoreNFC\n")]
         try Folders.withFiles(Dictionary(uniqueKeysWithValues: files)) { folder in
             let alone = try Command.run(["--json", "."], in: folder)
@@ -69,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `A folder without an app is said`() throws {
+    @Test func `Folder without an app: status 0, and a note says so`() throws {
         try Folders.withFiles(["notes.txt": "Nothing."]) { folder in
             let text = try Command.run([folder.path])
             #expect(text.status == 0 && text.output.contains("No app was found in "))
@@ -78,14 +79,14 @@ import Testing
         }
     }
 
-    @Test func `What can not be read is status 1, as the help says`() throws {
+    @Test func `File that can't be parsed: status 1`() throws {
         try Folders.withFiles(["Info.plist": "<plist><dict><key>"]) { folder in
             let answer5 = try Command.run([folder.path])
             #expect(answer5.status == 1)
         }
     }
 
-    @Test func `What was mended is counted in words`() throws {
+    @Test func `--fix: prints how many findings were mended`() throws {
         try Folders.withFiles(Folders.app) { folder in
             let answer6 = try Command.run(["--fix", folder.path])
             #expect(answer6.errors == "1 finding was mended.\n")

@@ -29,7 +29,10 @@ import Testing
         ("if tags.count > 1 { session.alertMessage = \"Hold one badge only.\"; session.restartPolling(); return }", []),
         ("if isBusy { session.invalidate(errorMessage: \"The badge was not read.\"); return }", []),
     ])
-    func `With several tags and a text it is a text, else a path`(branch: String, expected: [String]) {
+    func `Path that leaves a session open: SRC030 if it asks for a single tag, else SRC012`(
+        branch: String,
+        expected: [String]
+    ) {
         #expect(ids(branch) == expected)
     }
 }

@@ -13,9 +13,7 @@ import Testing
         return Dictionary(grouping: found, by: \.0).mapValues { $0.map(\.1) }
     }
 
-    @Test
-    func
-        `An app in the style of Apple's sample has findings in its texts, and none in its code but for a method that never runs`()
+    @Test func `App in the style of Apple's sample: findings in its texts, and in code only a method that never runs`()
     {
         let found = findings([
             "Scanning.swift": SampleStyle.scanning, "Writing.swift": SampleStyle.writing,
@@ -37,7 +35,7 @@ import Testing
         #expect(found.count == 3)
     }
 
-    @Test func `With words of its object it has none`() {
+    @Test func `App in the style of Apple's sample with words of its own object: no finding in its texts`() {
         var files = [
             "Scanning.swift": SampleStyle.scanning, "Writing.swift": SampleStyle.writing,
             "Info.plist": SampleStyle.information, "Reader.entitlements": SampleStyle.entitlements,

@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [
         ("found = badge", Severity.warning), ("badge.sendCommand(apdu: apdu) { _, _, _, _ in }", Severity.error),
     ])
-    func `A case for ISO 7816 is an error where its tag is used`(_ use: String, _ severity: Severity) {
+    func `SRC009: an error if the ISO 7816 tag is used, else a warning`(_ use: String, _ severity: Severity) {
         let reader = """
             import CoreNFC
 
