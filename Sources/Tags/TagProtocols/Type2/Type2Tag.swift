@@ -517,7 +517,6 @@ public final class Type2Tag: ForumTag {
     /// command, the tag is first woken and selected by its UID. The answer has the length that belongs to the command.
     func exchange(_ command: Type2Command, retries: Int = Type2Tag.retries) async throws(TagError) -> Answer {
         if let lost { throw lost }
-        let (name, rule) = command.reference
         var failures = 0
         while true {
             try await activate()
@@ -527,6 +526,7 @@ public final class Type2Tag: ForumTag {
                 frame = try await link.transceive(command.frame, timeout: command.timeout)
             } catch {
                 failures += 1
+                let (name, rule) = command.reference
                 switch error.code {
                 case .timeout:
                     isActive = false

@@ -159,6 +159,7 @@ public final class ClassicTag: ChipTag {
 
     /// Creates a card. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: ClassicContents) {
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
         chip = Locked(ClassicChip(contents))
     }

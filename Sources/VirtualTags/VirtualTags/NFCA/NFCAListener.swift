@@ -36,7 +36,6 @@ struct NFCAListener: Sendable {
 
     /// Creates the layer for a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. SAK is that of the last level.
     init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
-        precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         var levels: [[UInt8]] = []
         var rest = uid[...]
         while rest.count > 4 {
@@ -139,6 +138,7 @@ public final class NFCATag: ChipTag {
 
     /// Creates a tag. Its UID must have 4, 7 or 10 bytes.
     public init(_ contents: NFCAContents) {
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         self.contents = contents
         chip = Locked(NFCAListener(uid: contents.uid, atqa: contents.atqa, sak: contents.sak))
     }

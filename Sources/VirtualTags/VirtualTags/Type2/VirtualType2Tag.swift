@@ -16,6 +16,7 @@ public final class VirtualType2Tag: ChipTag {
 
     /// Creates a tag with the given contents. The UID must have 4, 7 or 10 bytes.
     public init(_ contents: Type2Contents) {
+        precondition([4, 7, 10].contains(contents.uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
         product = contents.product
         chip = Locked(Type2Chip(contents))
     }

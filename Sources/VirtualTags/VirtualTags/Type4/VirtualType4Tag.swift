@@ -25,7 +25,9 @@ public final class VirtualType4Tag: ChipTag {
         let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
         self.frontEnd = frontEnd
         switch frontEnd {
-        case .nfcA: technology = .nfcA
+        case .nfcA(let uid, _, _, _):
+            precondition([4, 7, 10].contains(uid.count), "a UID of NFC-A has 4, 7 or 10 bytes")
+            technology = .nfcA
         case .nfcB(let pupi, let data, let info):
             precondition(
                 pupi.count == 4 && data.count == 4 && info.count == 3,
