@@ -30,6 +30,21 @@ struct HomeAssistantTests {
         #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == nil)
     }
 
+    @Test(
+        "An id that could be the UID or the hash of another tag is not taken",
+        arguments: [
+            "04-E1-5A-01-71-FA-80", "04-e1-5a-01-71-fa-80", "04:E1:5A:01", "04e15a0171fa80", "04%2DE1%2D5A%2D01",
+            "0123456789abcdef0123456789abcdef",
+        ]
+    )
+    func claimedIdentifiers(_ id: String) throws {
+        let linked = try NDEFMessage([.uri("https://www.home-assistant.io/tag/\(id)")]).encoded()
+        #expect(TagNaming().names(of: [4, 2, 3, 4], message: linked).tagID == "04-02-03-04")
+        #expect(
+            HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/0b9a7cc8-8ad8-4d3f-a0d4-59f2b4d3a111") != nil
+        )
+    }
+
     @Test("The documents have what the schemas of tag and binary_sensor require, and nothing else")
     func documents() throws {
         let node = try #require(FleetName("kiosk-7"))
