@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Dispatch
 import FleetAgent
 import FleetMQTT
 import FleetModel
@@ -102,6 +103,11 @@ struct AgentCommand: AsyncParsableCommand {
             try await agent.start { await roster.start() }
             log.log("started", "The agent of \(configuration.node) runs, for \(broker.address).")
             await signals.wait()
+            // A reader or a disk that does not answer must not keep the system from shutting down. What is stored is safe.
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1900)) {
+                log.log("ended", "The agent ends, without waiting any longer.")
+                _exit(0)
+            }
             await roster.stop()
             await agent.stop()
             log.log("ended", "The agent ends.")

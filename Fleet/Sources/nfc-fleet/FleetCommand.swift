@@ -26,7 +26,7 @@ struct FleetCommand: AsyncParsableCommand {
         subcommands: [
             WatchCommand.self, NodesCommand.self, JobsCommand.self, WriteCommand.self, ProtectCommand.self,
             LockCommand.self, IndicateCommand.self, AllowCommand.self, CancelCommand.self, ReplayCommand.self,
-            ConfigCommand.self, KeyCommand.self, DemoCommand.self,
+            ForgetCommand.self, ConfigCommand.self, KeyCommand.self, DemoCommand.self,
         ]
     )
 

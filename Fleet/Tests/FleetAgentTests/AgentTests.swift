@@ -110,6 +110,34 @@ struct AgentTests {
         await early.stop()
     }
 
+    @Test(
+        "What the node no longer has is cleared: a renamed reader, discovery that is off; one that may be found is offline"
+    )
+    func gone() async throws {
+        let broker = try await TestBroker()
+        for name in ["old", "new", "off"] {
+            let node = try await TestNode(broker.address, folder: folder.path + "/state", reader: name) {
+                if name == "off" { ($0.discoveryPrefix, $0.readerGrace) = (nil, .seconds(3600)) }
+            }
+            let client = TestClient()
+            try await client.connect(broker)
+            let availability = "opencorenfc/kiosk-7/\(name)/availability"
+            try await client.wait("the reader") { $0.retained[availability] == "online" }
+            switch name {
+            case "old":
+                try await client.wait("documents") { $0.retained["homeassistant/tag/kiosk-7/old/config"] != nil }
+            case "new":
+                try await client.wait("nothing of old") { !$0.retained.keys.contains { $0.contains("/old/") } }
+                try await client.wait("documents") { $0.retained["homeassistant/tag/kiosk-7/new/config"] != nil }
+            default:
+                try await client.wait("new") { $0.retained["opencorenfc/kiosk-7/new/availability"] == "offline" }
+                try await client.wait("no documents") { !$0.retained.keys.contains { $0.hasPrefix("homeassistant") } }
+            }
+            await node.stop()
+            await client.stop()
+        }
+    }
+
     @Test("Events wait while the broker is away, and come in their order, late, without a gap", arguments: [1, 3, 20])
     func brokerAway(inFlight: Int) async throws {
         let broker = try await TestBroker()

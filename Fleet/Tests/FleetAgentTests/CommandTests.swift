@@ -87,6 +87,22 @@ struct CommandTests {
         await client.stop()
     }
 
+    @Test("A node that is gone is forgotten, and one that is connected is not")
+    func forgets() async throws {
+        let broker = try await TestBroker()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        let client = TestClient()
+        try await client.connect(broker, to: ["opencorenfc/kiosk-7/entrance/availability"])
+        try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
+        let forget = ["forget", "kiosk-7", "--broker", broker.url]
+        #expect(try await run(forget).line["error"] == "node-online")
+        await node.stop()
+        #expect(try await run(forget).status == 0)
+        #expect(try await TestProgram.run(fleet, ["nodes", "--broker", broker.url, "--json"]).output.isEmpty)
+        #expect(try await run(forget).line["error"] == "unknown-node")
+        await client.stop()
+    }
+
     @Test("A name that is not valid is refused with what is allowed")
     func names() async throws {
         for words in [

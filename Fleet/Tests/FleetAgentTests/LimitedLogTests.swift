@@ -15,7 +15,7 @@ struct LimitedLogTests {
 
     private func desk(_ lines: LogLines) throws -> JobDesk {
         let spool = try Spool(folder: folder.path + "/state", node: FleetName(slugOf: "n1"))
-        return JobDesk(JobDesk.Parts(spool: spool, log: lines.log)) {}
+        return JobDesk(JobDesk.Parts(spool: spool, log: lines.log)) { _ in }
     }
 
     @Test("Nonsense makes a few lines, and one that says how many were left out")

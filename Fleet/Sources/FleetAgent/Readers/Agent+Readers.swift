@@ -19,7 +19,7 @@ extension Agent {
         stations[reader.name] = (station, place.begin { _ in await station.run() })
         log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
         guard outbox.isConnected else { return }
-        announce(reader.name)
+        await announce(reader.name)
         publishInfo()
     }
 
@@ -50,6 +50,7 @@ extension Agent {
         do throws(SpoolError) {
             let stored = try await spool.append(events.map { (reader, $0) }, acknowledging: places)
             hasFailedToFlush = false
+            await keepUnstored(stored.events)
             sendOrPump(stored)
             noteRoom(stored.shortage)
             guard stored.hasLast, let last = stored.events.last else { return nil }
@@ -61,6 +62,4 @@ extension Agent {
             return nil
         }
     }
-
-    func close(_ reader: FleetName) async { await jobs.close() }
 }

@@ -33,7 +33,4 @@ struct StationHandler: Sendable {
 
     /// How a tag is named in events.
     func names(of identifier: [UInt8]) -> TagNaming.Names? { agent?.naming.names(of: identifier) }
-
-    /// Waits until no job works with a tag, for a few seconds at most.
-    func finishWork() async { await agent?.close(reader) }
 }
