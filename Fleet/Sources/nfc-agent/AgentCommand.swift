@@ -64,6 +64,7 @@ struct AgentCommand: AsyncParsableCommand {
     /// Runs the program. Wrong usage ends with status 2.
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        TOMLTrial.runIfChild()
         do {
             var command = try parseAsRoot()
             if var command = command as? AgentCommand { try await command.run() } else { try command.run() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FleetModel
 import Foundation
 
 /// The root of `nfc-fleet`, which `nfc fleet` starts.
@@ -33,6 +34,7 @@ struct FleetCommand: AsyncParsableCommand {
     /// Runs the command line. Wrong usage ends with status 2.
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        TOMLTrial.runIfChild()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
