@@ -45,6 +45,8 @@ final class SpoolCore {
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             // Every commit is synced, so that nothing is lost when the power is cut.
             try db.execute(sql: "PRAGMA synchronous = FULL")
+            // Passwords of jobs are overwritten when they are removed.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
             // Events are read once, in order, so there is little to keep in memory.
             try db.execute(sql: "PRAGMA cache_size = -256")
             // The log is written back from here, so that a full disk is noticed while the log is small.
@@ -134,6 +136,11 @@ final class SpoolCore {
 
     private func checkpoint() throws {
         try database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+    }
+
+    /// Writes the log back and empties it, so that it keeps nothing that was removed.
+    func emptyLog() {
+        try? database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
     }
 
     /// Removes the oldest events in small steps, each of which needs little room itself.
