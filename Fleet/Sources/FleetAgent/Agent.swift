@@ -28,6 +28,8 @@ package actor Agent {
     var oversized: Set<Int64> = []
     var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]
     var states: [FleetName: ReaderState] = [:]
+    /// The tags that lie on each reader, as they are published.
+    var tags: [FleetName: JSONValue] = [:]
     /// The topics on which the broker keeps a message, as the spool has them.
     var retained: Set<String> = []
     /// The topics that are being cleared, by the number with which that is published.

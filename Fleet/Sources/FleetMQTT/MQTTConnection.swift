@@ -293,6 +293,15 @@ package final class MQTTConnection: @unchecked Sendable {
         if !isConnected, SystemTime.now - began > Self.patience {
             return lose(MQTTFailure(.unreachable, "\(settings.address) does not answer. Is it a broker?"))
         }
+        if isConnected, handle.isStalled() {
+            return lose(
+                MQTTFailure(
+                    .lost,
+                    "The broker has not taken anything for a while. Check the network.",
+                    isExplained: true
+                )
+            )
+        }
         check(handle.checkKeepAlive())
     }
 }

@@ -37,7 +37,12 @@ struct AgentTests {
         #expect(event["data"]?["status"] == "read-write")
         #expect(event["data"]?["message"]?["records"]?.elements?[0]["decoded"]?["uri"] == "https://example.com/a")
         #expect(event["late"] == false)
+        let tags = "opencorenfc/kiosk-7/entrance/tags"
+        try await client.wait("the tag that lies there") {
+            $0.last(tags)?.contains("\"uid\":\"04e15a0171fa80\"") == true
+        }
         node.field.remove(tag)
+        try await client.wait("nothing lies there") { $0.last(tags) == "{\"tags\":[]}" }
         let removed = try #require(try await client.wait(for: .removed).first)
         #expect(removed["data"]?["tag_event"] == event["id"])
         #expect(removed["data"]?["sequence"] == 2)

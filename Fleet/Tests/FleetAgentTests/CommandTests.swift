@@ -32,8 +32,13 @@ struct CommandTests {
         ]
     )
     func accessList(_ words: [String]) async throws {
-        let acl = try folder.write("acl", "topic read #\n")
+        let acl = try folder.write("acl", "topic read #\ntopic write opencorenfc/+/bridge/state\n")
         let broker = try await TestBroker(["acl_file \(acl)"], folder: folder)
+        let client = TestClient()
+        try await client.connect(broker)
+        await client.publish("opencorenfc/kiosk-7/bridge/state", Array("online".utf8), isRetained: true)
+        try await client.wait("the state") { $0.last("opencorenfc/kiosk-7/bridge/state") != nil }
+        await client.stop()
         let began = ContinuousClock.now
         let (status, line) = try await run(words + ["--broker", broker.url])
         #expect(status == 1)

@@ -54,6 +54,7 @@ struct HomeAssistantTests {
         #expect(
             documents.map(\.topic) == [
                 "homeassistant/tag/kiosk-7/entrance/config", "homeassistant/binary_sensor/kiosk-7/entrance/config",
+                "homeassistant/sensor/kiosk-7/entrance/config",
             ]
         )
         // home-assistant.io/integrations/tag.mqtt and binary_sensor.mqtt.
@@ -93,7 +94,7 @@ struct HomeAssistantTests {
             ],
         ]
         #expect(document.payload == expected)
-        let sensor = try #require(discovery.documents(reader: reader, model: "PN532").last).payload
+        let sensor = try #require(discovery.documents(reader: reader, model: "PN532").dropFirst().first).payload
         for (name, value) in [
             ("payload_on", "online"), ("payload_off", "offline"), ("payload_available", "online"),
             ("payload_not_available", "offline"), ("unique_id", "opencorenfc/kiosk-7/entrance"),

@@ -32,6 +32,13 @@ extension Agent {
         publishInfo()
     }
 
+    /// Notes which tags lie on a reader.
+    func note(_ reader: FleetName, tags: JSONValue) {
+        guard self.tags[reader] != tags else { return }
+        self.tags[reader] = tags
+        publishTags(of: reader)
+    }
+
     func event(of report: TagReport, at reader: FleetName) async -> FleetEvent {
         let names = naming.names(of: report.identifier, message: report.survey.message)
         var members = names.members + report.members

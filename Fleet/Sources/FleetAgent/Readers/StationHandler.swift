@@ -28,6 +28,9 @@ struct StationHandler: Sendable {
         await agent?.note(reader, isAvailable: isAvailable, reason: reason)
     }
 
+    /// Notes which tags lie on the reader.
+    func note(tags: JSONValue) async { await agent?.note(reader, tags: tags) }
+
     /// The event of a tag that came.
     func event(of report: TagReport) async -> FleetEvent? { await agent?.event(of: report, at: reader) }
 

@@ -51,10 +51,13 @@ extension Agent {
         send(stored.events)
     }
 
+    /// How old an event may be when it is sent without being late.
+    private static let latest = Duration.seconds(5)
+
     private func send(_ events: some Sequence<StoredEvent>) {
         publish(
             events.map { event in
-                let isLate = outbox.send(event)
+                let isLate = outbox.send(event) || CloudEvent.age(event.payload) > Self.latest
                 let isShortened = outbox.isShortened(event.number)
                 let payload = isShortened ? CloudEvent.shortened(event.payload) ?? event.payload : event.payload
                 return (

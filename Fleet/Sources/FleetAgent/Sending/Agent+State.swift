@@ -36,6 +36,7 @@ extension Agent {
         for reader in states.keys.sorted() {
             guard let state = states[reader] else { continue }
             publish(settings.topics.availability(node, reader), AgentState.bytes(state.isAvailable), isRetained: true)
+            publishTags(of: reader)
         }
         announceToHomeAssistant()
         await clearGone()
@@ -46,7 +47,15 @@ extension Agent {
         await remember(topics(of: [reader]))
         guard let state = states[reader] else { return }
         publish(settings.topics.availability(node, reader), AgentState.bytes(state.isAvailable), isRetained: true)
+        publishTags(of: reader)
         publish(discovery?.documents(reader: reader, model: state.reader.model) ?? [])
+    }
+
+    /// Publishes the tags that lie on a reader.
+    func publishTags(of reader: FleetName) {
+        guard outbox.isConnected else { return }
+        let value: JSONValue = ["tags": tags[reader] ?? []]
+        publish(settings.topics.tags(node, reader), value.bytes, isRetained: true)
     }
 
     // MARK: What is gone
@@ -56,7 +65,7 @@ extension Agent {
         var topics: Set = [settings.topics.state(node), settings.topics.info(node)]
         topics.formUnion(discovery?.nodeDocuments.map(\.topic) ?? [])
         for reader in readers {
-            topics.insert(settings.topics.availability(node, reader))
+            topics.formUnion([settings.topics.availability(node, reader), settings.topics.tags(node, reader)])
             topics.formUnion(discovery?.documents(reader: reader, model: "").map(\.topic) ?? [])
         }
         return topics
