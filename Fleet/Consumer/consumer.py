@@ -128,7 +128,7 @@ class Consumer:
         elif at.leaf == "position" and message.payload:
             stream, last, first = events.position(message.payload)
             self.batch.positions[at.node, at.reader, stream] = (last, first)
-        elif at.leaf in ("availability", "state") and message.payload in (b"online", b"offline"):
+        elif at.leaf in ("availability", "state") and message.payload in (b"online", b"offline", b""):
             self.batch.states[at.node, at.reader] = message.payload.decode()
         elif at.leaf == "info" and message.payload:
             self.batch.infos[at.node] = events.info(message.payload)

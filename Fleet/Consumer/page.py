@@ -23,7 +23,12 @@ body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: start; padding: .3rem .6rem; border-bottom: 1px solid #8884; vertical-align: top }
 td { overflow-wrap: anywhere } td.time { white-space: nowrap }
-.off { color: #c33 } .wrapper { overflow-x: auto }
+.off { color: #c33 }
+@media (max-width: 45rem) {
+  thead { display: none } tr { display: block; padding: .5rem 0; border-bottom: 1px solid #8888 }
+  td { display: flex; gap: .6rem; border: 0; padding: .1rem 0 } td:empty { display: none }
+  td::before { content: attr(data-name); flex: 0 0 6.5rem; color: #888 } td.time { white-space: normal }
+}
 """
 STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 HEADERS = {
@@ -72,25 +77,32 @@ def content(body: str) -> str:
         return ""
 
 
+def table(names: list[str], rows: list[list[tuple[str, str]]]) -> str:
+    """A table of cells, each with its text and a class. On a narrow screen a row is a list with the names of the columns."""
+    def cell(name: str, text: str, kind: str) -> str:
+        return f"<td data-name='{name}'{f' class={kind}' if kind else ''}>{visible(text)}"
+
+    body = "".join("<tr>" + "".join(cell(name, *values) for name, values in zip(names, row)) for row in rows)
+    return f"<table><thead><tr>{''.join(f'<th>{name}' for name in names)}</thead><tbody>{body}</tbody></table>"
+
+
 def page(events: list, nodes: list) -> str:
-    rows = "".join(
-        f"<tr><td class=time>{visible(time)}<td>{visible(node)}<td>{visible(reader)}<td>{visible(kind)}{' (late)' if late else ''}"
-        f"<td>{visible(tag)}<td>{visible(content(body))}"
+    rows = [
+        [(time, "time"), (node, ""), (reader, ""), (f"{kind}{' (late)' if late else ''}", ""), (tag, ""), (content(body), "")]
         for time, node, reader, kind, tag, late, body in events
-    )
-    states = "".join(
-        f"<tr><td>{visible(node)}<td>{visible(reader)}<td{'' if agent == 'online' else ' class=off'}>{visible(agent)}"
-        f"<td{'' if state == 'online' else ' class=off'}>{visible(state)}<td>{missing}<td class=time>{visible(since)}"
+    ]
+    states = [
+        [(node, ""), (reader, ""), (agent, "" if agent == "online" else "off"), (state, "" if state == "online" else "off"),
+         (missing, ""), (since, "time")]
         for node, reader, agent, state, missing, since in nodes
-    )
+    ]
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="5"><title>Fleet</title><style>{STYLE}</style></head><body>
 <h1>The last events</h1>
-<div class=wrapper><table><thead><tr><th>Time (UTC)<th>Node<th>Reader<th>Event<th>Tag<th>What it says</thead><tbody>{rows}</tbody></table></div>
+{table(["Time (UTC)", "Node", "Reader", "Event", "Tag", "What it says"], rows)}
 <h2>Nodes</h2>
-<div class=wrapper><table><thead><tr><th>Node<th>Reader<th>Agent<th>State<th>Missing events<th>Since (UTC)</thead>
-<tbody>{states}</tbody></table></div>
+{table(["Node", "Reader", "Agent", "State", "Missing events", "Since (UTC)"], states)}
 </body></html>
 """
 

@@ -67,6 +67,11 @@ SELECT * FROM unnest(%s::text[], %s::text[], %s::text[]) AS p (node, reader, sta
 ON CONFLICT (node, reader) DO UPDATE SET state = excluded.state, since = clock_timestamp() WHERE s.state <> excluded.state
 """
 
+_GONE = """
+DELETE FROM fleet.state USING unnest(%s::text[], %s::text[]) AS p (node, reader)
+WHERE (state.node, state.reader) = (p.node, p.reader)
+"""
+
 _INFO = """
 INSERT INTO fleet.info (node, body)
 SELECT node, body::json FROM unnest(%s::text[], %s::text[]) AS p (node, body) ORDER BY node
@@ -151,8 +156,11 @@ class Store:
                     cursor.execute(_DROPPED, (e.dropped[0], e.dropped[1] + 1, e.node, e.reader, e.stream))
             if batch.positions:
                 cursor.execute(_POSITION, columns((*key, *value) for key, value in batch.positions.items()))
-            if batch.states:
-                cursor.execute(_STATE, columns((*key, value) for key, value in batch.states.items()))
+            if states := [(*key, value) for key, value in batch.states.items() if value]:
+                cursor.execute(_STATE, columns(states))
+            # What is empty was cleared: the reader or the node is gone.
+            if gone := [key for key, value in batch.states.items() if not value]:
+                cursor.execute(_GONE, columns(gone))
             if batch.infos:
                 cursor.execute(_INFO, columns(batch.infos.items()))
             for topic, reason, payload in batch.rejected:

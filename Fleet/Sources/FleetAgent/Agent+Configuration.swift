@@ -20,6 +20,7 @@ extension AgentSettings {
         keys = JobKeys(configuration.jobKeys)
         secrets = SecretsFolder(configuration.secretsFolder)
         discoveryPrefix = configuration.discoveryPrefix
+        if configuration.readers.contains("all") { readerGrace = .seconds(30) }
         spool = configuration.spool
         self.log = log
         if let file = configuration.hashKeyFile {

@@ -28,9 +28,22 @@ package actor Agent {
     var oversized: Set<Int64> = []
     var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]
     var states: [FleetName: ReaderState] = [:]
+    /// The tags that lie on each reader, as they are published.
+    var tags: [FleetName: JSONValue] = [:]
+    /// The topics on which the broker keeps a message, as the spool has them.
+    var retained: Set<String> = []
+    /// The topics that are being cleared, by the number with which that is published.
+    var clearing: [UInt64: String] = [:]
+    /// The number of the last clearing. Events have smaller numbers.
+    var lastClearing: UInt64 = 1 << 61
+    let begun = ContinuousClock.now
     private let events = Mailbox<MQTTEvent>()
+    private let requests = RequestQueue()
+    private var requestsTask: Task<Void, Never>?
     let connection: MQTTConnection
     var isStopping = false
+    /// Until when requests are handled that came before the end.
+    private var requestLimit = ContinuousClock.now
     let started = Timestamp.now
 
     var isPumping = false
@@ -49,6 +62,8 @@ package actor Agent {
     /// Why the last event had no room, or needed that of others; nil when there was enough.
     var shortage: SpoolShortage?
     var looksForRoom = false
+    /// Events for which the disk had no room, until the broker has acknowledged them.
+    var unstored: [StoredEvent] = []
 
     /// Creates an agent. ``start()`` begins its work.
     ///
@@ -67,7 +82,9 @@ package actor Agent {
         var broker = broker
         broker.keepsSession = true
         broker.will = MQTTSettings.Will(topic: settings.topics.state(spool.node), payload: AgentState.offline)
-        connection = MQTTConnection(broker, loop: settings.connectionLoop) { [events] event in events.send(event) }
+        connection = MQTTConnection(broker, loop: settings.connectionLoop) { [events, requests] event in
+            if case .message(let message) = event { requests.offer(message) } else { events.send(event) }
+        }
         jobs = JobDesk(
             JobDesk.Parts(
                 spool: spool,
@@ -78,15 +95,16 @@ package actor Agent {
                 log: settings.log,
                 loop: settings.loop
             )
-        ) { [stored] in stored.send(()) }
+        ) { [stored] events in stored.send(events) }
     }
 
     /// Reports that the desk has stored an event.
-    private let stored = Mailbox<Void>()
+    private let stored = Mailbox<[StoredEvent]>()
 
     // The tasks that wait for these keep themselves.
     deinit {
         events.close()
+        requests.close()
         stored.close()
     }
 
@@ -98,28 +116,56 @@ package actor Agent {
     /// - Parameter addReaders: adds the readers that are known, before jobs for them can come.
     package func start(_ addReaders: @Sendable () async -> Void = {}) async throws(SpoolError) {
         try await jobs.begin()
+        retained = try await spool.retainedTopics()
         await announceDropped()
         place.begin { [weak self, events] _ in
             while let events = await events.next() {
                 for event in events { await self?.take(event) }
             }
         }
+        requestsTask = place.begin { [weak self, requests] _ in
+            while let messages = await requests.next() {
+                for message in messages {
+                    guard let pause = await self?.handle(message), pause > .zero else { continue }
+                    try? await Task.sleep(for: pause)
+                }
+            }
+        }
         place.begin { [weak self, stored] _ in
-            while await stored.next() != nil { await self?.pump() }
+            while let events = await stored.next() {
+                await self?.keepUnstored(events.joined())
+                await self?.pump()
+            }
         }
         await addReaders()
+        if settings.readerGrace > .zero { later(settings.readerGrace) { await $0.clearGone() } }
         connection.start()
     }
 
-    /// Ends: finishes a job that has begun, stores that the tags are gone, sends what can be sent, and says goodbye.
+    /// Handles a request, and returns how long to wait with the next one.
+    private func handle(_ message: MQTTMessage) async -> Duration {
+        if !isStopping || ContinuousClock.now < requestLimit { await take(message) }
+        let (dropped, pause) = requests.finish(message)
+        if dropped > 0 { await jobs.noteDropped(dropped) }
+        return isStopping ? .zero : pause
+    }
+
+    /// Ends within two seconds: finishes a job that has begun, stores that the tags are gone, sends what can be sent, and
+    /// says goodbye.
     package func stop() async {
         guard !isStopping else { return }
         isStopping = true
+        requestLimit = .now + .milliseconds(300)
+        requests.close()
+        await requestsTask?.value
         await jobs.close()
-        for (station, task) in stations.values {
-            await station.stop()
-            await task.value
+        let ends = stations.values.map { station, task in
+            Task {
+                await station.stop()
+                await task.value
+            }
         }
+        for end in ends { await end.value }
         requestLog.reportLeftOut()
         await drain()
         if outbox.isConnected { publish(settings.topics.state(node), AgentState.offline, isRetained: true) }
@@ -127,5 +173,6 @@ package actor Agent {
         events.close()
         stored.close()
         await flush()
+        if !unstored.isEmpty { try? await spool.drop(unstored.map(\.place)) }
     }
 }

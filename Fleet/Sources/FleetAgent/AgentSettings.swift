@@ -17,6 +17,8 @@ package struct AgentSettings: Sendable {
     package var secrets = SecretsFolder(nil)
     /// Home Assistant's discovery prefix; nil for no discovery.
     package var discoveryPrefix: String? = "homeassistant"
+    /// How long readers may take to be found. Until then what is retained for a reader that was there earlier is kept.
+    package var readerGrace = Duration.zero
     package var log = AgentLog.silent
     /// What `bridge/info` says about the spool.
     package var spool = AgentConfiguration.SpoolPart()

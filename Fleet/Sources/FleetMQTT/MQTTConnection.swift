@@ -14,7 +14,7 @@ package final class MQTTConnection: @unchecked Sendable {
     /// How often keep-alive and suspension are checked.
     static let interval = Duration.seconds(5)
     /// How long closing may take.
-    static let longestStop = DispatchTimeInterval.seconds(5)
+    static let longestStop = DispatchTimeInterval.seconds(1)
 
     let settings: MQTTSettings
     private let loop: EventLoop
@@ -115,7 +115,7 @@ package final class MQTTConnection: @unchecked Sendable {
         }
     }
 
-    /// Closes the connection, so that the will is not published. Waits until what was published is sent, a few seconds
+    /// Closes the connection, so that the will is not published. Waits until what was published is sent, a second
     /// at most, also while finding the broker's address holds the thread.
     package func stop() async {
         await withCheckedContinuation { continuation in
@@ -129,7 +129,7 @@ package final class MQTTConnection: @unchecked Sendable {
                 if isConnected, handle?.disconnect() == true {
                     guard !isClosed else { return end() }
                     updateInterest()
-                    _ = loop.after(.seconds(2)) { [self] in end() }
+                    _ = loop.after(.milliseconds(400)) { [self] in end() }
                 } else {
                     end()
                 }
@@ -292,6 +292,15 @@ package final class MQTTConnection: @unchecked Sendable {
         if wasSuspended { return lose(MQTTFailure(.suspended, "The machine was suspended.")) }
         if !isConnected, SystemTime.now - began > Self.patience {
             return lose(MQTTFailure(.unreachable, "\(settings.address) does not answer. Is it a broker?"))
+        }
+        if isConnected, handle.isStalled() {
+            return lose(
+                MQTTFailure(
+                    .lost,
+                    "The broker has not taken anything for a while. Check the network.",
+                    isExplained: true
+                )
+            )
         }
         check(handle.checkKeepAlive())
     }

@@ -11,7 +11,8 @@ extension MosquittoHandle {
         case MOSQ_ERR_TLS.code, MOSQ_ERR_TLS_HANDSHAKE.code:
             MQTTFailure(
                 .untrusted,
-                "There is no trust between this machine and \(settings.address). Check ca, certificate and the host's name."
+                certificateCheck.reason(settings.address.host)
+                    ?? "There is no trust between this machine and \(settings.address). Check ca, certificate and the host's name."
             )
         case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code:
             MQTTFailure(.unreachable, "The name \(settings.address.host) is not known. Check the broker's address.")

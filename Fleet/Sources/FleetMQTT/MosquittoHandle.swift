@@ -43,8 +43,11 @@ final class MosquittoHandle {
     private var filters: [Int32: [String]] = [:]
     /// Whether a callback was called since this was last set to false.
     private var hasReported = false
+    /// How many bytes the other side had acknowledged while others waited for that; nil when none waited.
+    private var acknowledgedBytes: UInt64?
     /// Whether the broker has accepted the connection.
     private(set) var isAccepted = false
+    let certificateCheck = CertificateCheck()
     /// Whether the socket was connected, so that a later failure is a loss.
     private(set) var wasConnected = false
 
@@ -89,6 +92,7 @@ final class MosquittoHandle {
         } else {
             noteConnection()
         }
+        if address.usesTLS { unsafe certificateCheck.observe(mosquitto_ssl_get(mosquitto)) }
         return failure(result)
     }
 
@@ -158,6 +162,18 @@ final class MosquittoHandle {
     }
 
     func checkKeepAlive() -> MQTTFailure? { failure(unsafe mosquitto_loop_misc(mosquitto)) }
+
+    /// Whether bytes wait for the other side, which has acknowledged none since the last call. Then they are discarded when
+    /// the socket is closed: what arrives after a while would not be late.
+    func isStalled() -> Bool {
+        guard let socket else { return false }
+        var isWaiting = false
+        let count = unsafe fleet_acknowledged(socket, &isWaiting)
+        defer { acknowledgedBytes = isWaiting ? count : nil }
+        guard isWaiting, count == acknowledgedBytes else { return false }
+        fleet_discard(socket)
+        return true
+    }
 
     func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool, number: UInt64?) -> MQTTFailure? {
         var id: Int32 = 0

@@ -5,7 +5,8 @@ import GRDB
 extension Spool {
     /// Stores events, each with the next number of its reader.
     ///
-    /// When there is no room, the oldest or the newest go, as the settings say. An event that says so follows.
+    /// When there is no room, the oldest or the newest go, as the settings say. An event that says so follows. Where the
+    /// disk itself has none, the events only get their numbers, and the caller has to send them: ``drop(_:)`` if it can't.
     ///
     /// - Parameters:
     ///   - events: the events and their readers, in order.
@@ -24,6 +25,17 @@ extension Spool {
         } _: { [number, node] core, db in
             try core.acknowledge(db, number, places)
             return try core.append(db, number, node, events)
+        }
+    }
+
+    /// Notes that events that were not stored are lost.
+    package func drop(_ places: [StoredEvent.Place]) async throws(SpoolError) {
+        try await transact { [number] core, db in
+            for place in places {
+                guard let index = core.ledger.index(SpoolLedger.Key(node: number, name: place.reader)) else { continue }
+                let (last, count) = (place.sequence, Int64(1))
+                try core.note(db, index, .init(count: count, first: last, last: last, shortage: .disk, areNewest: true))
+            }
         }
     }
 
@@ -55,8 +67,13 @@ extension SpoolCore {
         stored.events.reserveCapacity(events.count)
         for (reader, event) in events {
             let index = try index(db, SpoolLedger.Key(node: number, name: reader))
-            if isFull { try makeRoom(db, atLeast: limit / 16, for: shortage) }
-            if isFull {
+            if isFull, !isDiskFull {
+                try makeRoom(db, atLeast: max(limit / 16, ledger.totals.size - limit), for: shortage)
+            }
+            if isDiskFull {
+                (stored.shortage, stored.hasLast) = (.disk, true)
+                stored.events.append(numbered(index, node, event))
+            } else if isFull {
                 try skip(db, index, 1, shortage)
                 (stored.shortage, stored.hasLast) = (shortage, false)
             } else {
@@ -80,7 +97,10 @@ extension SpoolCore {
     /// Reports what was dropped of a node, when there is room without dropping more.
     func announceDropped(_ db: Database, _ number: Int64, _ node: FleetName, time: Int64) throws -> StoredEvents {
         var stored = StoredEvents(previous: ledger.last(of: number))
-        guard hasDropped(number) else { return stored }
+        guard hasDropped(number) else {
+            stored.shortage = isDiskFull ? .disk : nil
+            return stored
+        }
         try settleMissed(db, number)
         if isFull {
             try saveReaders(db)
@@ -94,7 +114,11 @@ extension SpoolCore {
         return stored
     }
 
-    private var isFull: Bool { ledger.totals.size > limit }
+    private var isFull: Bool { ledger.totals.size > limit || isDiskFull }
+
+    /// Whether the disk has no room worth mentioning, so that removing events makes none either.
+    private var isDiskFull: Bool { limit < min(settings.limit, Self.leastLimit) }
+    private static let leastLimit = 64 << 10
 
     private var shortage: SpoolShortage { limit < settings.limit ? .disk : .limit }
 
@@ -114,23 +138,33 @@ extension SpoolCore {
     }
 
     private func insert(_ db: Database, _ index: Int, _ node: FleetName, _ event: FleetEvent) throws -> StoredEvent {
-        let reader = ledger.readers[index]
-        let (number, sequence) = (ledger.totals.next, reader.sequence + 1)
-        let position = EventPosition(stream: stream, node: node, reader: reader.key.name, sequence: sequence)
-        let payload = CloudEvent.bytes(event, at: position)
+        // The row of the event has the number too, so that of the reader need not be written.
+        let wasUnsaved = ledger.readers[index].isUnsaved
+        var stored = numbered(index, node, event)
+        ledger.change(index) { $0.isUnsaved = wasUnsaved }
+        stored.isStored = true
         let statement = try db.cachedStatement(
             sql: "INSERT INTO event (number, reader, sequence, payload) VALUES (?, ?, ?, ?)"
         )
-        try statement.execute(arguments: [number, reader.row, sequence, payload.data])
+        let row = ledger.readers[index].row
+        try statement.execute(arguments: [stored.number, row, stored.sequence, stored.payload.data])
+        ledger.totals.size += stored.payload.count
+        return stored
+    }
+
+    /// Gives an event its number, without storing it.
+    private func numbered(_ index: Int, _ node: FleetName, _ event: FleetEvent) -> StoredEvent {
+        let reader = ledger.readers[index]
+        let (number, sequence) = (ledger.totals.next, reader.sequence + 1)
+        let position = EventPosition(stream: stream, node: node, reader: reader.key.name, sequence: sequence)
         ledger.totals.next += 1
-        ledger.totals.size += payload.count
-        // The row of the event has the number too, so that of the reader need not be written.
-        ledger.change(index) { $0.sequence = sequence }
+        ledger.change(index) { ($0.sequence, $0.isUnsaved) = (sequence, true) }
         ledger.setLast(of: reader.key.node, number)
         return StoredEvent(
             number: number,
             place: StoredEvent.Place(reader: reader.key.name, sequence: sequence),
-            payload: payload
+            payload: CloudEvent.bytes(event, at: position),
+            isStored: false
         )
     }
 
@@ -138,7 +172,11 @@ extension SpoolCore {
     private func skip(_ db: Database, _ index: Int, _ count: Int64, _ shortage: SpoolShortage) throws {
         let last = ledger.readers[index].sequence + count
         ledger.change(index) { ($0.sequence, $0.isUnsaved) = (last, true) }
-        try note(db, index, .init(count: count, first: last - count + 1, last: last, shortage: shortage))
+        try note(
+            db,
+            index,
+            .init(count: count, first: last - count + 1, last: last, shortage: shortage, areNewest: true)
+        )
     }
 
     /// Stores an event for each reader of a node of which something was dropped.
@@ -160,7 +198,8 @@ extension SpoolCore {
                     "code": "events-dropped",
                     "message": .string(dropped.message),
                     "count": .integer(Int(dropped.count)), "first": .integer(Int(dropped.first)),
-                    "last": .integer(Int(dropped.last)), "policy": .string(settings.policy.rawValue),
+                    "last": .integer(Int(dropped.last)),
+                    "policy": .string(dropped.areNewest ? "newest" : settings.policy.rawValue),
                 ]
             )
             stored.append(try insert(db, index, node, event))

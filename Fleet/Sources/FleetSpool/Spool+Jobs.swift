@@ -77,7 +77,8 @@ extension Spool {
         }
     }
 
-    /// Ends a job: its outcome, the event that reports it, and a change of an allow list are stored in one transaction.
+    /// Ends a job: its outcome, the event that reports it, and a change of an allow list are stored in one transaction. What
+    /// the job said, such as a password, is wiped.
     ///
     /// - Parameters:
     ///   - outcome: the outcome.
@@ -90,11 +91,11 @@ extension Spool {
         applying change: (change: Job.AllowChange, reader: FleetName?)? = nil
     ) async throws(SpoolError) -> StoredEvent? {
         let now = event.time
-        return try await transact { [number, node] core, db in
+        let stored: StoredEvent? = try await transact { [number, node] core, db in
             if let id = outcome.job {
                 let body = JSONValue.object(event.members).bytes.data
                 try db.execute(
-                    sql: "UPDATE job SET outcome = ? WHERE node = ? AND id = ? AND outcome IS NULL",
+                    sql: "UPDATE job SET outcome = ?, body = x'' WHERE node = ? AND id = ? AND outcome IS NULL",
                     arguments: [body, number, id]
                 )
                 guard db.changesCount > 0 else { return nil }
@@ -106,6 +107,8 @@ extension Spool {
             )
             return try core.append(db, number, node, [(.bridge, event)]).events.last
         }
+        if outcome.kind == "protect" { await file.read { core in core.emptyLog() } }
+        return stored
     }
 
     /// Returns the jobs that have not ended, in the order in which they came.

@@ -47,6 +47,27 @@ extension Spool {
         }
     }
 
+    // MARK: Retained messages
+
+    /// Returns the topics on which the broker keeps a message of the node.
+    package func retainedTopics() async throws(SpoolError) -> Set<String> {
+        try await transact { [number] _, db in
+            Set(try String.fetchAll(db, sql: "SELECT topic FROM retained WHERE node = ?", arguments: [number]))
+        }
+    }
+
+    /// Notes topics on which the broker keeps a message of the node, or keeps none any more.
+    package func note(retained topics: some Collection<String> & Sendable, _ isRetained: Bool) async throws(SpoolError)
+    {
+        let sql =
+            isRetained
+            ? "INSERT OR IGNORE INTO retained (node, topic) VALUES (?, ?)"
+            : "DELETE FROM retained WHERE node = ? AND topic = ?"
+        try await transact { [number] _, db in
+            for topic in topics { try db.execute(sql: sql, arguments: [number, topic]) }
+        }
+    }
+
     // MARK: Replay
 
     /// Returns the events of a reader that are still there, in order, whether they were acknowledged or not.

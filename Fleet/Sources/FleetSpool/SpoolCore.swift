@@ -12,6 +12,8 @@ final class SpoolCore {
     var ledger: SpoolLedger
     /// The most bytes that events may have; looked up once for a transaction.
     private(set) var limit = 0
+    /// Whether the disk takes events, and not only their numbers.
+    private var storesEvents = true
     private var transactions = 0
     private var logged = 0
 
@@ -43,6 +45,8 @@ final class SpoolCore {
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             // Every commit is synced, so that nothing is lost when the power is cut.
             try db.execute(sql: "PRAGMA synchronous = FULL")
+            // Passwords of jobs are overwritten when they are removed.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
             // Events are read once, in order, so there is little to keep in memory.
             try db.execute(sql: "PRAGMA cache_size = -256")
             // The log is written back from here, so that a full disk is noticed while the log is small.
@@ -58,6 +62,7 @@ final class SpoolCore {
                 throw SpoolError(.unusable, "The spool \(path) is of a version before the first release. Move it away.")
             default: throw SpoolError(.unusable, "The spool \(path) is of a newer version. Use that version's agent.")
             }
+            try SpoolSchema.complete(db)
             guard let stream = try String.fetchOne(db, sql: "SELECT value FROM setting WHERE name = 'stream'") else {
                 throw SpoolError(.unusable, "The spool \(path) has no stream.")
             }
@@ -74,6 +79,7 @@ final class SpoolCore {
         }
         transactions += 1
         logged += max(ledger.totals.size - size, 0)
+        if !reserve.exists, transactions % 16 == 0, reserve.freeSpace > 2 * Self.logRoom { reserve.make() }
         if transactions >= Self.mostTransactions || logged >= Self.mostLogged { shortenLog() }
         return value
     }
@@ -95,12 +101,19 @@ final class SpoolCore {
         }
     }
 
-    /// Runs a transaction. When the disk is full, room is made, and it is tried once more.
+    /// Runs a transaction. When the disk is full, room is made, and it is tried once more; at last so that events only get
+    /// their numbers.
     func transactMakingRoom<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try transact(body)
         } catch let error as DatabaseError where Self.isFull(error) {
             makeRoomOnDisk()
+        }
+        do {
+            return try transact(body)
+        } catch let error as DatabaseError where Self.isFull(error) {
+            storesEvents = false
+            defer { storesEvents = true }
             return try transact(body)
         }
     }
@@ -125,6 +138,11 @@ final class SpoolCore {
         try database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
     }
 
+    /// Writes the log back and empties it, so that it keeps nothing that was removed.
+    func emptyLog() {
+        try? database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+    }
+
     /// Removes the oldest events in small steps, each of which needs little room itself.
     private func makeRoomOnDisk() {
         reserve.release()
@@ -140,19 +158,19 @@ final class SpoolCore {
             }
             try? checkpoint()
         }
-        reserve.make()
     }
 
     /// What the settings say, and less on a disk that has little room. The file does not become smaller when events are
     /// removed: what they leave free in it is room too.
     private func currentLimit(_ db: Database) throws -> Int {
-        let room = ledger.totals.size + reserve.freeSpace - Self.slack
+        guard storesEvents else { return 0 }
+        let room = ledger.totals.size + reserve.freeSpace + (reserve.exists ? settings.reserve : 0) - Self.logRoom
         if room >= settings.limit { return settings.limit }
         let pages = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA freelist_count")) ?? 0
         return min(settings.limit, max(room + pages * Self.pageSize, 0))
     }
 
-    /// What is left free on the disk for the log, in bytes.
-    private static let slack = 2 << 20
+    /// What is left free on the disk for the log, in bytes: its limit, and what is written until it is shortened.
+    private static let logRoom = 5 << 18
     private static let pageSize = 4096
 }

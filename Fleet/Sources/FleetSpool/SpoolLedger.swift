@@ -36,6 +36,8 @@ struct SpoolLedger {
         var last: Int64
         /// Why there was no room; nil when that is not known any more.
         var shortage: SpoolShortage?
+        /// Whether the newest went, whatever the settings say.
+        var areNewest = false
 
         /// What the report of it says.
         var message: String {
@@ -48,6 +50,7 @@ struct SpoolLedger {
             count += other.count
             first = min(first, other.first)
             last = max(last, other.last)
+            areNewest = areNewest || other.areNewest
             if shortage != .disk { shortage = other.shortage ?? shortage }
         }
     }
@@ -153,6 +156,7 @@ struct SpoolLedger {
         let wasUnsaved = readers[index].isUnsaved
         body(&readers[index])
         if readers[index].isUnsaved, !wasUnsaved { unsaved.append(index) }
+        if wasUnsaved, !readers[index].isUnsaved { unsaved.removeAll { $0 == index } }
     }
 
     /// Notes the last event of a node.

@@ -15,6 +15,8 @@ struct SpoolReserve {
         if posix_fallocate(file, 0, size) != 0 { _ = unsafe unlink(path) }
     }
 
+    var exists: Bool { unsafe access(path, F_OK) == 0 }
+
     /// The bytes that are free on its disk; a huge number when that is not known.
     var freeSpace: Int {
         var status = statvfs()

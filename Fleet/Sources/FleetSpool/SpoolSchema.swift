@@ -6,6 +6,17 @@ enum SpoolSchema {
     /// The version that this program writes.
     static let version = 2
 
+    /// Makes the tables that a file of this version may lack.
+    static func complete(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- The topics on which the broker keeps a message of a node.
+                CREATE TABLE IF NOT EXISTS retained (node INTEGER NOT NULL, topic TEXT NOT NULL, PRIMARY KEY (node, topic))
+                WITHOUT ROWID
+                """
+        )
+    }
+
     /// Makes the tables in a new file.
     ///
     /// - Parameter stream: the name of the new stream.

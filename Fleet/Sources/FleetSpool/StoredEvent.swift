@@ -16,6 +16,8 @@ package struct StoredEvent: Sendable, Hashable {
     package var place: Place
     /// Its JSON, with `late` false.
     package var payload: [UInt8]
+    /// Whether it is on the disk. One that is not has only its number, and is lost when nobody sends it.
+    package var isStored = true
 
     package var reader: FleetName { place.reader }
     package var sequence: Int64 { place.sequence }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Dispatch
 import FleetAgent
 import FleetMQTT
 import FleetModel
@@ -63,6 +64,7 @@ struct AgentCommand: AsyncParsableCommand {
     /// Runs the program. Wrong usage ends with status 2.
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        TOMLTrial.runIfChild()
         do {
             var command = try parseAsRoot()
             if var command = command as? AgentCommand { try await command.run() } else { try command.run() }
@@ -102,6 +104,11 @@ struct AgentCommand: AsyncParsableCommand {
             try await agent.start { await roster.start() }
             log.log("started", "The agent of \(configuration.node) runs, for \(broker.address).")
             await signals.wait()
+            // A reader or a disk that does not answer must not keep the system from shutting down. What is stored is safe.
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1900)) {
+                log.log("ended", "The agent ends, without waiting any longer.")
+                _exit(0)
+            }
             await roster.stop()
             await agent.stop()
             log.log("ended", "The agent ends.")

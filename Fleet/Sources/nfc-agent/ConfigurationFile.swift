@@ -29,6 +29,7 @@ enum ConfigurationFile {
             throw ConfigurationError("\(path) is not in UTF-8.")
         }
         do throws(ConfigurationError) {
+            try TOMLTrial.check(bytes)
             return try AgentConfiguration(parsing: text, node: node)
         } catch {
             throw ConfigurationError("\(path): \(error.reason)")

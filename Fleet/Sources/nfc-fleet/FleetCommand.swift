@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FleetModel
 import Foundation
 
 /// The root of `nfc-fleet`, which `nfc fleet` starts.
@@ -26,13 +27,14 @@ struct FleetCommand: AsyncParsableCommand {
         subcommands: [
             WatchCommand.self, NodesCommand.self, JobsCommand.self, WriteCommand.self, ProtectCommand.self,
             LockCommand.self, IndicateCommand.self, AllowCommand.self, CancelCommand.self, ReplayCommand.self,
-            ConfigCommand.self, KeyCommand.self, DemoCommand.self,
+            ForgetCommand.self, ConfigCommand.self, KeyCommand.self, DemoCommand.self,
         ]
     )
 
     /// Runs the command line. Wrong usage ends with status 2.
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        TOMLTrial.runIfChild()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

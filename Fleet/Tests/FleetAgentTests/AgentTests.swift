@@ -37,7 +37,12 @@ struct AgentTests {
         #expect(event["data"]?["status"] == "read-write")
         #expect(event["data"]?["message"]?["records"]?.elements?[0]["decoded"]?["uri"] == "https://example.com/a")
         #expect(event["late"] == false)
+        let tags = "opencorenfc/kiosk-7/entrance/tags"
+        try await client.wait("the tag that lies there") {
+            $0.last(tags)?.contains("\"uid\":\"04e15a0171fa80\"") == true
+        }
         node.field.remove(tag)
+        try await client.wait("nothing lies there") { $0.last(tags) == "{\"tags\":[]}" }
         let removed = try #require(try await client.wait(for: .removed).first)
         #expect(removed["data"]?["tag_event"] == event["id"])
         #expect(removed["data"]?["sequence"] == 2)
@@ -108,6 +113,34 @@ struct AgentTests {
         await node.stop()
         await client.stop()
         await early.stop()
+    }
+
+    @Test(
+        "What the node no longer has is cleared: a renamed reader, discovery that is off; one that may be found is offline"
+    )
+    func gone() async throws {
+        let broker = try await TestBroker()
+        for name in ["old", "new", "off"] {
+            let node = try await TestNode(broker.address, folder: folder.path + "/state", reader: name) {
+                if name == "off" { ($0.discoveryPrefix, $0.readerGrace) = (nil, .seconds(3600)) }
+            }
+            let client = TestClient()
+            try await client.connect(broker)
+            let availability = "opencorenfc/kiosk-7/\(name)/availability"
+            try await client.wait("the reader") { $0.retained[availability] == "online" }
+            switch name {
+            case "old":
+                try await client.wait("documents") { $0.retained["homeassistant/tag/kiosk-7/old/config"] != nil }
+            case "new":
+                try await client.wait("nothing of old") { !$0.retained.keys.contains { $0.contains("/old/") } }
+                try await client.wait("documents") { $0.retained["homeassistant/tag/kiosk-7/new/config"] != nil }
+            default:
+                try await client.wait("new") { $0.retained["opencorenfc/kiosk-7/new/availability"] == "offline" }
+                try await client.wait("no documents") { !$0.retained.keys.contains { $0.hasPrefix("homeassistant") } }
+            }
+            await node.stop()
+            await client.stop()
+        }
     }
 
     @Test("Events while the broker is away: arrive late, in order and without a gap", arguments: [1, 3, 20])

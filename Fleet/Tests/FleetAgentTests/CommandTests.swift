@@ -32,8 +32,13 @@ struct CommandTests {
         ]
     )
     func accessList(_ words: [String]) async throws {
-        let acl = try folder.write("acl", "topic read #\n")
+        let acl = try folder.write("acl", "topic read #\ntopic write opencorenfc/+/bridge/state\n")
         let broker = try await TestBroker(["acl_file \(acl)"], folder: folder)
+        let client = TestClient()
+        try await client.connect(broker)
+        await client.publish("opencorenfc/kiosk-7/bridge/state", Array("online".utf8), isRetained: true)
+        try await client.wait("the state") { $0.last("opencorenfc/kiosk-7/bridge/state") != nil }
+        await client.stop()
         let began = ContinuousClock.now
         let (status, line) = try await run(words + ["--broker", broker.url])
         #expect(status == 1)
@@ -84,6 +89,22 @@ struct CommandTests {
         #expect(status == 1)
         #expect(line["data"]?["code"] == "not-accepted")
         await node.stop()
+        await client.stop()
+    }
+
+    @Test("A node that is gone is forgotten, and one that is connected is not")
+    func forgets() async throws {
+        let broker = try await TestBroker()
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        let client = TestClient()
+        try await client.connect(broker, to: ["opencorenfc/kiosk-7/entrance/availability"])
+        try await client.wait("the reader") { $0.last("opencorenfc/kiosk-7/entrance/availability") == "online" }
+        let forget = ["forget", "kiosk-7", "--broker", broker.url]
+        #expect(try await run(forget).line["error"] == "node-online")
+        await node.stop()
+        #expect(try await run(forget).status == 0)
+        #expect(try await TestProgram.run(fleet, ["nodes", "--broker", broker.url, "--json"]).output.isEmpty)
+        #expect(try await run(forget).line["error"] == "unknown-node")
         await client.stop()
     }
 

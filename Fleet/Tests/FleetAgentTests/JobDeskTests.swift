@@ -20,7 +20,7 @@ struct JobDeskTests {
 
     /// A desk, as it is after a start.
     private func desk() async throws -> JobDesk {
-        let desk = JobDesk(JobDesk.Parts(spool: spool)) {}
+        let desk = JobDesk(JobDesk.Parts(spool: spool)) { _ in }
         try await desk.begin()
         await desk.note(readers: [entrance, exit])
         return desk
@@ -76,7 +76,7 @@ struct JobDeskTests {
             let job = job(id, .allow(.init(.replace, uids: [[uid]])), reader: uid == 1 ? entrance : exit)
             #expect(try await spool.accept(job) == .new)
         }
-        let desk = JobDesk(JobDesk.Parts(spool: spool)) {}
+        let desk = JobDesk(JobDesk.Parts(spool: spool)) { _ in }
         try await desk.begin()
         await desk.note(readers: [entrance])
         #expect(try await outcomes().compactMap { $0["job"]?.text } == ["a"])
@@ -91,7 +91,7 @@ struct JobDeskTests {
     func interruptedAndExpired() async throws {
         let job = job("a", .allow(.init(.replace, uids: [[1]])), reader: exit, milliseconds: -1)
         #expect(try await spool.accept(job) == .new)
-        let desk = JobDesk(JobDesk.Parts(spool: spool)) {}
+        let desk = JobDesk(JobDesk.Parts(spool: spool)) { _ in }
         try await desk.begin()
         await desk.note(readers: [entrance])
         #expect(try await outcomes().compactMap { $0["outcome"]?.text } == ["expired"])

@@ -38,6 +38,27 @@ struct JobTests {
         throw TestProblem("The job \(job.id) was not taken.")
     }
 
+    @Test("A flood of jobs keeps no tag from being read, fills neither journal nor spool, and the agent ends soon")
+    func flood() async throws {
+        let broker = try await TestBroker(["max_queued_messages 0", "max_inflight_messages 0"], folder: folder)
+        let (client, sender) = (TestClient(), TestClient())
+        try await client.connect(broker, to: ["opencorenfc/+/+/event", "opencorenfc/kiosk-7/bridge/state"])
+        try await sender.connect(broker, to: ["nothing"])
+        let node = try await TestNode(broker.address, folder: folder.path + "/state")
+        try await client.wait("the node") { $0.last("opencorenfc/kiosk-7/bridge/state") == "online" }
+        for number in 0..<6000 { await sender.publish(topic, job("j\(number)", .lock, reader: "entrance").json) }
+        let began = ContinuousClock.now
+        node.field.bring(TestTags.ntag213(1))
+        try await client.wait("the tag") { $0.events.contains { $0["type"]?.text == EventKind.tag.type } }
+        #expect(ContinuousClock.now - began < .seconds(5))
+        try await client.wait("a reason") { $0.events.contains { $0["data"]?["code"] == "too-many-jobs" } }
+        #expect(try await node.spool.openJobs().count <= 1000)
+        let end = ContinuousClock.now
+        await node.stop()
+        #expect(ContinuousClock.now - end < .seconds(2))
+        for client in [client, sender] { await client.stop() }
+    }
+
     /// The message that a tag has.
     func message(of tag: VirtualType2Tag) async throws -> [UInt8] {
         let field = VirtualField()

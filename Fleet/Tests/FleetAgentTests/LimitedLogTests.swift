@@ -15,7 +15,7 @@ struct LimitedLogTests {
 
     private func desk(_ lines: LogLines) throws -> JobDesk {
         let spool = try Spool(folder: folder.path + "/state", node: FleetName(slugOf: "n1"))
-        return JobDesk(JobDesk.Parts(spool: spool, log: lines.log)) {}
+        return JobDesk(JobDesk.Parts(spool: spool, log: lines.log)) { _ in }
     }
 
     @Test("2000 messages that are not jobs: ten lines in the log, and one with the number left out")

@@ -38,6 +38,23 @@ struct ProgramTests {
         #expect(try await TestProgram.run(agent, ["--config", open, "--check"]).status == 2)
     }
 
+    @Test(
+        "A document on which the parser gives up ends neither program",
+        arguments: [
+            "[{a]", "[a" + String(repeating: ".a", count: 100_000) + "]",
+            "a = " + String(repeating: "[", count: 200_000), "a" + String(repeating: ".a", count: 100_000) + " = 1",
+            "a = " + String(repeating: "{a=", count: 100_000),
+        ]
+    )
+    func hostile(_ text: String) async throws {
+        let path = try folder.write("hostile.toml", text + "\n")
+        for (program, words) in [(agent, ["--check"]), (fleet, ["config"])] {
+            let first = program == fleet ? words : []
+            let result = try await TestProgram.run(program, first + ["--config", path] + (first.isEmpty ? words : []))
+            #expect(result.status == 2, "\(result.output.prefix(300))")
+        }
+    }
+
     /// Configurations that can't be used, and what is said about each. `FOLDER` is the test's folder.
     static let unusable: [(text: String, words: String)] = [
         ("[tls]\nca = \"FOLDER/none\"", "tls.ca: There is no file FOLDER/none."),
@@ -181,13 +198,13 @@ struct ProgramTests {
     }
 
     @Test(
-        "Job for a node that never connected: ends with unknown-node soon after its deadline",
+        "Job for a node that never connected: not sent, and the command says so at once",
         .enabled(if: hasBroker, Comment(rawValue: TestBroker.missing))
     )
     func nobody() async throws {
         let broker = try await TestBroker()
         let began = ContinuousClock.now
-        let words = ["write", "nobody", "https://example.com", "--deadline", "1", "--broker", broker.url, "--json"]
+        let words = ["write", "nobody", "https://example.com", "--deadline", "600", "--broker", broker.url, "--json"]
         let result = try await TestProgram.run(fleet, words)
         #expect(result.status == 1)
         #expect(try JSONValue(parsing: Array(result.output.utf8))["error"] == "unknown-node", "\(result.output)")

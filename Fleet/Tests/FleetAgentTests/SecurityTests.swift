@@ -97,7 +97,12 @@ struct SecurityTests {
         var settings = settings(broker)
         // The system's authorities do not know the test's.
         if !isOtherHost { settings.authorities = nil }
-        #expect(try await failure(settings)?.code == .untrusted)
+        let failure = try await failure(settings)
+        #expect(failure?.code == .untrusted)
+        #expect(
+            failure?.reason.contains(isOtherHost ? "another name" : "authority") == true,
+            "\(String(describing: failure))"
+        )
     }
 
     @Test("Failed connection: the reason names missing or unexpected encryption, or the missing certificate")

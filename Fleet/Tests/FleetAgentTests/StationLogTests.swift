@@ -20,7 +20,7 @@ struct StationLogTests {
         let address = BrokerAddress(host: "127.0.0.1", port: 9, usesTLS: false)
         let node = try await TestNode(address, folder: folder.path + "/state")
         let reader = try #require(await node.agent.states[node.reader]?.reader)
-        let jobs = JobDesk(JobDesk.Parts(spool: node.spool)) {}
+        let jobs = JobDesk(JobDesk.Parts(spool: node.spool)) { _ in }
         return (node, StationHandler(node.agent, reader, removalDelay: .zero, jobs: jobs))
     }
 

@@ -33,6 +33,21 @@ struct HomeAssistantTests {
         #expect(HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/\(id)") == nil)
     }
 
+    @Test(
+        "An id that could be the UID or the hash of another tag is not taken",
+        arguments: [
+            "04-E1-5A-01-71-FA-80", "04-e1-5a-01-71-fa-80", "04:E1:5A:01", "04e15a0171fa80", "04%2DE1%2D5A%2D01",
+            "0123456789abcdef0123456789abcdef",
+        ]
+    )
+    func claimedIdentifiers(_ id: String) throws {
+        let linked = try NDEFMessage([.uri("https://www.home-assistant.io/tag/\(id)")]).encoded()
+        #expect(TagNaming().names(of: [4, 2, 3, 4], message: linked).tagID == "04-02-03-04")
+        #expect(
+            HomeAssistantTag.id(in: "https://www.home-assistant.io/tag/0b9a7cc8-8ad8-4d3f-a0d4-59f2b4d3a111") != nil
+        )
+    }
+
     @Test("Home Assistant discovery of a reader: the members of the schemas of tag and binary_sensor, and no others")
     func documents() throws {
         let node = try #require(FleetName("kiosk-7"))
@@ -42,6 +57,7 @@ struct HomeAssistantTests {
         #expect(
             documents.map(\.topic) == [
                 "homeassistant/tag/kiosk-7/entrance/config", "homeassistant/binary_sensor/kiosk-7/entrance/config",
+                "homeassistant/sensor/kiosk-7/entrance/config",
             ]
         )
         // home-assistant.io/integrations/tag.mqtt and binary_sensor.mqtt.
@@ -81,7 +97,7 @@ struct HomeAssistantTests {
             ],
         ]
         #expect(document.payload == expected)
-        let sensor = try #require(discovery.documents(reader: reader, model: "PN532").last).payload
+        let sensor = try #require(discovery.documents(reader: reader, model: "PN532").dropFirst().first).payload
         for (name, value) in [
             ("payload_on", "online"), ("payload_off", "offline"), ("payload_available", "online"),
             ("payload_not_available", "offline"), ("unique_id", "opencorenfc/kiosk-7/entrance"),

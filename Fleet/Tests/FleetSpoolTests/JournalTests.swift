@@ -2,6 +2,7 @@
 import FleetModel
 import FleetSpool
 import FleetTestSupport
+import Foundation
 import Testing
 
 @Suite("The journal of jobs", .timeLimit(.minutes(5)))
@@ -17,6 +18,27 @@ struct JournalTests {
 
     func job(_ id: String, _ work: Job.Work = .lock) -> Job {
         Job(id: id, node: node, deadline: Timestamp.now + 60_000, work: work)
+    }
+
+    @Test("A password is in no file of the spool once its job has ended")
+    func wiped() async throws {
+        let spool = try open()
+        let secret = TagSecret.bytes(password: [0xDE, 0xAD, 0xBE, 0xEF], acknowledgement: [0, 0])
+        let hasPassword = {
+            for suffix in ["", "-wal"] {
+                let path = folder.path + "/state/spool.sqlite" + suffix
+                let data = FileManager.default.contents(atPath: path) ?? Data()
+                if data.range(of: Data("deadbeef".utf8)) != nil { return true }
+            }
+            return false
+        }
+        for number in 0..<100 { _ = try await spool.accept(job("a\(number)", .protect(secret))) }
+        #expect(hasPassword())
+        for number in 0..<100 {
+            let outcome = JobOutcome(.expired, job: "a\(number)", kind: "protect")
+            _ = try await spool.end(outcome, outcome.event(TagNaming(), time: Timestamp.now))
+        }
+        #expect(!hasPassword())
     }
 
     @Test("Job sent twice: accepted once, also after the spool was reopened, and its outcome is kept")

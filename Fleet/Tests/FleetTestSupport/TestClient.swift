@@ -71,6 +71,15 @@ package actor TestClient {
         messages.last { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
     }
 
+    /// What the broker keeps now, without events: the last payload of each topic that is not empty.
+    package var retained: [String: String] {
+        var last: [String: String] = [:]
+        for message in messages where !message.topic.hasSuffix("/event") {
+            last[message.topic] = message.payload.isEmpty ? nil : String(decoding: message.payload, as: UTF8.self)
+        }
+        return last
+    }
+
     /// Waits until a condition holds, 30 seconds at most.
     package func wait(_ what: String, _ condition: @Sendable (isolated TestClient) -> Bool) async throws {
         for _ in 0..<3000 {

@@ -79,6 +79,39 @@ class Killed(KillingCase):
         self.addCleanup(subprocess.run, ["umount", "-l", folder])
         return folder
 
+    def fill(self, disk):
+        filler = disk / "filler"
+        with open(filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"\0" * 4096)
+            except OSError:
+                pass
+        return filler
+
+    def test_a_full_disk_loses_nothing_while_the_broker_is_there(self):
+        disk = self.disk(6)
+        Consumer(self, self.folder, self.broker.url, self.database)
+        agent = Agent(self, self.folder, self.broker.url, state=disk / "state")
+        agent.wait_for_line('"connected"')
+        agent.bring(1, link("https://example.com/1"))
+        filler = self.fill(disk)
+        for number in range(2, 22):
+            agent.bring(number, link(f"https://example.com/{number}"))
+            time.sleep(0.4)
+            agent.remove(number)
+            time.sleep(0.3)
+        tags = "SELECT count(*) FROM fleet.event WHERE type = 'org.opencorenfc.tag'"
+        wait_for("all tags", lambda: self.database.value(tags) == 21, 20)
+        problem = "SELECT body #>> '{problem}' FROM fleet.info"
+        wait_for("the state", lambda: self.database.value(problem) == "spool-full", 20)
+        filler.unlink()
+        wait_for("the recovery", lambda: self.database.value(problem) is None, 30)
+        agent.bring(22, link("https://example.com/22"))
+        wait_for("a tag after that", lambda: self.database.value(tags) == 22, 20)
+        self.assertEqual(self.database.value("SELECT count(*) FROM fleet.gap"), 0)
+        self.assertEqual(agent.stop(), 0, agent.text)
+
     def full_disk(self, policy):
         disk = self.disk(6)
         Consumer(self, self.folder, self.broker.url, self.database)
@@ -88,13 +121,7 @@ class Killed(KillingCase):
         agent.bring(1, link("https://example.com/1"))
         wait_for("the first event", lambda: self.database.value("SELECT count(*) FROM fleet.event") == 1)
         self.broker.kill()
-        filler = disk / "filler"
-        with open(filler, "wb", buffering=0) as file:
-            try:
-                while True:
-                    file.write(b"\0" * 4096)
-            except OSError:
-                pass
+        filler = self.fill(disk)
         # Tags come and leave on a full disk, more than its reserve takes.
         for number in range(2, 8):
             agent.bring(number, link(f"https://example.com/{number}"))

@@ -44,7 +44,7 @@ class Events(Case):
         wait_for("the second scan", lambda: len(home.scans) == 2)
         self.assertEqual([scan for _, scan in home.scans], [uid(1).hex("-").upper(), "f0ae2f5c-9d1d"])
         self.assertEqual(home.problems, [])
-        self.assertEqual({key.split("/")[0] for key in home.documents}, {"tag", "binary_sensor"})
+        self.assertEqual({key.split("/")[0] for key in home.documents}, {"tag", "binary_sensor", "sensor"})
 
         # The views.
         wait_for("the second tag", lambda: self.count("tag") == 2)
@@ -67,7 +67,7 @@ class Events(Case):
     def test_home_assistant_that_starts_later_is_told_everything_again(self):
         self.agent()
         home = HomeAssistant(self, self.broker)
-        wait_for("the retained documents", lambda: len(home.documents) == 3)
+        wait_for("the retained documents", lambda: len(home.documents) == 4)
         before = len(home.documents)
         # Somebody has removed the documents from the broker.
         for topic in list(home.documents):

@@ -93,6 +93,13 @@ struct Type2PasswordTests {
         ("040000ff 40000000", "040000ff 40000000", "read-only"), ("04000004 80000000", "04000004 80000000", "refused"),
         ("0400002c 00000000", "0400002c 00000000", "authentication-failed"),
         ("0400002d 00000000", "04000002 00000000", "3"),
+        // The same password that protects the configuration alone, or half of the user memory, and hides the rest.
+        ("04000029 00000000 01020304 abcd0000", "04000002 00000000", "1"),
+        ("0400002a 80000000 01020304 abcd0000", "04000002 00000000", "2"),
+        ("04000014 00000000 01020304 abcd0000", "04000002 00000000", "1"),
+        // A locked configuration is enough when it covers the user memory.
+        ("04000014 40000000 01020304 abcd0000", "04000014 40000000", "read-only"),
+        ("04000004 40000000 01020304 abcd0000", "04000004 40000000", "0"),
     ]) func `Type 2 password: AUTH0 covers the lock bits, everybody may read, and other settings stay`(
         before: String,
         after: String,

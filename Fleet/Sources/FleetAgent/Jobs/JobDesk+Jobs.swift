@@ -14,24 +14,36 @@ extension JobDesk {
             }
             try await take(try parts.keys.open(payload, node: node, now: now), now: now)
         } catch {
-            strangersLog(
-                "job-refused",
-                "A job was refused: \(error.reason)",
-                [.init("code", .string(error.code.description))]
-            )
-            // Anybody can send nonsense. Its outcomes must not fill the spool.
-            guard refusals.allows(now: now) else { return }
-            // The id may be that of a job of somebody else, so the journal is left alone.
-            var outcome = JobOutcome(error)
-            (outcome.job, outcome.message) = (nil, error.reason)
-            var event = outcome.event(parts.naming, time: now)
-            if let job = error.job { event.members.insert(.init("job", .string(job)), at: 0) }
-            _ = try? await parts.spool.append([(.bridge, event)])
-            onStored()
+            await refuse(error, now: now)
         }
     }
 
+    /// Reports that messages were dropped, because more came than the node takes.
+    func noteDropped(_ count: Int) async {
+        let reason = "\(count) messages were dropped, because more came than this node takes. Send fewer at a time."
+        await refuse(JobRefusal(.tooManyJobs, reason), now: Timestamp.now)
+    }
+
+    private func refuse(_ error: JobRefusal, now: Int64) async {
+        strangersLog(
+            "job-refused",
+            "A job was refused: \(error.reason)",
+            [.init("code", .string(error.code.description))]
+        )
+        // Anybody can send nonsense. Its outcomes must not fill the spool.
+        guard refusals.allows(now: now) else { return }
+        // The id may be that of a job of somebody else, so the journal is left alone.
+        var outcome = JobOutcome(error)
+        (outcome.job, outcome.message) = (nil, error.reason)
+        var event = outcome.event(parts.naming, time: now)
+        if let job = error.job { event.members.insert(.init("job", .string(job)), at: 0) }
+        guard let stored = try? await parts.spool.append([(.bridge, event)]) else { return }
+        onStored(stored.events)
+    }
+
     private func take(_ job: Job, now: Int64) async throws(JobRefusal) {
+        // Before it is in the journal, so that jobs without an end do not fill the disk.
+        if job.work.needsTag, !board.contains(job.id) { try board.checkRoom(for: job) }
         do throws(SpoolError) {
             switch try await parts.spool.accept(job) {
             case .new:
@@ -54,8 +66,7 @@ extension JobDesk {
         list.append(.init("repeated", true))
         let subject = members["uid"]?.text ?? members["uid_hash"]?.text
         let event = FleetEvent(.outcome, time: now, subject: subject, members: list)
-        _ = try await parts.spool.append([(.bridge, event)])
-        onStored()
+        onStored(try await parts.spool.append([(.bridge, event)]).events)
     }
 
     /// Does a job that is in the journal, or has it wait for its tag.
@@ -105,9 +116,9 @@ extension JobDesk {
         applying change: (change: Job.AllowChange, reader: FleetName?)? = nil
     ) async throws(SpoolError) {
         let event = outcome.event(parts.naming, time: Timestamp.now)
-        _ = try await parts.spool.end(outcome, event, applying: change)
+        let stored = try await parts.spool.end(outcome, event, applying: change)
         let id = outcome.job ?? ""
         parts.log("job-ended", "The job \(id) has ended: \(outcome.result.rawValue).", [.init("job", .string(id))])
-        onStored()
+        onStored(stored.map { [$0] } ?? [])
     }
 }

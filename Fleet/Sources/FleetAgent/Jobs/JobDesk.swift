@@ -38,8 +38,8 @@ package actor JobDesk {
 
     nonisolated let parts: Parts
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe parts.loop.asUnownedSerialExecutor() }
-    /// Called after an event was stored.
-    let onStored: @Sendable () -> Void
+    /// Called with events after they were stored.
+    let onStored: @Sendable ([StoredEvent]) -> Void
     var board = JobBoard()
     var lists = AllowLists()
     var readers: Set<FleetName> = []
@@ -57,7 +57,7 @@ package actor JobDesk {
     var working = 0
     var isClosed = false
 
-    package init(_ parts: Parts, onStored: @escaping @Sendable () -> Void) {
+    package init(_ parts: Parts, onStored: @escaping @Sendable ([StoredEvent]) -> Void) {
         self.parts = parts
         strangersLog = LimitedLog(parts.log, about: "jobs", loop: parts.loop)
         self.onStored = onStored
@@ -144,11 +144,11 @@ package actor JobDesk {
     /// How long an outcome that could not be stored waits, in milliseconds.
     private static let pause: Int64 = 5_000
 
-    /// Gives no more jobs to tags, and waits a few seconds for the work that has begun.
+    /// Gives no more jobs to tags, and waits a second for the work that has begun.
     package func close() async {
         isClosed = true
         timer?.cancel()
         strangersLog.reportLeftOut()
-        for _ in 0..<250 where working > 0 { try? await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<50 where working > 0 { try? await Task.sleep(for: .milliseconds(20)) }
     }
 }

@@ -19,7 +19,7 @@ extension Agent {
         stations[reader.name] = (station, place.begin { _ in await station.run() })
         log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
         guard outbox.isConnected else { return }
-        announce(reader.name)
+        await announce(reader.name)
         publishInfo()
     }
 
@@ -30,6 +30,13 @@ extension Agent {
         guard outbox.isConnected else { return }
         publish(settings.topics.availability(node, reader), AgentState.bytes(isAvailable), isRetained: true)
         publishInfo()
+    }
+
+    /// Notes which tags lie on a reader.
+    func note(_ reader: FleetName, tags: JSONValue) {
+        guard self.tags[reader] != tags else { return }
+        self.tags[reader] = tags
+        publishTags(of: reader)
     }
 
     func event(of report: TagReport, at reader: FleetName) async -> FleetEvent {
@@ -50,6 +57,7 @@ extension Agent {
         do throws(SpoolError) {
             let stored = try await spool.append(events.map { (reader, $0) }, acknowledging: places)
             hasFailedToFlush = false
+            await keepUnstored(stored.events)
             sendOrPump(stored)
             noteRoom(stored.shortage)
             guard stored.hasLast, let last = stored.events.last else { return nil }
@@ -61,6 +69,4 @@ extension Agent {
             return nil
         }
     }
-
-    func close(_ reader: FleetName) async { await jobs.close() }
 }

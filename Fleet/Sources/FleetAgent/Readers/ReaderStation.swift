@@ -74,9 +74,8 @@ final class ReaderStation: Sendable {
         }
     }
 
-    /// Stops to look for tags, after a job that has begun, and ends ``run()``.
+    /// Stops to look for tags, and ends ``run()``.
     func stop() async {
-        await handler.finishWork()
         await watcher?.stop()
         happenings.send(.end)
         happenings.close()

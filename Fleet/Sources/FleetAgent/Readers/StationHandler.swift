@@ -28,12 +28,12 @@ struct StationHandler: Sendable {
         await agent?.note(reader, isAvailable: isAvailable, reason: reason)
     }
 
+    /// Notes which tags lie on the reader.
+    func note(tags: JSONValue) async { await agent?.note(reader, tags: tags) }
+
     /// The event of a tag that came.
     func event(of report: TagReport) async -> FleetEvent? { await agent?.event(of: report, at: reader) }
 
     /// How a tag is named in events.
     func names(of identifier: [UInt8]) -> TagNaming.Names? { agent?.naming.names(of: identifier) }
-
-    /// Waits until no job works with a tag, for a few seconds at most.
-    func finishWork() async { await agent?.close(reader) }
 }

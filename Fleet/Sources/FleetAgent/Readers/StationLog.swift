@@ -9,6 +9,8 @@ struct StationLog {
     /// The tags that are near and can't be read, whose failures were reported.
     private var unreadable: Set<[UInt8]> = []
     private var isSweepDue = false
+    /// How the tags that lie on the reader were named when they came.
+    private var arrivals: [[UInt8]: FleetEvent] = [:]
 
     init(delay: Duration) { stays = TagStays(delay: delay) }
 
@@ -58,6 +60,8 @@ struct StationLog {
         guard let event = await handler.event(of: report) else { return nil }
         let id = await store(departures, [event], handler)
         stays.add(report.identifier, event: id, now: now)
+        arrivals[report.identifier] = event
+        await handler.note(tags: tags)
         unreadable.remove(report.identifier)
         return await handler.jobs.order(for: report.identifier, at: handler.reader)
     }
@@ -68,21 +72,42 @@ struct StationLog {
         schedule(max(limit - now, .milliseconds(1)))
     }
 
+    /// The tags that lie on the reader, in the order in which they came.
+    private var tags: JSONValue {
+        let names: Set = ["uid", "uid_hash", "tag_id", "allowed"]
+        return .array(
+            stays.stays.compactMap { stay in
+                arrivals[stay.identifier].map { event in
+                    .object(
+                        [.init("time", .string(Timestamp.text(event.time)))]
+                            + event.members.filter { names.contains($0.name) }
+                    )
+                }
+            }
+        )
+    }
+
     @discardableResult
-    private func store(
+    private mutating func store(
         _ departures: [TagStays.Departure],
         _ others: [FleetEvent],
         _ handler: StationHandler
     ) async -> String? {
         let removals = departures.map { departure in
             let names = handler.names(of: departure.identifier)
-            var members = names?.members ?? []
+            let arrival = arrivals.removeValue(forKey: departure.identifier)
+            // The id of a link on the tag is known from its arrival.
+            var members = (names?.members ?? []).map { member in
+                arrival?.members.first { $0.name == member.name } ?? member
+            }
             if let event = departure.event { members.append(.init("tag_event", .string(event))) }
             members.append(.init("duration_ms", .integer(Int(departure.duration / .milliseconds(1)))))
             return FleetEvent(.removed, time: Timestamp.now, subject: names?.subject, members: members)
         }
         guard !(removals + others).isEmpty else { return nil }
-        return await handler.store(removals + others)
+        let id = await handler.store(removals + others)
+        if !removals.isEmpty { await handler.note(tags: tags) }
+        return id
     }
 
     private static func failure(_ code: String, _ reason: String) -> FleetEvent {

@@ -18,24 +18,27 @@ extension Agent {
             log("connected", "Connected to \(connection.address).")
             connection.subscribe(subscriptions)
             outbox.connect(last: await spool.lastNumber())
-            announceAll()
+            await announceAll()
             await publishPositions()
             wantPump()
         case .disconnected(let failure):
             outbox.disconnect()
-            replayed = [:]
+            (replayed, clearing) = ([:], [:])
             let isTaken = failure.code == .taken
             let reason = isTaken ? "Another agent uses the name \(node). Give each node its own." : failure.reason
             log("disconnected", reason, [.init("code", .string(failure.code.rawValue))])
         case .acknowledged(let numbers):
             if !replayed.isEmpty { for number in numbers { replayed[Int64(number)] = nil } }
+            if !clearing.isEmpty { await noteCleared(numbers) }
             await acknowledge(numbers)
         case .dropped(let number, let reason):
             // One that is sent once more is not in the way of the others.
             let isReplayed = number.flatMap { replayed.removeValue(forKey: Int64($0)) } != nil
-            refuse(isReplayed ? nil : number.map { Int64($0) }, reason)
+            let isClearing = number.flatMap { clearing.removeValue(forKey: $0) } != nil
+            refuse(isReplayed || isClearing ? nil : number.map { Int64($0) }, reason)
         case .oversized(let number): await shorten(number.map { Int64($0) })
-        case .message(let message): await take(message)
+        // These wait in the queue of requests.
+        case .message: break
         case .subscribed(let refused):
             guard !refused.isEmpty else { return }
             log("not-allowed", "The broker does not let this node read \(refused.joined(separator: ", ")).")
@@ -46,7 +49,8 @@ extension Agent {
         [settings.topics.job(node), settings.topics.replay(node)] + (discovery.map { [$0.birthTopic] } ?? [])
     }
 
-    private func take(_ message: MQTTMessage) async {
+    /// Handles what somebody has sent to this node.
+    func take(_ message: MQTTMessage) async {
         switch message.topic {
         case settings.topics.job(node):
             // A retained job would come again after each connection.

@@ -15,10 +15,29 @@ extension Agent {
         self.shortage = shortage
         switch shortage {
         case .limit?: log("events-dropped", "The spool is full, and events are dropped. \(SpoolShortage.limit.advice)")
-        case .disk?: log("events-dropped", "Events are dropped. \(SpoolShortage.disk.advice)")
+        case .disk?: log("spool-full", "Events are only sent, and not stored. \(SpoolShortage.disk.advice)")
         case nil: log("spool-room", "The spool has room.")
         }
+        if outbox.isConnected { publishInfo() }
         if shortage != nil { lookForRoomLater() }
+    }
+
+    /// How many events without a place on the disk are kept in memory.
+    private static let mostUnstored = 100
+
+    /// Keeps the events for which the disk had no room until they were acknowledged.
+    func keepUnstored(_ events: some Sequence<StoredEvent>) async {
+        unstored += events.filter { !$0.isStored }
+        let excess = unstored.count - Self.mostUnstored
+        guard excess > 0 else { return }
+        let lost = unstored.prefix(excess).map(\.place)
+        unstored.removeFirst(excess)
+        noteRoom(.disk)
+        do throws(SpoolError) {
+            try await spool.drop(lost)
+        } catch {
+            log("spool", "\(lost.count) events are lost. \(error.reason)")
+        }
     }
 
     /// Sends events that report what was dropped, if there is room for them now.

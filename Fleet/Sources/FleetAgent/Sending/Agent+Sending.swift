@@ -28,10 +28,12 @@ extension Agent {
             (isPumpWanted, mayHaveMore) = (false, true)
             while outbox.room > 0 {
                 let from = outbox.lastSent
-                guard let waiting = try? await spool.waiting(after: from, limit: outbox.room) else {
+                guard let stored = try? await spool.waiting(after: from, limit: outbox.room) else {
                     later(Self.retryDelay) { await $0.wantPump() }
                     break
                 }
+                let others = unstored.filter { $0.number > from }
+                let waiting = (stored + others).sorted { $0.number < $1.number }.prefix(outbox.room)
                 guard !waiting.isEmpty else {
                     mayHaveMore = false
                     break
@@ -49,10 +51,13 @@ extension Agent {
         send(stored.events)
     }
 
-    private func send(_ events: [StoredEvent]) {
+    /// How old an event may be when it is sent without being late.
+    private static let latest = Duration.seconds(5)
+
+    private func send(_ events: some Sequence<StoredEvent>) {
         publish(
             events.map { event in
-                let isLate = outbox.send(event)
+                let isLate = outbox.send(event) || CloudEvent.age(event.payload) > Self.latest
                 let isShortened = outbox.isShortened(event.number)
                 let payload = isShortened ? CloudEvent.shortened(event.payload) ?? event.payload : event.payload
                 return (
@@ -65,6 +70,7 @@ extension Agent {
     }
 
     func acknowledge(_ numbers: [UInt64]) async {
+        if !unstored.isEmpty { unstored.removeAll { numbers.contains(UInt64($0.number)) } }
         let places = numbers.compactMap { outbox.acknowledge(Int64($0)) }
         guard !places.isEmpty else { return }
         acknowledged += places
@@ -160,7 +166,9 @@ extension Agent {
     /// Publishes the positions that have changed.
     func publishPositions() async {
         isPositionDue = false
-        guard outbox.isConnected, let positions = try? await spool.positions() else { return }
+        guard outbox.isConnected, let positions = try? await spool.positions().filter(isShown) else { return }
+        await remember(Set(positions.map { settings.topics.position(node, $0.reader) }))
+        guard outbox.isConnected else { return }
         for position in positions where published[position.reader] != position {
             published[position.reader] = position
             let topic = settings.topics.position(node, position.reader)
@@ -168,9 +176,9 @@ extension Agent {
         }
     }
 
-    /// Waits a few seconds until everything that waits was acknowledged.
+    /// Waits a short time until everything that waits was acknowledged.
     func drain() async {
-        for _ in 0..<100 where outbox.isConnected {
+        for _ in 0..<20 where outbox.isConnected {
             await pump()
             guard !outbox.inFlight.isEmpty || isPumping else { break }
             try? await Task.sleep(for: .milliseconds(20))
@@ -178,6 +186,9 @@ extension Agent {
         await flush()
         await publishPositions()
     }
+
+    /// The most events that are sent again for one request. Meanwhile no other one is taken.
+    private static let mostReplayed = 10_000
 
     /// Sends events again that somebody has asked for.
     func replay(_ payload: [UInt8]) async {
@@ -188,8 +199,12 @@ extension Agent {
         else {
             return requestLog("replay-refused", "Events were asked for in a way that is not understood.")
         }
+        guard replayed.count < Self.mostReplayed else {
+            return requestLog("replay-refused", "Events were asked for while others are still on their way.")
+        }
         let range = Int64(from)...Int64(to)
-        guard let events = try? await spool.events(of: reader, in: range, limit: 10_000), outbox.isConnected else {
+        guard let events = try? await spool.events(of: reader, in: range, limit: Self.mostReplayed), outbox.isConnected
+        else {
             return
         }
         requestLog("replay", "\(events.count) events of \(reader) are sent again.")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FleetMQTT
 import FleetModel
 import FleetSpool
 
@@ -27,23 +28,102 @@ extension Agent {
     }
 
     /// Publishes everything that is retained, after a connection was made.
-    func announceAll() {
+    func announceAll() async {
         published = [:]
+        await remember(topics(of: Set(states.keys)))
         publish(settings.topics.state(node), AgentState.online, isRetained: true)
         publishInfo()
         for reader in states.keys.sorted() {
             guard let state = states[reader] else { continue }
             publish(settings.topics.availability(node, reader), AgentState.bytes(state.isAvailable), isRetained: true)
+            publishTags(of: reader)
         }
         announceToHomeAssistant()
+        await clearGone()
     }
 
     /// Publishes what is retained about a new reader.
-    func announce(_ reader: FleetName) {
+    func announce(_ reader: FleetName) async {
+        await remember(topics(of: [reader]))
         guard let state = states[reader] else { return }
         publish(settings.topics.availability(node, reader), AgentState.bytes(state.isAvailable), isRetained: true)
+        publishTags(of: reader)
         publish(discovery?.documents(reader: reader, model: state.reader.model) ?? [])
     }
+
+    /// Publishes the tags that lie on a reader.
+    func publishTags(of reader: FleetName) {
+        guard outbox.isConnected else { return }
+        let value: JSONValue = ["tags": tags[reader] ?? []]
+        publish(settings.topics.tags(node, reader), value.bytes, isRetained: true)
+    }
+
+    // MARK: What is gone
+
+    /// The topics of what is retained for the node and for readers, without their positions.
+    private func topics(of readers: Set<FleetName>) -> Set<String> {
+        var topics: Set = [settings.topics.state(node), settings.topics.info(node)]
+        topics.formUnion(discovery?.nodeDocuments.map(\.topic) ?? [])
+        for reader in readers {
+            topics.formUnion([settings.topics.availability(node, reader), settings.topics.tags(node, reader)])
+            topics.formUnion(discovery?.documents(reader: reader, model: "").map(\.topic) ?? [])
+        }
+        return topics
+    }
+
+    /// Notes that the broker keeps messages on these topics from now on, so that they are cleared when they are of no use
+    /// any more, also by a later run. Without room on the disk that is tried again after the next connection.
+    func remember(_ topics: Set<String>) async {
+        for (number, topic) in clearing where topics.contains(topic) { clearing[number] = nil }
+        let new = topics.subtracting(retained)
+        guard !new.isEmpty, (try? await spool.note(retained: new, true)) != nil else { return }
+        retained.formUnion(new)
+    }
+
+    /// Clears what is retained for readers that are gone, or as earlier settings had it. A reader that may still be found
+    /// is offline.
+    func clearGone() async {
+        let isSettled = settings.readerGrace == .zero || ContinuousClock.now - begun >= settings.readerGrace
+        guard outbox.isConnected, let positions = try? await spool.positions() else { return }
+        var readers = Set(states.keys)
+        if !isSettled {
+            let missing = Set(retained.compactMap(earlierReader)).subtracting(readers)
+            for reader in missing.sorted() {
+                publish(settings.topics.availability(node, reader), AgentState.offline, isRetained: true)
+            }
+            readers.formUnion(missing)
+        }
+        let kept = positions.filter { isShown($0) }.map { settings.topics.position(node, $0.reader) }
+        let gone = retained.subtracting(topics(of: readers)).subtracting(kept).subtracting(clearing.values)
+        for topic in gone.sorted() {
+            lastClearing += 1
+            clearing[lastClearing] = topic
+            connection.publish(topic, [], isRetained: true, number: lastClearing)
+        }
+    }
+
+    /// The reader of a topic of availability; nil for other topics.
+    private func earlierReader(_ topic: String) -> FleetName? {
+        guard let place = settings.topics.place(of: topic), place.node == node, place.leaf == "availability" else {
+            return nil
+        }
+        return place.reader
+    }
+
+    /// Whether the position of a reader is of use: the reader exists, or its events can be sent again.
+    func isShown(_ position: ReaderPosition) -> Bool {
+        position.first != nil || position.reader == .bridge || states[position.reader] != nil
+    }
+
+    /// Notes that the broker has cleared topics.
+    func noteCleared(_ numbers: [UInt64]) async {
+        let topics = Set(numbers.compactMap { clearing.removeValue(forKey: $0) })
+        guard !topics.isEmpty, (try? await spool.note(retained: topics, false)) != nil else { return }
+        retained.subtract(topics)
+        log("cleared", "\(topics.count) retained messages of what this node no longer has were cleared.")
+    }
+
+    // MARK: Documents
 
     /// Publishes the documents with which Home Assistant finds the readers.
     func announceToHomeAssistant() {
@@ -68,7 +148,8 @@ extension Agent {
                 "kind": .string(state.reader.kind), "available": .bool(state.isAvailable),
             ]
         }
-        return [
+        let problem: [JSONValue.Member] = shortage == nil ? [] : [.init("problem", "spool-full")]
+        let members: JSONValue = [
             "node": .string(node.text), "protocol": .integer(AgentVersion.protocol),
             "version": .string(AgentVersion.program), "started": .string(Timestamp.text(started)),
             "stream": .string(spool.stream), "readers": .array(readers),
@@ -80,5 +161,6 @@ extension Agent {
                 "in_flight": .integer(settings.inFlight),
             ],
         ]
+        return .object((members.objectMembers ?? []) + problem)
     }
 }

@@ -8,6 +8,10 @@ package struct Outbox: Sendable {
     package let window: Int
     /// The events that were sent over this connection and are not acknowledged.
     private(set) package var inFlight: [Int64: StoredEvent.Place] = [:]
+    /// When the broker last acknowledged something, or something was sent while nothing was in flight.
+    private var lastProgress = ContinuousClock.now
+    /// After this time without an acknowledgement nothing more is sent: what lies in a link that stalls can't be made late.
+    private static let patience = Duration.seconds(3)
     /// The last event that was sent over this connection.
     private(set) package var lastSent: Int64 = 0
     private(set) package var isConnected = false
@@ -34,7 +38,13 @@ package struct Outbox: Sendable {
     }
 
     /// How many events may be sent now.
-    package var room: Int { isConnected && !isPaused ? max(window - inFlight.count, 0) : 0 }
+    package var room: Int { room(at: .now) }
+
+    /// How many events may be sent at a time.
+    package func room(at now: ContinuousClock.Instant) -> Int {
+        let isStalled = !inFlight.isEmpty && now - lastProgress > Self.patience
+        return isConnected && !isPaused && !isStalled ? max(window - inFlight.count, 0) : 0
+    }
 
     /// Whether events that were just stored can be sent at once, because all before them were sent.
     package func isNext(_ stored: StoredEvents) -> Bool { stored.previous == lastSent }
@@ -43,6 +53,7 @@ package struct Outbox: Sendable {
     ///
     /// - Returns: whether it is late.
     package mutating func send(_ event: StoredEvent) -> Bool {
+        if inFlight.isEmpty { lastProgress = .now }
         inFlight[event.number] = event.place
         lastSent = max(lastSent, event.number)
         return isLate(event.number)
@@ -72,6 +83,7 @@ package struct Outbox: Sendable {
     /// - Returns: the event's place; nil when it was not in flight.
     package mutating func acknowledge(_ number: Int64) -> StoredEvent.Place? {
         shortened.remove(number)
+        lastProgress = .now
         return inFlight.removeValue(forKey: number)
     }
 }

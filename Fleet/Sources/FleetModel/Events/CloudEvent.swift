@@ -46,6 +46,17 @@ package enum CloudEvent {
         return bytes
     }
 
+    /// How long ago an event happened, by this machine's clock.
+    package static func age(_ bytes: [UInt8]) -> Duration {
+        // The members before it are names and digits, so its first occurrence is the member.
+        guard let name = bytes.firstRange(of: Array(#""time":""#.utf8)), bytes.count >= name.upperBound + 24,
+            let time = Timestamp.milliseconds(
+                String(decoding: bytes[name.upperBound..<name.upperBound + 24], as: UTF8.self)
+            )
+        else { return .zero }
+        return .milliseconds(Timestamp.now - time)
+    }
+
     /// Returns an event's JSON with only the size of its tag's message; nil when it has no content of a message.
     package static func shortened(_ bytes: [UInt8]) -> [UInt8]? {
         guard case .object(var members)? = try? JSONValue(parsing: bytes),

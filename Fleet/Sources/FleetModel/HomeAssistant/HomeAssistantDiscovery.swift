@@ -47,7 +47,7 @@ package struct HomeAssistantDiscovery: Sendable {
         ]
     }
 
-    /// The documents of a reader: a tag scanner, and whether the reader works.
+    /// The documents of a reader: a tag scanner, whether the reader works, and the tag that lies there.
     ///
     /// - Parameters:
     ///   - reader: the reader's name.
@@ -73,13 +73,24 @@ package struct HomeAssistantDiscovery: Sendable {
                     "payload_not_available": "offline", "device": device,
                 ]
             ),
+            Document(
+                topic: "\(prefix)/sensor/\(node)/\(reader)/config",
+                payload: [
+                    "name": "Tag", "unique_id": .string(id + "/tag"), "state_topic": .string(topics.tags(node, reader)),
+                    "value_template": "{{ value_json.tags[-1].tag_id if value_json.tags else 'none' }}",
+                    "json_attributes_topic": .string(topics.tags(node, reader)),
+                    "availability_topic": .string(topics.state(node)), "payload_available": "online",
+                    "payload_not_available": "offline", "device": device,
+                ]
+            ),
         ]
     }
 
-    /// Yields the tag's id for a tag that came just now. An empty result is ignored, so removals, errors and late events
-    /// scan nothing.
+    /// Yields the tag's id for a tag that came just now and is on the allow list, where there is one. An empty result is
+    /// ignored, so removals, errors, late events and other tags scan nothing.
     static let template =
-        "{{ value_json.data.tag_id if value_json.type == '\(EventKind.tag.type)' and not value_json.late else '' }}"
+        "{{ value_json.data.tag_id if value_json.type == '\(EventKind.tag.type)' and not value_json.late "
+        + "and value_json.data.allowed | default(true) else '' }}"
 
     private func device(_ id: String, name: String, model: String) -> JSONValue {
         [

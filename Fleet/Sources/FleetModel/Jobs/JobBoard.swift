@@ -59,10 +59,17 @@ package struct JobBoard: Sendable {
     ///
     /// - Throws: ``JobRefusal`` with `tooManyJobs`.
     package mutating func add(_ job: Job) throws(JobRefusal) {
+        try checkRoom(for: job)
+        entries.append(Entry(job))
+    }
+
+    /// Checks that one more job can wait.
+    ///
+    /// - Throws: ``JobRefusal`` with `tooManyJobs`.
+    package func checkRoom(for job: Job) throws(JobRefusal) {
         guard entries.count < Self.maximumCount else {
             throw JobRefusal(.tooManyJobs, "\(Self.maximumCount) jobs wait already. Take some back first.", job: job.id)
         }
-        entries.append(Entry(job))
     }
 
     /// Returns the job for a tag that has come: one that had begun with it, or else the first that waits and fits.

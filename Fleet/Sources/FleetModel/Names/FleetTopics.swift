@@ -22,6 +22,7 @@ package struct FleetTopics: Sendable, Hashable {
     package func availability(_ node: FleetName, _ reader: FleetName) -> String {
         "\(root)/\(node)/\(reader)/availability"
     }
+    package func tags(_ node: FleetName, _ reader: FleetName) -> String { "\(root)/\(node)/\(reader)/tags" }
     package func position(_ node: FleetName, _ reader: FleetName) -> String { "\(root)/\(node)/\(reader)/position" }
     package func state(_ node: FleetName) -> String { "\(root)/\(node)/bridge/state" }
     package func info(_ node: FleetName) -> String { "\(root)/\(node)/bridge/info" }

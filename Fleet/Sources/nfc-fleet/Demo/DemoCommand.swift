@@ -2,6 +2,7 @@
 import ArgumentParser
 import FleetMQTT
 import FleetModel
+import Synchronization
 
 /// `nfc fleet demo`.
 struct DemoCommand: AsyncParsableCommand {
@@ -41,6 +42,10 @@ struct DemoCommand: AsyncParsableCommand {
         let signals = StopSignals.ofCommand()
         let place = try DemoSandbox(port: port)
         defer { place.close() }
+        // Only this task prints, so nothing else uses it meanwhile.
+        nonisolated(unsafe) let started = place
+        Output.cleanUp.withLock { $0 = { unsafe started.close() } }
+        defer { Output.cleanUp.withLock { $0 = {} } }
         Output.note("The broker is \(place.broker). Ctrl-C ends the demonstration.")
         try await Self.waitForBroker(place, signals)
         var options = try FleetOptions.parse(["--broker", place.broker])

@@ -54,13 +54,15 @@ struct JobSending {
 
     /// After this time without an outcome the job is sent again. The node does it once.
     private static let again = 10.0
+    /// How long what the broker keeps about the node may take to come.
+    private static let patience = 2.0
     /// How long after the deadline the outcome of a node may come that is connected.
     private static let grace = 15.0
     /// How long after the deadline to end when no node is connected.
     private static let graceAlone = 0.5
 
     private enum Reminder: Int {
-        case again, deadline, end
+        case again, deadline, end, state
     }
 
     func run() async throws {
@@ -70,7 +72,15 @@ struct JobSending {
         let outcomes = topics.event(job.node, .bridge)
         // What the broker has retained about the node; nil when it never connected.
         var state: [UInt8]?
-        var isSent = false
+        var (isReady, isSent) = (false, false)
+        let send = {
+            guard isReady, state != nil, !isSent else { return }
+            isSent = true
+            session.connection.publish(topics.job(job.node), payload, number: 1)
+            session.remind(Reminder.deadline.rawValue, after: options.deadline + Self.graceAlone)
+            session.remind(Reminder.end.rawValue, after: options.deadline + Self.grace)
+            session.remind(Reminder.again.rawValue, after: Self.again)
+        }
         defer {
             if isSent, session.isCancelled {
                 Output.note("The job goes on at the node. To take it back: nfc fleet cancel \(job.node) \(job.id)")
@@ -87,14 +97,15 @@ struct JobSending {
                         "The broker does not let you read \(refused.joined(separator: ", "))."
                     )
                 }
-                session.connection.publish(topics.job(job.node), payload, number: 1)
-                isSent = true
-                session.remind(Reminder.deadline.rawValue, after: options.deadline + Self.graceAlone)
-                session.remind(Reminder.end.rawValue, after: options.deadline + Self.grace)
-                session.remind(Reminder.again.rawValue, after: Self.again)
+                isReady = true
+                // The broker sends what it keeps at once. A node of which it keeps nothing would never get the job.
+                session.remind(Reminder.state.rawValue, after: Self.patience)
+                send()
+            case .reminder(Reminder.state.rawValue) where state == nil: throw absence(nil)
             case .broker(.acknowledged) where options.noWait: return []
             case .broker(.message(let message)) where message.topic == topics.state(job.node):
                 state = message.payload
+                send()
                 if state != Self.online {
                     Output.note("\(job.node) is offline. The job waits for it at the broker.")
                 }
@@ -102,9 +113,6 @@ struct JobSending {
                 let value = try? JSONValue(parsing: message.payload)
                 if value?["data"]?["job"]?.text == job.id { return message.payload }
             case .reminder(Reminder.again.rawValue):
-                if state == nil {
-                    Output.note("No state of \(job.node) came: it never connected, or you may not read its state.")
-                }
                 session.connection.publish(topics.job(job.node), payload)
                 session.remind(Reminder.again.rawValue, after: Self.again)
             case .reminder(Reminder.deadline.rawValue) where state != Self.online: throw absence(state)
@@ -122,7 +130,10 @@ struct JobSending {
     /// Why no outcome came from a node that is not connected.
     private func absence(_ state: [UInt8]?) -> FleetFailure {
         guard state != nil else {
-            let reason = "No node \(job.node) has connected to this broker. See: nfc fleet nodes"
+            let reason = """
+                No node \(job.node) has connected to this broker, or you may not read its state. The job was not sent. Check the \
+                name: nfc fleet nodes
+                """
             return FleetFailure(.refused, "unknown-node", reason)
         }
         return FleetFailure(.refused, "node-offline", "\(job.node) is offline, and the deadline of the job has passed.")

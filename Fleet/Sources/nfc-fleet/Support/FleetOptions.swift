@@ -52,6 +52,7 @@ struct FleetOptions: ParsableArguments {
             throw ConfigurationError("\(path) is not in UTF-8.")
         }
         do throws(ConfigurationError) {
+            try TOMLTrial.check(bytes)
             return try FleetConfiguration(parsing: text)
         } catch {
             throw ConfigurationError("\(path): \(error.reason)")

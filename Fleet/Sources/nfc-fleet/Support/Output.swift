@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 
 /// Writes lines.
 enum Output {
+    /// What is to be done before the program ends because nobody reads its output any more.
+    static let cleanUp = Mutex<@Sendable () -> Void>({})
+
     /// Writes a line to standard output. Ends the program when nobody reads it any more.
     static func line(_ text: String) {
-        if !write(text, to: STDOUT_FILENO) { exit(1) }
+        guard !write(text, to: STDOUT_FILENO) else { return }
+        cleanUp.withLock { $0 }()
+        exit(1)
     }
 
     /// Writes a line for people to standard error.

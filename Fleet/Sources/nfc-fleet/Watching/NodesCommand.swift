@@ -66,6 +66,9 @@ struct NodesCommand: AsyncParsableCommand {
         guard let place = topics.place(of: message.topic) else { return }
         let text = String(decoding: message.payload.prefix(64), as: UTF8.self)
         switch place.leaf {
+        // It was cleared.
+        case "state" where text.isEmpty: nodes[place.node] = nil
+        case "availability" where text.isEmpty: nodes[place.node]?.readers[place.reader] = nil
         case "state": nodes[place.node, default: Node()].state = text
         case "info": nodes[place.node, default: Node()].info = message.payload
         case "availability": nodes[place.node, default: Node()].readers[place.reader] = text
@@ -86,8 +89,9 @@ struct NodesCommand: AsyncParsableCommand {
     }
 
     private func print(_ name: FleetName, _ node: Node) {
-        Output.line(VisibleText.escaped("\(name)  \(node.state)"))
         let info = node.info.flatMap { try? JSONValue(parsing: $0) }
+        let problem = info?["problem"]?.text.map { "  \($0)" } ?? ""
+        Output.line(VisibleText.escaped("\(name)  \(node.state)\(problem)"))
         for (reader, availability) in node.readers.sorted(by: { $0.key < $1.key }) {
             let known = info?["readers"]?.elements?.first { $0["name"]?.text == reader.text }
             // What the readers said last holds only while the agent is there.

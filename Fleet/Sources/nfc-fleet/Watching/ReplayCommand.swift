@@ -39,14 +39,26 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         let session = try FleetSession(options)
         let request: JSONValue = ["reader": .string(reader.name.text), "from": .integer(from), "to": .integer(to)]
+        let state = session.topics.state(node.name)
+        var isSent = false
         _ = try await session.run { event -> Bool? in
             switch event {
             case .broker(.connected):
+                session.connection.subscribe([state])
+                session.remind(after: 2)
+            case .broker(.message(let message)) where message.topic == state && !isSent:
+                isSent = true
                 session.connection.publish(session.topics.replay(node.name), request.bytes, number: 1)
-                return nil
+            case .reminder where !isSent:
+                throw FleetFailure(
+                    .refused,
+                    "unknown-node",
+                    "No node \(node.name) has connected to this broker. Check the name: nfc fleet nodes"
+                )
             case .broker(.acknowledged): return true
-            default: return nil
+            default: break
             }
+            return nil
         }
         if options.json { Output.line(#"{"ok":true}"#) }
     }

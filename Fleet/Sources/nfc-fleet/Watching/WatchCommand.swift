@@ -25,7 +25,8 @@ struct WatchCommand: AsyncParsableCommand {
     var node: NameArgument?
 
     func run() async throws {
-        try await EventWatch(options: options, limits: limits).run(filter: { $0.filter("event", node: node?.name) })
+        let watch = EventWatch(options: options, limits: limits, node: node?.name)
+        try await watch.run { $0.filter("event", node: node?.name) }
     }
 }
 
@@ -50,7 +51,7 @@ struct JobsCommand: AsyncParsableCommand {
     var node: NameArgument?
 
     func run() async throws {
-        try await EventWatch(options: options, limits: limits).run { topics in
+        try await EventWatch(options: options, limits: limits, node: node?.name).run { topics in
             node.map { topics.event($0.name, .bridge) } ?? "\(topics.root)/+/bridge/event"
         }
     }
@@ -74,18 +75,35 @@ struct WatchLimits: ParsableArguments {
 struct EventWatch {
     let options: FleetOptions
     let limits: WatchLimits
+    let node: FleetName?
+
+    /// The reminder to look whether the node is known. The other one ends the watch.
+    private static let knowledge = 1
 
     func run(filter: (FleetTopics) -> String) async throws {
         let session = try FleetSession(options, reconnects: true)
         let filter = filter(session.topics)
         var count = 0
-        var wasConnected = false
+        var (wasConnected, isKnown) = (false, node == nil)
+        let state = node.map { session.topics.state($0) }
         if let timeout = limits.timeout { session.remind(after: timeout) }
         _ = try await session.run { event in
             switch event {
             case .broker(.connected):
                 wasConnected = true
                 session.connection.subscribe([filter])
+                // Apart, because the user may not be allowed to read it.
+                if !isKnown, let state {
+                    session.connection.subscribe([state])
+                    session.remind(Self.knowledge, after: 2)
+                }
+            case .broker(.message(let message)) where message.topic == state: isKnown = true
+            case .reminder(Self.knowledge):
+                if let node, !isKnown {
+                    Output.note("No node \(node) has connected to this broker yet. Check the name: nfc fleet nodes")
+                }
+                isKnown = true
+            case .broker(.subscribed(let refused)) where !refused.isEmpty && refused == [state]: break
             case .broker(.subscribed(let refused)) where !refused.isEmpty:
                 throw FleetFailure(.noBroker, "not-allowed", "The broker does not let you read \(filter).")
             case .broker(.disconnected(let failure)):

@@ -129,6 +129,13 @@ SCHEMAS = {
         "availability_topic": _topic, "availability_template": _template, "payload_available": _text, "payload_not_available": _text,
         "availability": AVAILABILITY, "availability_mode": _choice({"all", "any", "latest"}),
     }, ["state_topic"]),
+    "sensor": _object({
+        **BASE, "state_topic": _topic, "value_template": _template, "name": _text, "unique_id": _text, "expire_after": _count,
+        "force_update": _boolean, "enabled_by_default": _boolean, "entity_category": _choice({"diagnostic"}), "icon": _text,
+        "object_id": _text, "origin": ORIGIN, "json_attributes_topic": _topic, "json_attributes_template": _template,
+        "availability_topic": _topic, "availability_template": _template, "payload_available": _text, "payload_not_available": _text,
+        "availability": AVAILABILITY, "availability_mode": _choice({"all", "any", "latest"}),
+    }, ["state_topic"]),
 }
 
 
@@ -139,7 +146,7 @@ def check(component, document):
     SCHEMAS[component](document)
     if "availability" in document and "availability_topic" in document:
         raise Invalid("availability and availability_topic are both there")
-    if component == "binary_sensor":
+    if component in ("binary_sensor", "sensor"):
         if "device" in document and "unique_id" not in document:
             raise Invalid("an entity with a device needs a unique_id")
         # A name that begins with the device's would be shown twice.
@@ -189,6 +196,10 @@ class HomeAssistant:
                 raise Invalid(f"{message.topic} is no discovery topic")
             return
         component, key = match["component"], topic
+        if not message.payload:
+            # The document was cleared.
+            self.documents.pop(key, None)
+            return
         document = json.loads(message.payload)
         check(component, document)
         self.documents[key] = document

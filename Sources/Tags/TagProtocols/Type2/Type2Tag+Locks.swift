@@ -255,31 +255,52 @@ extension Type2Tag {
     /// Sets a password without which nobody can write the tag from its lock bytes on. Everybody can still read it.
     ///
     /// The password is written first, and the page that switches the protection on last. A tag that is lost in between
-    /// is either open or completely protected. The protection holds from the tag's next activation on. If the tag has the
-    /// same password already, this succeeds.
+    /// is as protected as before, or completely. The protection holds from the tag's next activation on. If the tag has
+    /// the same password already, the protection is extended to the pages that it leaves open.
     ///
     /// - Parameter password: the password.
     /// - Throws: ``TagError`` with `unsupported` when the product has no password, `authenticationFailed` when it has
-    ///   another one, `updateFailed`, `refused`, `tagLost`, `cancelled`.
+    ///   another one, `readOnly` when its configuration is locked and leaves user memory open, `updateFailed`, `refused`,
+    ///   `tagLost`, `cancelled`.
     public func protect(with password: Password) async throws(TagError) {
         let page = try await configurationPage()
-        // The first two pages have AUTH0 and ACCESS.
-        guard case .bytes(let configuration) = try await exchange(.read(page)) else {
-            throw TagError(.refused, "The tag refuses to show its configuration, so it has a password already.")
+        var configuration = try await readConfiguration(page)
+        let hasPassword = Int(configuration[3]) <= page + 3
+        if hasPassword {
+            try await authenticate(password)
+            guard configuration[3] > Type2StaticLock.page else { return }
+            // With PROT, only part of it could be read before.
+            configuration = try await readConfiguration(page)
         }
-        if Int(configuration[3]) <= page + 3 { return try await authenticate(password) }
         guard configuration[4] & 0x40 == 0 else {
-            throw TagError(.readOnly, "The tag's configuration is locked, so no password can be set any more.")
+            if configuration[3] <= Self.firstUserPage { return }
+            throw TagError(
+                .readOnly,
+                "The tag's configuration is locked, so not all of the tag can be protected any more."
+            )
         }
-        try await write(password.bytes, to: page + 2)
-        try await write(password.acknowledgement + [0, 0], to: page + 3)
-        // Nobody can read these pages, so they are not kept either.
-        for secret in page + 2...page + 3 { memory.forget(secret) }
+        if !hasPassword {
+            try await write(password.bytes, to: page + 2)
+            try await write(password.acknowledgement + [0, 0], to: page + 3)
+            // Nobody can read these pages, so they are not kept either.
+            for secret in page + 2...page + 3 { memory.forget(secret) }
+        }
         // Reading stays free: PROT is 0.
         let access = [configuration[4] & 0x7F] + configuration[5..<8]
         if access != Array(configuration[4..<8]) { try await write(access, to: page + 1) }
         try await write(configuration[0..<3] + [UInt8(Type2StaticLock.page)], to: page)
         try await authenticate(password)
+    }
+
+    /// The first page after the capability container.
+    private static let firstUserPage = 4
+
+    /// Reads the pages with AUTH0 and ACCESS, which are the first two of the configuration.
+    private func readConfiguration(_ page: Int) async throws(TagError) -> [UInt8] {
+        guard case .bytes(let configuration) = try await exchange(.read(page)) else {
+            throw TagError(.refused, "The tag refuses to show its configuration, so it has a password already.")
+        }
+        return configuration
     }
 
     /// Proves to the tag that the reader knows its password. The tag can be written until it loses power.

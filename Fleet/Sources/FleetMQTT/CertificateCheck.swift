@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Notes why OpenSSL does not trust a broker's certificate, which libmosquitto does not report.
+///
+/// libmosquitto brings the library. Where it uses another one, nothing is noted.
+@safe final class CertificateCheck {
+    private typealias Pointer = UnsafeMutableRawPointer
+    private typealias Check = @convention(c) (Pointer?, Pointer?) -> Int32
+    private typealias Ask = @convention(c) (Pointer?) -> Int32
+
+    private static func function<Function>(_ name: String) -> Function? {
+        guard let handle = unsafe dlopen("libssl.so.3", RTLD_NOW | RTLD_NOLOAD), let symbol = unsafe dlsym(handle, name)
+        else { return nil }
+        return unsafe unsafeBitCast(symbol, to: Function.self)
+    }
+
+    private static let check: Ask? = unsafe function("X509_verify_cert")
+    private static let error: Ask? = unsafe function("X509_STORE_CTX_get_error")
+
+    /// OpenSSL's number of what is wrong; nil until a certificate was refused.
+    private var code: Int32?
+
+    /// Observes the certificates of a connection that has not received one yet. It must not live longer than this.
+    func observe(_ connection: UnsafeMutableRawPointer?) {
+        let context: (@convention(c) (Pointer?) -> Pointer?)? = unsafe Self.function("SSL_get_SSL_CTX")
+        let set: (@convention(c) (Pointer?, Check?, Pointer?) -> Void)? =
+            unsafe Self.function("SSL_CTX_set_cert_verify_callback")
+        let isComplete = unsafe Self.check != nil && Self.error != nil
+        guard let connection = unsafe connection, let context = unsafe context, let set = unsafe set, isComplete else {
+            return
+        }
+        unsafe set(context(connection), verifyCertificate, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    fileprivate func verify(_ store: UnsafeMutableRawPointer?) -> Int32 {
+        guard let check = unsafe Self.check, let error = unsafe Self.error else { return 0 }
+        let result = unsafe check(store)
+        if result != 1 { code = unsafe error(store) }
+        return result
+    }
+
+    /// What is wrong with the certificate of a host, and what to do; nil when it was not refused.
+    func reason(_ host: String) -> String? {
+        switch code {
+        case nil: nil
+        case 9: "The broker's certificate is not valid yet. Check this machine's clock."
+        case 10: "The broker's certificate has expired. Renew it, or check this machine's clock."
+        case 2, 18, 19, 20, 21:
+            "The broker's certificate is of an authority that this machine does not trust. Check ca."
+        case 23: "The broker's certificate was revoked."
+        // libmosquitto compares the name, and gives no number.
+        case 0, 1, 62: "The broker's certificate is for another name than \(host). Check the broker's address."
+        case let code?: "The broker's certificate is refused (OpenSSL's error \(code)). Check ca and the certificate."
+        }
+    }
+}
+
+// A function rather than a closure, so that it belongs to no actor.
+private func verifyCertificate(_ store: UnsafeMutableRawPointer?, _ object: UnsafeMutableRawPointer?) -> Int32 {
+    guard let object = unsafe object else { return 0 }
+    return unsafe Unmanaged<CertificateCheck>.fromOpaque(object).takeUnretainedValue().verify(store)
+}

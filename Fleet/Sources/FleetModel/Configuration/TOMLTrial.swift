@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TOMLKit
+
+/// Parses a TOML document in a child process first, because the parser ends the process on some that are wrong.
+package enum TOMLTrial {
+    private static let argument = "--try-toml"
+    /// Less than any thread has that parses the document later.
+    private static let stackSize = 256 << 10
+
+    /// Does the work of the child, where this process is one. Call it first of all.
+    package static func runIfChild() {
+        guard CommandLine.arguments.dropFirst().elementsEqual([argument]) else { return }
+        let thread = Thread {
+            let text = String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+            _ = try? ConfigurationTable(toml: text)
+            exit(0)
+        }
+        thread.stackSize = stackSize
+        thread.start()
+        sleep(10)
+        exit(1)
+    }
+
+    /// Checks that a document does not end the process that parses it. What else is wrong the parser says.
+    ///
+    /// - Throws: ``ConfigurationError`` when it does.
+    package static func check(_ bytes: [UInt8]) throws(ConfigurationError) {
+        let child = Process()
+        child.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        child.arguments = [argument]
+        let input = Pipe()
+        child.standardInput = input
+        child.standardOutput = FileHandle.nullDevice
+        child.standardError = FileHandle.nullDevice
+        do {
+            try child.run()
+            // The child may end before it has read everything. The programs ignore the signal of that.
+            try? input.fileHandleForWriting.write(contentsOf: Data(bytes))
+            try? input.fileHandleForWriting.close()
+        } catch {
+            throw ConfigurationError("No process can be started to check the configuration: \(error)")
+        }
+        child.waitUntilExit()
+        guard child.terminationReason == .exit, child.terminationStatus == 0 else {
+            throw ConfigurationError("This is not a TOML document. Check its brackets, and how deep its tables are.")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FleetMQTT
+import FleetModel
+
+/// `nfc fleet forget`.
+struct ForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Clear what the broker keeps about a node that is gone.",
+        discussion: """
+            The node and its readers are no longer in nfc fleet nodes and in Home
+            Assistant. A node whose agent runs clears what it no longer has by itself,
+            and announces itself again when it comes back.
+
+            Example:
+              nfc fleet forget kiosk-7
+
+            Exit status: 0 when everything was cleared, 1 when the node is connected or
+            not known, 3 without a broker.
+            """
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    @Argument(help: "The node.", transform: NameArgument.parse)
+    var node: NameArgument
+
+    @Option(help: "Home Assistant's discovery prefix.")
+    var prefix = "homeassistant"
+
+    /// How long nothing has to come until all retained messages are there.
+    private static let quiet = 0.5
+
+    func run() async throws {
+        let session = try FleetSession(options)
+        let node = node.name
+        let filters = [
+            "\(session.topics.root)/\(node)/+/+", "\(prefix)/+/\(node)/config", "\(prefix)/+/\(node)/+/config",
+        ]
+        var (kept, cleared, number) = (Set<String>(), 0, 0)
+        _ = try await session.run { event -> Bool? in
+            switch event {
+            case .broker(.connected): session.connection.subscribe(filters)
+            case .broker(.subscribed(let refused)):
+                if refused.contains(filters[0]) {
+                    throw FleetFailure(.noBroker, "not-allowed", "The broker does not let you read \(filters[0]).")
+                }
+                if !refused.isEmpty { Output.note("You may not read Home Assistant's documents, so they stay.") }
+                session.remind(number, after: Self.quiet)
+            case .broker(.message(let message)) where cleared == 0 && !message.payload.isEmpty:
+                guard message.topic != session.topics.state(node) || message.payload != Array("online".utf8) else {
+                    throw FleetFailure(
+                        .refused,
+                        "node-online",
+                        "\(node) is connected. Stop its agent first; what it no longer has it clears by itself."
+                    )
+                }
+                guard message.isRetained else { break }
+                kept.insert(message.topic)
+                number += 1
+                session.remind(number, after: Self.quiet)
+            case .reminder(number) where cleared == 0:
+                guard !kept.isEmpty else {
+                    throw FleetFailure(.refused, "unknown-node", "The broker keeps nothing about a node \(node).")
+                }
+                for topic in kept.sorted() { session.connection.publish(topic, [], isRetained: true, number: 1) }
+            case .broker(.acknowledged(let numbers)):
+                cleared += numbers.count
+                if cleared >= kept.count { return true }
+            default: break
+            }
+            return nil
+        }
+        Output.line(
+            options.json
+                ? JSONValue.members(["ok": true, "cleared": .integer(cleared)]).line
+                : "\(cleared) retained messages of \(node) were cleared."
+        )
+    }
+}
