@@ -27,29 +27,16 @@ export class Connection extends EventTarget {
     nextAttempt = null;
 
     #socket = null;
-    #address;
     #timer = null;
     #lastID = 0;
     #pending = new Map();
 
-    constructor(token) {
+    constructor() {
         super();
-        this.#address = Connection.#addressWith(token);
         addEventListener('online', () => this.retry());
         document.addEventListener('visibilitychange', () => {
             if (!document.hidden) this.retry();
         });
-    }
-
-    static #addressWith(token) {
-        const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-        return `${scheme}://${location.host}/socket?token=${encodeURIComponent(token)}`;
-    }
-
-    /** Goes on with the token of a server that was started again. */
-    renew(token) {
-        this.#address = Connection.#addressWith(token);
-        this.retry();
     }
 
     /** How many actions wait for the connection. */
@@ -60,7 +47,7 @@ export class Connection extends EventTarget {
     connect() {
         clearTimeout(this.#timer);
         this.nextAttempt = null;
-        const socket = new WebSocket(this.#address);
+        const socket = new WebSocket(`ws://${location.host}/socket`);
         this.#socket = socket;
         socket.onmessage = (event) => this.#receive(event.data);
         socket.onclose = () => this.#lost(socket);

@@ -112,17 +112,18 @@ final class GateConnection {
         closeServer()
     }
 
-    /// Answers without the web server.
     func refuse(_ refusal: RequestHead.Refusal) {
         let isJSON = refusal.code != nil
         let body =
             isJSON
             ? (["error": JSON(refusal.code), "message": .string(refusal.message)] as JSON).text : refusal.message + "\n"
-        var lines = [
-            "HTTP/1.1 \(refusal.status)", "Content-Length: \(body.utf8.count)", "Connection: close",
-            "Cache-Control: no-store",
-            "Content-Type: " + (isJSON ? "application/json; charset=utf-8" : "text/plain; charset=utf-8"),
-        ]
+        let type = isJSON ? "application/json; charset=utf-8" : "text/plain; charset=utf-8"
+        answer(refusal.status, ["Content-Type: \(type)", "Content-Length: \(body.utf8.count)"], body)
+    }
+
+    /// Answers without the web server.
+    private func answer(_ status: String, _ headers: [String], _ body: String = "") {
+        var lines = ["HTTP/1.1 \(status)", "Connection: close", "Cache-Control: no-store"] + headers
         lines += PageGuard.headers.map { "\($0.name): \($0.value)" }
         toClient += Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
         end()
@@ -151,10 +152,15 @@ final class GateConnection {
         do throws(RequestHead.Refusal) {
             guard let end = try RequestHead.end(of: received, &search) else { return }
             let head = try RequestHead(received[..<end])
-            try head.check(guardian)
+            guard PeerUser.isOwnOrRoot(client) else { throw .forbidden(.user) }
+            if head.isEntry {
+                try head.enter(guardian)
+                return answer("204 No Content", ["Set-Cookie: \(guardian.cookie)"])
+            }
+            let bytes = try head.checked(by: guardian)
             guard connect() else { throw .busy }
             let rest = received[end...]
-            toServer = head.bytes[...]
+            toServer = bytes[...]
             if head.isUpgrade {
                 // A client that does not wait for the answer is rare, and its messages are few.
                 received = Array(rest)

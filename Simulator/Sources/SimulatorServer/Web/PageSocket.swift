@@ -57,6 +57,7 @@ struct PageSocket: WSMessageHandler {
             return Self.failed(nil, SimulatorFailure("bad-json", "The message is no JSON: \(error.reason)"))
         }
         do throws(SimulatorFailure) {
+            try PageServer.checkPage(action)
             let result = try simulator.perform(action)
             if action["do"]?.string == "trace_rows", var members = result.object {
                 members["type"] = "trace_rows"
