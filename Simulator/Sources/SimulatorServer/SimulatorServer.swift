@@ -8,8 +8,8 @@ public import SimulatorModel
 public final class SimulatorServer: Sendable {
     /// What a simulator is started with.
     public struct Options: Sendable {
-        /// The port of the page; 0 for any free one, nil for the one of the last run if it is free.
-        public var port: UInt16?
+        /// The port of the page; 0 for any free one.
+        public var port: UInt16
         /// The folder of the drawer.
         public var tags: String
         /// The commands of apps to start.
@@ -23,7 +23,7 @@ public final class SimulatorServer: Sendable {
 
         /// Creates options.
         public init(
-            port: UInt16? = nil,
+            port: UInt16 = 0,
             tags: String,
             apps: [String] = [],
             place: SimulatorPlace,
@@ -77,10 +77,8 @@ public final class SimulatorServer: Sendable {
             simulator?.setStorageProblem($0)
         }
         let pagePath = options.place.pageSocketPath
-        // The port of the last run, so that pages and addresses that are still open lead here again.
-        let last = options.port == nil ? drawer.lastPort.flatMap { try? PageGate(port: $0, target: pagePath) } : nil
-        gate = try last ?? PageGate(port: options.port ?? 0, target: pagePath)
-        drawer.keep(port: gate.port)
+        // Another port each time: where an earlier one was, another user may have listened meanwhile, and left a service worker.
+        gate = try PageGate(port: options.port, target: pagePath)
         address = SimulatorPlace.Address(port: gate.port, pid: getpid())
         guardian = PageGuard(port: gate.port)
         windows = Windows(simulator) { [drawer] in drawer.write($0) }

@@ -58,6 +58,21 @@ class Restart(BrowserTest):
         self.window.open(self.simulator.address)
         self.window.wait(lambda: not self.window.has("#away"), "the banner is gone")
 
+    def test_what_a_person_chose_lasts_and_what_another_program_left_does_not(self):
+        self.window.run("document.getElementById('theme').click()")
+        # As a program that had listened on this port before could have left them.
+        self.window.run("localStorage.setItem('left', 'by another program')")
+        self.window.run_async("navigator.serviceWorker.register('/support/records.js', { type: 'module' }).then(arguments[0], arguments[0])")
+        registered = "navigator.serviceWorker.getRegistrations().then(all => arguments[0](all.length))"
+        self.assertEqual(self.window.run_async(registered), 1)
+        self.simulator.kill()
+        self.window.driver.get("about:blank")
+        self.simulator.start()
+        self.window.open(self.simulator.address)
+        self.assertEqual(self.window.run("return document.documentElement.dataset.theme"), "light")
+        self.assertIsNone(self.window.run("return localStorage.getItem('left')"))
+        self.assertEqual(self.window.run_async(registered), 0)
+
     def test_a_file_leads_the_browser_to_the_page(self):
         self.simulator.kill()
         path = self.simulator.start_with_browser()

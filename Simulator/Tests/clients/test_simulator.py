@@ -443,6 +443,17 @@ class ProgramTests(Case):
 
 
 class CommandTests(Case):
+    def test_the_port_is_another_one_at_each_start_and_storage_is_cleared(self):
+        ports = []
+        for _ in range(4):
+            ports.append(self.simulator.port)
+            self.simulator.end()
+            self.simulator.start()
+        self.assertEqual(len(set(ports)), 4)
+        self.assertEqual(self.simulator.http("/", known=False)[1]["Clear-Site-Data"], '"cache", "storage"')
+        for path, known in [("/", True), ("/main.js", False)]:
+            self.assertIsNone(self.simulator.http(path, known=known)[1]["Clear-Site-Data"])
+
     def test_any_free_port_is_the_one_that_is_said(self):
         self.simulator.end()
         self.simulator.start("--port", "0")

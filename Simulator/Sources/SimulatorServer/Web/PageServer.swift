@@ -70,8 +70,14 @@ final class PageServer: Sendable {
     private func answer(_ request: HTTPRequest) async -> HTTPResponse {
         let path = request.target.path()
         let isData = path == "/socket" || path == "/import" || path == "/do" || path.hasPrefix("/export/")
-        guard isData else { return page(request, path) }
-        guard let access = request.headers[HTTPHeader(PageAccess.header)].flatMap(PageAccess.init(rawValue:)) else {
+        let sender = request.headers[HTTPHeader(PageAccess.header)]
+        guard isData else {
+            var response = page(request, path)
+            // What another program has left in the browser for this port. Cookies stay: they are those of all ports.
+            if path == "/", sender == nil { response.headers[HTTPHeader("Clear-Site-Data")] = #""cache", "storage""# }
+            return response
+        }
+        guard let access = sender.flatMap(PageAccess.init(rawValue:)) else {
             return Self.text(.forbidden, PageGuard.Refusal.session.message)
         }
         switch (request.method, path) {

@@ -9,8 +9,8 @@ import SimulatorServer
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "run", abstract: "Run the simulator (the default)")
 
-    @Option(help: "The port of the page on 127.0.0.1. Any free one unless given.")
-    var port: UInt16?
+    @Option(help: "The port of the page on 127.0.0.1. Another free one at each start unless given.")
+    var port: UInt16 = 0
 
     @Option(help: "The folder of the drawer. It is made where it is missing.", completion: .directory)
     var tags: String?
