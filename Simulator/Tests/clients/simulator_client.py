@@ -135,17 +135,18 @@ class Page:
                 if first & 128:
                     return json.loads(text)
 
-    def send_text(self, data, opcode=1):
+    def send_text(self, data, opcode=1, isLast=True):
         mask = os.urandom(4)
         size = len(data)
-        head = bytes([128 | opcode])
+        head = bytes([(128 if isLast else 0) | opcode])
         if size < 126:
             head += bytes([128 | size])
         elif size < 1 << 16:
             head += bytes([128 | 126]) + struct.pack(">H", size)
         else:
             head += bytes([128 | 127]) + struct.pack(">Q", size)
-        self.socket.sendall(head + mask + bytes(byte ^ mask[index % 4] for index, byte in enumerate(data)))
+        pattern = int.from_bytes((mask * (size // 4 + 1))[:size])
+        self.socket.sendall(head + mask + (int.from_bytes(data) ^ pattern).to_bytes(size))
 
     def apply(self, message):
         """Follows the state as a page does."""

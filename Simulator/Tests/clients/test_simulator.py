@@ -78,6 +78,38 @@ class PageTests(Case):
         page.send_text(b"\xff\xfe", opcode=2)
         page.ask("list")
 
+    def test_a_message_is_bounded_however_it_is_divided(self):
+        for size, parts in [(1 << 20, 9), (9 << 20, 1)]:
+            page = self.simulator.page()
+            with self.assertRaises((ConnectionError, TimeoutError)):
+                page.send_text(b"a", isLast=False)
+                for _ in range(parts):
+                    page.send_text(b"a" * size, opcode=0, isLast=False)
+                page.send_text(b"", opcode=0)
+                while True:
+                    self.assertNotEqual(page.message()["type"], "failed")
+            self.simulator.do("list")
+        # One that is divided and short, with a ping in it, is a message.
+        page = self.simulator.page()
+        for part, opcode, isLast in [(b'{"do":"li', 1, False), (b"ping", 9, True), (b"", 0, False), (b'st","id":7}', 0, True)]:
+            page.send_text(part, opcode, isLast)
+        while (message := page.message()).get("id") != 7:
+            page.apply(message)
+        self.assertEqual(message["type"], "done")
+
+    def test_many_values_take_no_time(self):
+        values = b"[" + b"0," * (4 << 20)
+        began = time.monotonic()
+        self.assertEqual(json.loads(self.simulator.http("/do", "POST", values[: 1 << 19])[2])["error"], "bad-json")
+        self.assertEqual(json.loads(self.simulator.http("/do", "POST", values[:(1 << 19) + 1])[2])["error"], "too-large")
+        self.assertEqual(self.simulator.http("/import?name=a.json", "POST", values[: (8 << 20) - 9])[0], 400)
+        page = self.simulator.page()
+        page.send_text(values[: (8 << 20) - 99])
+        while (message := page.message())["type"] != "failed":
+            page.apply(message)
+        self.assertEqual(message["error"], "bad-json")
+        self.assertLess(time.monotonic() - began, 20)
+
     def test_a_tag_with_a_script_is_text_alone(self):
         page = self.simulator.page()
         evil = "<script>alert(1)</script>\u202e\u0000"
@@ -580,8 +612,7 @@ class CommandTests(Case):
             app = page.state["apps"][0]
             page.ask("stop_app", app=app["id"])
             # It ends by the signal that it hears, and not by one that it can't.
-            page.until(lambda page: not page.state["apps"][0]["running"])
-            self.assertEqual(page.state["apps"][0]["output"].count("ends"), turn)
+            page.until(lambda page: not page.state["apps"][0]["running"] and page.state["apps"][0]["output"].count("ends") == turn)
             self.wait_gone(app["pid"])
             if turn == 1:
                 page.ask("open_app", app=app["id"])

@@ -17,6 +17,9 @@ public struct ActionClient: Sendable {
     /// - Throws: ``SimulatorFailure``: the simulator's own, or `not-running` when it does not answer.
     public func perform(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let body = action.bytes
+        guard body.count <= Limits.action else {
+            throw SimulatorFailure("too-large", "An action has at most \(Limits.action) bytes.")
+        }
         let head = """
             POST /do HTTP/1.1\r
             Host: simulator\r

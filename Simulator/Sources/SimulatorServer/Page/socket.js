@@ -4,6 +4,8 @@ const firstWait = 250;
 const longestWait = 8_000;
 /** How long an action waits for the connection before it fails. */
 const patience = 15_000;
+/** The bytes of an action, with room for the beginnings of frames. The server closes the connection of a longer one. */
+const longest = 8 * 1024 * 1024 - 4096;
 
 /** A failed action: `code` is for programs, the message for people. */
 export class ActionError extends Error {
@@ -77,7 +79,9 @@ export class Connection extends EventTarget {
         const earlier = this.#pending.get(id);
         if (earlier) return earlier.promise;
         const { promise, resolve, reject } = Promise.withResolvers();
-        const action = { text: JSON.stringify({ ...values, do: name, id }), promise, resolve, reject, isSent: false, timer: null };
+        const text = JSON.stringify({ ...values, do: name, id });
+        if (new Blob([text]).size > longest) return Promise.reject(new ActionError('too-large', ''));
+        const action = { text, promise, resolve, reject, isSent: false, timer: null };
         this.#pending.set(id, action);
         if (this.isOpen) {
             this.#send(action);

@@ -36,6 +36,7 @@ final class GateConnection {
     private var search = RequestHead.Search()
     private var toServer: ArraySlice<UInt8> = []
     private var toClient: ArraySlice<UInt8> = []
+    private var meter = MessageMeter()
     private var hasEnded = false
     /// When the connection is closed; nil for a WebSocket.
     private(set) var deadline: ContinuousClock.Instant?
@@ -143,7 +144,9 @@ final class GateConnection {
             toServer += bytes.prefix(left)
             phase = .request(left: max(0, left - bytes.count))
             goesOn()
-        case .socket: toServer += bytes
+        case .socket:
+            guard meter.takes(bytes) else { return close() }
+            toServer += bytes
         case .upgrade, .ending: break
         }
     }
@@ -213,6 +216,7 @@ final class GateConnection {
             return
         }
         if bytes.starts(with: Array("HTTP/1.1 101 ".utf8)) {
+            guard meter.takes(received) else { return close() }
             toServer += received
             phase = .socket
             deadline = nil

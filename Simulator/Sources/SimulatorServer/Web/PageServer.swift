@@ -105,10 +105,9 @@ final class PageServer: Sendable {
         return Self.secured(response)
     }
 
-    private func body(_ request: HTTPRequest) async throws(SimulatorFailure) -> Data {
-        let limit = Limits.pageMessage
+    private func body(_ request: HTTPRequest, limit: Int) async throws(SimulatorFailure) -> Data {
         guard let length = request.headers[.contentLength].flatMap({ Int($0) }), length <= limit else {
-            throw SimulatorFailure("too-large", "A file has at most \(limit) bytes, and its length is sent with it.")
+            throw SimulatorFailure("too-large", "A body has at most \(limit) bytes, and its length is sent with it.")
         }
         guard let data = try? await request.bodyData, data.count <= limit else {
             throw SimulatorFailure("too-large", "The file did not arrive whole.")
@@ -119,7 +118,8 @@ final class PageServer: Sendable {
     /// Does one action, for commands and tests without a WebSocket.
     private func perform(_ request: HTTPRequest, _ access: PageAccess) async -> HTTPResponse {
         do throws(SimulatorFailure) {
-            guard let action = try? JSON(parsing: try await body(request)) else {
+            let body = try await body(request, limit: Limits.action)
+            guard let action = try? JSON(parsing: body) else {
                 throw SimulatorFailure("bad-json", "The action is no JSON.")
             }
             switch access {
@@ -152,7 +152,7 @@ final class PageServer: Sendable {
 
     private func importFile(_ request: HTTPRequest) async -> HTTPResponse {
         do throws(SimulatorFailure) {
-            let data = try await body(request)
+            let data = try await body(request, limit: Limits.pageMessage)
             let name = request.query["name"] ?? "Imported tag"
             if let json = try? JSON(parsing: data), json["opencorenfc_simulator"] != nil {
                 return Self.json(await saved(try simulator.perform(["do": "open", "file": json])))

@@ -47,9 +47,6 @@ struct PageSocket: WSMessageHandler {
     }
 
     private func answer(_ text: String) -> JSON {
-        guard text.utf8.count <= Limits.pageMessage else {
-            return Self.failed(nil, SimulatorFailure("too-large", "A message has at most \(Limits.pageMessage) bytes."))
-        }
         let action: JSON
         do throws(JSON.Problem) {
             action = try JSON(parsing: text)

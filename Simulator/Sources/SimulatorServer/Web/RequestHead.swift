@@ -32,7 +32,8 @@ struct RequestHead {
         )
         static let tooLarge = Refusal(
             status: "400 Bad Request",
-            message: "A file has at most \(Limits.pageMessage) bytes, and its length is sent with it.",
+            message:
+                "A file has at most \(Limits.pageMessage) bytes, an action \(Limits.action), and its length is sent with it.",
             code: "too-large"
         )
     }
@@ -139,7 +140,7 @@ struct RequestHead {
         needsSession = length > 0 || isUpgrade || words[1].utf8.count > Self.maximumOpenAddress
         waitsForPermission = values["expect"]?.lowercased() == "100-continue"
         kept.append(isUpgrade ? "Connection: Upgrade" : "Connection: close")
-        lines = kept
+        self.lines = kept
     }
 
     /// Checks where the request comes from.
