@@ -8,8 +8,8 @@ public import SimulatorModel
 public final class SimulatorServer: Sendable {
     /// What a simulator is started with.
     public struct Options: Sendable {
-        /// The port of the page; 0 for any free one, nil for the one of the last run if it is free.
-        public var port: UInt16?
+        /// The port of the page; 0 for any free one.
+        public var port: UInt16
         /// The folder of the drawer.
         public var tags: String
         /// The commands of apps to start.
@@ -23,7 +23,7 @@ public final class SimulatorServer: Sendable {
 
         /// Creates options.
         public init(
-            port: UInt16? = nil,
+            port: UInt16 = 0,
             tags: String,
             apps: [String] = [],
             place: SimulatorPlace,
@@ -41,8 +41,9 @@ public final class SimulatorServer: Sendable {
 
     /// The simulator.
     public let simulator: Simulator
-    /// Where its page is.
+    /// The port of its page, and its process.
     public let address: SimulatorPlace.Address
+    private let guardian: PageGuard
     private let options: Options
     private let folder: PrivateFolder
     private let drawer: DrawerFolder
@@ -75,12 +76,11 @@ public final class SimulatorServer: Sendable {
         drawer.follow(everything: { [weak simulator] in simulator?.allFiles ?? [] }) { [weak simulator] in
             simulator?.setStorageProblem($0)
         }
-        let pagePath = options.place.folder + "/" + SimulatorPlace.pageSocketName
-        // The port of the last run, so that pages and addresses that are still open lead here again.
-        let last = options.port == nil ? drawer.lastPort.flatMap { try? PageGate(port: $0, target: pagePath) } : nil
-        gate = try last ?? PageGate(port: options.port ?? 0, target: pagePath)
-        drawer.keep(port: gate.port)
-        address = SimulatorPlace.Address(port: gate.port, token: PageGuard.makeToken(), pid: getpid())
+        let pagePath = options.place.pageSocketPath
+        // Another port each time: where an earlier one was, another user may have listened meanwhile, and left a service worker.
+        gate = try PageGate(port: options.port, target: pagePath)
+        address = SimulatorPlace.Address(port: gate.port, pid: getpid())
+        guardian = PageGuard(port: gate.port)
         windows = Windows(simulator) { [drawer] in drawer.write($0) }
         page = PageServer(
             simulator,
@@ -88,7 +88,7 @@ public final class SimulatorServer: Sendable {
             drawer: drawer,
             files: options.page.map(PageFiles.init(folder:)) ?? .bundled,
             path: pagePath,
-            guardian: PageGuard(token: address.token, port: gate.port)
+            guardian: guardian
         )
         processes = AppProcesses(simulator, socketPath: options.place.socketPath)
         (quits, quit) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -120,7 +120,7 @@ public final class SimulatorServer: Sendable {
             socket.stop()
             throw SimulatorFailure("no-page", "The page can't be served from \(options.place.folder).")
         }
-        gate.start(page.guardian)
+        gate.start(guardian)
         socket.start()
         try folder.replace(SimulatorPlace.addressName, with: address.json.bytes + [0x0A])
         simulator.start()
@@ -137,6 +137,7 @@ public final class SimulatorServer: Sendable {
         socket.stop()
         await simulator.stop()
         try? folder.remove(SimulatorPlace.addressName)
+        try? folder.remove(SimulatorPlace.pageName)
         try? folder.remove(SimulatorPlace.socketName)
         await windows.flush()
         windows.stop()
@@ -146,6 +147,28 @@ public final class SimulatorServer: Sendable {
         serving.cancel()
         await page.stop()
         try? folder.remove(SimulatorPlace.pageSocketName)
+    }
+
+    /// Makes an address of the page, which works once.
+    public func makeAddress() -> String { guardian.makeAddress() }
+
+    /// Writes a file that leads a browser to the page. Its path may be seen by everybody, as the arguments of programs are; its
+    /// contents only by the user.
+    ///
+    /// - Returns: its path.
+    public func writePageFile() throws -> String {
+        let address = makeAddress()
+        let text = """
+            <!doctype html>
+            <meta charset="utf-8">
+            <meta name="referrer" content="no-referrer">
+            <meta http-equiv="refresh" content="0; url=\(address)">
+            <title>nfc simulator</title>
+            <p><a href="\(address)">The simulator</a></p>
+
+            """
+        try folder.replace(SimulatorPlace.pageName, with: Array(text.utf8))
+        return folder.path + "/" + SimulatorPlace.pageName
     }
 
     /// Ends the run.

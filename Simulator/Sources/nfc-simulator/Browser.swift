@@ -2,15 +2,19 @@
 import Foundation
 import SimulatorServer
 
-/// Opens the user's browser.
+/// The user's browser.
 enum Browser {
-    /// Opens an address with xdg-open. Without a desktop nothing happens: the address was printed.
-    static func open(_ url: String) {
+    /// Whether there is a desktop to open it on.
+    static var isAvailable: Bool {
         let environment = ProcessInfo.processInfo.environment
-        guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return }
+        return environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
+    }
+
+    /// Opens a file with xdg-open. Every user sees the path, and no address with a token.
+    static func open(_ path: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["xdg-open", url]
+        process.arguments = ["xdg-open", path]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

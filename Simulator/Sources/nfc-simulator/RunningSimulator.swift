@@ -4,23 +4,23 @@ import Foundation
 import SimulatorModel
 import SimulatorServer
 
-/// Sends an action to the running simulator, over the WebSocket that pages use.
+/// Sends an action to the running simulator, over its socket in the private folder.
 struct RunningSimulator: Sendable {
-    private let address: SimulatorPlace.Address
+    private let place: SimulatorPlace
 
     /// Finds the running simulator.
     init(json: Bool) throws {
         let place = SimulatorPlace.ofUser(environment: ProcessInfo.processInfo.environment)
-        guard let address = place.running() else {
+        guard place.running() != nil else {
             throw Output.failure("not-running", "No simulator runs. Start one with: nfc simulator", json: json)
         }
-        self.address = address
+        self.place = place
     }
 
     /// Does an action, and returns its result. Says it when the result could not be saved.
     func perform(_ action: JSON, json: Bool) throws -> JSON {
         do throws(SimulatorFailure) {
-            let result = try ActionClient(address).perform(action)
+            let result = try ActionClient(place).perform(action)
             if let problem = result["unsaved"]?.string { Output.note("Not saved yet: \(problem)") }
             return result
         } catch {

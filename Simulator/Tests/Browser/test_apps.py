@@ -59,12 +59,17 @@ class Apps(BrowserTest):
 
     def test_the_output_of_a_program_is_shown(self):
         self.window.click(".start-button")
-        self.window.find("dialog input").send_keys('sh -c "echo hello from a program; exec sleep 60"')
-        self.window.button("dialog", "Start")
+        self.window.wait_text("dialog", "nfc simulator start")
+        self.window.button("dialog", "Close")
+        self.simulator.local("start_app", command='sh -c "echo hello from a program; exec sleep 60"')
         state = self.simulator.until(lambda state: any("hello from a program" in line for app in state["apps"] for line in app["output"]))
         app = next(app for app in state["apps"] if app["output"])
         self.simulator.do("open_app", app=app["id"])
         self.window.wait_text(".app-output", "hello from a program")
         self.window.screenshot("output")
         self.window.click(".app-back")
-        self.simulator.until(lambda state: not next(other for other in state["apps"] if other["id"] == app["id"])["running"])
+        runs = lambda state: next(other for other in state["apps"] if other["id"] == app["id"])["running"]
+        self.simulator.until(lambda state: not runs(state))
+        # A program that is on the phone is started again from the page.
+        self.window.click(".app-back")
+        self.simulator.until(runs)

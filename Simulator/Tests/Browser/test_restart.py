@@ -33,14 +33,48 @@ class Restart(BrowserTest):
         first = driver.current_window_handle
         self.simulator.kill()
         self.window.find("#away")
-        # The port of the last run is taken again. The token is another one.
-        before, self.simulator.port = (self.simulator.port, self.simulator.token), None
+        # On the port that it had, because that is given. The session is another one.
         self.simulator.start()
-        self.assertEqual(self.simulator.port, before[0])
-        self.assertNotEqual(self.simulator.token, before[1])
         driver.switch_to.new_window("tab")
         self.window.open(self.simulator.address)
         driver.close()
         driver.switch_to.window(first)
         self.window.wait(lambda: not self.window.has("#away"), "the banner is gone")
+        self.window.card("Empty sticker")
+
+    def test_an_address_works_once_and_the_session_lasts(self):
+        address = self.simulator.address
+        self.window.open(address)
+        # The cookie is enough for another window of this browser.
+        self.window.open(address.split("#")[0])
+        self.window.card("Empty sticker")
+        self.assertEqual(self.window.run("return document.cookie"), "")
+        self.window.driver.delete_all_cookies()
+        self.window.driver.get("about:blank")
+        self.window.driver.get(address)
+        self.window.wait_text("#away", "This address was used already")
+        self.assertEqual(self.window.run("return location.hash"), "")
+        # The same window takes a new one.
+        self.window.open(self.simulator.address)
+        self.window.wait(lambda: not self.window.has("#away"), "the banner is gone")
+
+    def test_what_a_person_chose_lasts_and_what_another_program_left_does_not(self):
+        self.window.run("document.getElementById('theme').click()")
+        # As a program that had listened on this port before could have left them.
+        self.window.run("localStorage.setItem('left', 'by another program')")
+        self.window.run_async("navigator.serviceWorker.register('/support/records.js', { type: 'module' }).then(arguments[0], arguments[0])")
+        registered = "navigator.serviceWorker.getRegistrations().then(all => arguments[0](all.length))"
+        self.assertEqual(self.window.run_async(registered), 1)
+        self.simulator.kill()
+        self.window.driver.get("about:blank")
+        self.simulator.start()
+        self.window.open(self.simulator.address)
+        self.assertEqual(self.window.run("return document.documentElement.dataset.theme"), "light")
+        self.assertIsNone(self.window.run("return localStorage.getItem('left')"))
+        self.assertEqual(self.window.run_async(registered), 0)
+
+    def test_a_file_leads_the_browser_to_the_page(self):
+        self.simulator.kill()
+        path = self.simulator.start_with_browser()
+        self.window.open("file://" + path)
         self.window.card("Empty sticker")

@@ -47,6 +47,14 @@ import Testing
         #expect(problem?.offset == JSON.maximumDepth * begin.utf8.count)
     }
 
+    @Test("A text has a limited number of values")
+    func count() throws {
+        func list(_ count: Int) -> String { "[" + Array(repeating: "0", count: count).joined(separator: ",") + "]" }
+        #expect(try JSON(parsing: list(Limits.values - 1)).array?.count == Limits.values - 1)
+        let problem = #expect(throws: JSON.Problem.self) { try JSON(parsing: list(Limits.values)) }
+        #expect(problem?.reason == "There are too many values.")
+    }
+
     @Test("JSON: the last of two equal keys counts, integers are exact, and problems have reason and offset")
     func details() throws {
         #expect(

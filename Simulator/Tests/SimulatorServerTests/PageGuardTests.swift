@@ -3,7 +3,7 @@ import SimulatorServer
 import Testing
 
 @Suite struct PageGuardTests {
-    private let guardian = PageGuard(token: "right", port: 8080)
+    private let guardian = PageGuard(port: 8080)
 
     @Test(
         "Request with one of the simulator's hosts, and the same or no origin: accepted",
@@ -35,20 +35,33 @@ import Testing
         #expect(throws: PageGuard.Refusal.origin) { try guardian.check(host: "127.0.0.1:8080", origin: origin) }
     }
 
-    @Test("Request without the right token: refused", arguments: [nil, "", "righ", "right ", "Right", "rightright"])
-    func wrongTokens(_ token: String?) throws {
-        #expect(throws: PageGuard.Refusal.token) { try guardian.check(token: token) }
-        try guardian.check(token: "right")
-    }
-
-    @Test("Tokens: 22 characters that are safe in a URL, each time others")
-    func tokens() {
-        let tokens = (0..<100).map { _ in PageGuard.makeToken() }
-        #expect(Set(tokens).count == 100)
+    @Test("A token works once, and the oldest of many is forgotten")
+    func tokens() throws {
+        let addresses = (0..<17).map { _ in guardian.makeAddress() }
+        let tokens = addresses.map { String($0.split(separator: "/#token=")[1]) }
+        #expect(Set(tokens).count == 17)
         #expect(
             tokens.allSatisfy {
-                $0.utf8.count == 22 && !$0.contains { !$0.isLetter && !$0.isNumber && $0 != "-" && $0 != "_" }
+                $0.utf8.count == 22 && $0.allSatisfy { $0.isLetter || $0.isNumber || "-_".contains($0) }
             }
         )
+        for wrong in [nil, "", String(tokens[1].dropLast()), tokens[1] + " ", tokens[0]] {
+            #expect(throws: PageGuard.Refusal.token) { try guardian.take(token: wrong) }
+        }
+        for token in tokens.dropFirst() {
+            try guardian.take(token: token)
+            #expect(throws: PageGuard.Refusal.token) { try guardian.take(token: token) }
+        }
+    }
+
+    @Test("Only the cookie of this session is known, and scripts and other sites don't get it")
+    func cookies() {
+        let cookie = String(guardian.cookie.prefix { $0 != ";" })
+        #expect(guardian.cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+        #expect(guardian.knows(cookies: cookie))
+        #expect(guardian.knows(cookies: "a=b; \(cookie); nfc-simulator-8080=old"))
+        for wrong in [nil, "", "nfc-simulator-8080=", "x\(cookie)", cookie + "x", PageGuard(port: 8080).cookie] {
+            #expect(!guardian.knows(cookies: wrong))
+        }
     }
 }

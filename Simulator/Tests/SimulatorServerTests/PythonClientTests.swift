@@ -18,7 +18,16 @@ import Testing
         .timeLimit(.minutes(5)),
         arguments: ["PageTests", "AddressTests", "ProgramTests", "CommandTests", "LastingTests"]
     )
-    func clients(_ suite: String) async throws {
+    func clients(_ suite: String) async throws { try await Self.run(suite) }
+
+    @Test(
+        "Another user of the computer gets nothing from the simulator",
+        .timeLimit(.minutes(5)),
+        .enabled(if: geteuid() == 0, "Left out: only root can be another user.")
+    )
+    func twoUsers() async throws { try await Self.run("TwoUserTests") }
+
+    private static func run(_ suite: String) async throws {
         // A file in place of a pipe: whatever a client has started and left would keep a pipe open.
         let path = FileManager.default.temporaryDirectory.appending(path: "clients-\(UUID().uuidString)").path
         try #require(FileManager.default.createFile(atPath: path, contents: nil))

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 
-from simulator_client import Page, Program, http
+from simulator_client import Page, Program, act, enter, http_request
 
 TIMEOUT = 60
 
@@ -28,8 +28,9 @@ class Simulator:
         self.environment.pop("WAYLAND_DISPLAY", None)
         self.start(*arguments)
 
-    def start(self, *arguments):
-        self.process = subprocess.Popen([self.program, "--json", "--no-browser", *arguments], env=self.environment,
+    def start(self, *arguments, browser=False):
+        command = [self.program, "--json", *([] if browser else ["--no-browser"]), *arguments]
+        self.process = subprocess.Popen(command, env=self.environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.errors = []
         threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True).start()
@@ -38,18 +39,24 @@ class Simulator:
         ready = json.loads(line)
         assert ready["event"] == "ready", ready
         self.url, self.port, self.socket = ready["url"], ready["port"], ready["socket"]
-        self.token = self.url.split("token=")[1]
+        self.cookie = enter(self.url)
+
+    def address(self):
+        """Another address of the page, which works once."""
+        return self.local("address")["url"]
+
+    def local(self, do, **action):
+        """Does an action at the socket in the private folder."""
+        return act(os.path.dirname(self.socket), do, **action)
 
     def page(self, **options):
-        return Page(self.port, self.token, **options)
+        return Page(self.port, self.cookie, **options)
 
     def connect(self, **options):
         return Program(self.socket, **options)
 
-    def http(self, path, method="GET", body=None, token=True, headers=None):
-        if token:
-            path += ("&" if "?" in path else "?") + "token=" + self.token
-        return http(self.port, path, method, body, headers)
+    def http(self, path, method="GET", body=None, headers=None, known=True):
+        return http_request(self.port, path, method, body, ({"Cookie": self.cookie} if known else {}) | (headers or {}))
 
     def raw(self):
         """A connection to the port of the page, for any bytes."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients of the simulator in plain Python: its local socket, its WebSocket, and its HTTP addresses."""
 import base64
+import http.client
 import json
 import os
 import socket
@@ -81,9 +82,9 @@ class Program:
 class Page:
     """A window: a WebSocket with one JSON object a message (RFC 6455)."""
 
-    def __init__(self, port, token, host=None, origin=None):
+    def __init__(self, port, cookie, host=None, origin=None):
         self.socket = socket.create_connection(("127.0.0.1", port), TIMEOUT)
-        lines = [f"GET /socket?token={token} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Upgrade: websocket",
+        lines = ["GET /socket HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", f"Cookie: {cookie}", "Upgrade: websocket",
                  "Connection: Upgrade", "Sec-WebSocket-Version: 13",
                  "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode()]
         if origin:
@@ -134,17 +135,18 @@ class Page:
                 if first & 128:
                     return json.loads(text)
 
-    def send_text(self, data, opcode=1):
+    def send_text(self, data, opcode=1, isLast=True):
         mask = os.urandom(4)
         size = len(data)
-        head = bytes([128 | opcode])
+        head = bytes([(128 if isLast else 0) | opcode])
         if size < 126:
             head += bytes([128 | size])
         elif size < 1 << 16:
             head += bytes([128 | 126]) + struct.pack(">H", size)
         else:
             head += bytes([128 | 127]) + struct.pack(">Q", size)
-        self.socket.sendall(head + mask + bytes(byte ^ mask[index % 4] for index, byte in enumerate(data)))
+        pattern = int.from_bytes((mask * (size // 4 + 1))[:size])
+        self.socket.sendall(head + mask + (int.from_bytes(data) ^ pattern).to_bytes(size))
 
     def apply(self, message):
         """Follows the state as a page does."""
@@ -194,7 +196,29 @@ class Page:
         self.socket.close()
 
 
-def http(port, path, method="GET", body=None, headers=None):
+def enter(address):
+    """Gives back the token of an address, as the page does, and returns the cookie of the session."""
+    origin, token = address.split("/#token=")
+    status, headers, body = http_request(int(origin.rsplit(":", 1)[1]), "/enter", "POST", headers={"X-Token": token, "Origin": origin})
+    assert status == 204, body
+    return headers["Set-Cookie"].split(";")[0]
+
+
+def act(folder, do, **action):
+    """Does an action at the socket in the private folder, as the commands do."""
+    connection = http.client.HTTPConnection("simulator", timeout=TIMEOUT)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.settimeout(TIMEOUT)
+    connection.sock.connect(os.path.join(folder, "page.sock"))
+    connection.request("POST", "/do", json.dumps({"do": do, **action}), {"X-Simulator-Access": "local"})
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    if "error" in answer:
+        raise Failure(answer)
+    return answer
+
+
+def http_request(port, path, method="GET", body=None, headers=None):
     """A request to the page's server: its status, headers and body."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers or {}, method=method)
     try:

@@ -11,7 +11,7 @@ import time
 import unittest
 
 from running_simulator import Simulator
-from simulator_client import Failure, Page
+from simulator_client import Failure, Page, act, enter
 
 
 class Case(unittest.TestCase):
@@ -78,6 +78,38 @@ class PageTests(Case):
         page.send_text(b"\xff\xfe", opcode=2)
         page.ask("list")
 
+    def test_a_message_is_bounded_however_it_is_divided(self):
+        for size, parts in [(1 << 20, 9), (9 << 20, 1)]:
+            page = self.simulator.page()
+            with self.assertRaises((ConnectionError, TimeoutError)):
+                page.send_text(b"a", isLast=False)
+                for _ in range(parts):
+                    page.send_text(b"a" * size, opcode=0, isLast=False)
+                page.send_text(b"", opcode=0)
+                while True:
+                    self.assertNotEqual(page.message()["type"], "failed")
+            self.simulator.do("list")
+        # One that is divided and short, with a ping in it, is a message.
+        page = self.simulator.page()
+        for part, opcode, isLast in [(b'{"do":"li', 1, False), (b"ping", 9, True), (b"", 0, False), (b'st","id":7}', 0, True)]:
+            page.send_text(part, opcode, isLast)
+        while (message := page.message()).get("id") != 7:
+            page.apply(message)
+        self.assertEqual(message["type"], "done")
+
+    def test_many_values_take_no_time(self):
+        values = b"[" + b"0," * (4 << 20)
+        began = time.monotonic()
+        self.assertEqual(json.loads(self.simulator.http("/do", "POST", values[: 1 << 19])[2])["error"], "bad-json")
+        self.assertEqual(json.loads(self.simulator.http("/do", "POST", values[:(1 << 19) + 1])[2])["error"], "too-large")
+        self.assertEqual(self.simulator.http("/import?name=a.json", "POST", values[: (8 << 20) - 9])[0], 400)
+        page = self.simulator.page()
+        page.send_text(values[: (8 << 20) - 99])
+        while (message := page.message())["type"] != "failed":
+            page.apply(message)
+        self.assertEqual(message["error"], "bad-json")
+        self.assertLess(time.monotonic() - began, 20)
+
     def test_a_tag_with_a_script_is_text_alone(self):
         page = self.simulator.page()
         evil = "<script>alert(1)</script>\u202e\u0000"
@@ -93,7 +125,7 @@ class PageTests(Case):
 class AddressTests(Case):
     def test_every_answer_has_the_headers_of_a_private_page(self):
         for path in ["/", "/main.js", "/elsewhere", "/socket", "/do"]:
-            _, headers, _ = self.simulator.http(path, token=False)
+            _, headers, _ = self.simulator.http(path, known=False)
             self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
             self.assertEqual(headers["Referrer-Policy"], "no-referrer")
             self.assertEqual(headers["Cross-Origin-Opener-Policy"], "same-origin")
@@ -103,27 +135,63 @@ class AddressTests(Case):
             self.assertIn("default-src 'none'", policy)
             self.assertNotIn("unsafe", policy)
 
-    def test_data_needs_the_token(self):
-        for path, method in [("/socket", "GET"), ("/export/save", "GET"), ("/import", "POST"), ("/do", "POST")]:
-            for token in ["", "?token=", "?token=wrong", f"?token={self.simulator.token[:-1]}", f"?token={self.simulator.token}x"]:
-                status, _, _ = self.simulator.http(path + token, method, b"" if method == "POST" else None, token=False)
-                self.assertEqual(status, 403, path + token)
+    def test_data_needs_the_session(self):
+        name, value = self.simulator.cookie.split("=")
+        for path, method in [("/socket", "GET"), ("/export/save", "GET"), ("/import", "POST"), ("/do", "POST"), ("/%64o", "POST"),
+                             ("//do", "POST"), ("/./do", "POST"), ("/export/tag/main.js", "GET")]:
+            for cookie in ["", f"{name}=", f"{name}=wrong", f"{name}={value[:-1]}", f"{name}={value}x", f"other={value}"]:
+                for more in [{}, {"X-Simulator-Access": "local"}, {"X-Simulator-Access": "page"}]:
+                    status, _, _ = self.simulator.http(path, method, b"" if method == "POST" else None, {"Cookie": cookie} | more)
+                    self.assertIn(status, (403,) if path in ("/socket", "/export/save", "/import", "/do") else (403, 404, 405), (path, cookie))
+            # A browser sends cookies to all ports of a host, and says which site asks.
+            for site in ["same-site", "cross-site"]:
+                self.assertIn(self.simulator.http(path, method, headers={"Sec-Fetch-Site": site})[0], (403, 404, 405))
+
+    def test_a_token_works_once(self):
+        token = self.simulator.address().split("token=")[1]
+        for given, headers, status in [("wrong", {}, 403), (token, {"Origin": "http://example.com"}, 403), (token, {"Sec-Fetch-Site": "same-site"}, 403),
+                                       (token, {}, 204), (token, {}, 403), (self.simulator.url.split("token=")[1], {}, 403)]:
+            answer, headers, _ = self.simulator.http("/enter", "POST", headers={"X-Token": given} | headers, known=False)
+            self.assertEqual(answer, status)
+            self.assertEqual("Set-Cookie" in headers, status == 204)
+        self.assertIn("; HttpOnly; SameSite=Strict", self.simulator.http("/enter", "POST")[1]["Set-Cookie"])
+        self.assertEqual(self.simulator.http("/enter", "POST", known=False)[0], 403)
+        self.assertEqual(self.simulator.http("/enter")[0], 404)
+
+    def test_a_page_starts_no_commands(self):
+        page = self.simulator.page()
+        proof = self.simulator.place / "started"
+        for command in [f"touch {proof}", ["touch", str(proof)], None]:
+            with self.assertRaises(Failure) as caught:
+                page.ask("start_app", command=command, app="empty")
+            self.assertEqual(caught.exception.code, "not-from-a-page")
+            status, _, body = self.simulator.http("/do", "POST", json.dumps({"do": "start_app", "command": command}).encode())
+            self.assertEqual((status, json.loads(body)["error"]), (400, "not-from-a-page"))
+        for action in [{"do": "address"}, {"do": "start_app"}]:
+            self.assertEqual(self.simulator.http("/do", "POST", json.dumps(action).encode(), {"X-Simulator-Access": "local"})[0], 400)
+        self.assertFalse(proof.exists())
+        started = self.simulator.command("start", f"touch {proof}", "--json")
+        self.assertEqual(started.returncode, 0)
+        page.until(lambda page: proof.exists() and not any(app["running"] for app in page.state["apps"]))
+        proof.unlink()
+        page.ask("start_app", app=json.loads(started.stdout)["app"])
+        page.until(lambda page: proof.exists())
 
     def test_other_hosts_and_origins_are_refused(self):
         for headers in [{"Host": "example.com"}, {"Host": f"example.com:{self.simulator.port}"}, {"Origin": "http://example.com"},
                         {"Origin": "null"}, {"Origin": f"https://127.0.0.1:{self.simulator.port}"}]:
             status, _, _ = self.simulator.http("/", headers=headers)
             self.assertEqual(status, 403, headers)
-        self.assertEqual(Page(self.simulator.port, self.simulator.token, origin="http://example.com").status, 403)
-        self.assertEqual(Page(self.simulator.port, self.simulator.token, host="example.com").status, 403)
+        self.assertEqual(Page(self.simulator.port, self.simulator.cookie, origin="http://example.com").status, 403)
+        self.assertEqual(Page(self.simulator.port, self.simulator.cookie, host="example.com").status, 403)
         own = f"http://localhost:{self.simulator.port}"
-        self.assertEqual(Page(self.simulator.port, self.simulator.token, host=own[7:], origin=own).status, 101)
+        self.assertEqual(Page(self.simulator.port, self.simulator.cookie, host=own[7:], origin=own).status, 101)
 
     def test_paths_stay_in_the_page(self):
-        self.assertEqual(self.simulator.http("/", token=False)[0], 200)
+        self.assertEqual(self.simulator.http("/", known=False)[0], 200)
         for path in ["/../Package.swift", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/.git/config", "/a/../b",
                      "/main.js/", "/main.js%00.html", "/" + "a" * 5000, "/index.html/../index.html", "/%"]:
-            status, _, body = self.simulator.http(path, token=False)
+            status, _, body = self.simulator.http(path, known=False)
             self.assertIn(status, (403, 404), path)
             self.assertNotIn(b"root:", body)
 
@@ -144,7 +212,7 @@ class AddressTests(Case):
 
     def test_a_request_that_is_too_large_is_refused(self):
         with socket.create_connection(("127.0.0.1", self.simulator.port), 30) as connection:
-            connection.sendall(f"POST /import?token={self.simulator.token} HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\n"
+            connection.sendall(f"POST /import HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nCookie: {self.simulator.cookie}\r\n"
                                f"Content-Length: {9 << 20}\r\n\r\n".encode())
             self.assertIn(b" 400 ", connection.recv(1 << 16).split(b"\r\n")[0])
 
@@ -167,7 +235,7 @@ class AddressTests(Case):
     def test_a_body_that_is_refused_is_no_next_request(self):
         host = f"Host: 127.0.0.1:{self.simulator.port}\r\n"
         for length in [3 << 20, 7 << 20]:
-            for origin, path in [("Origin: http://example.com\r\n", "/do"), ("", "/do?token=wrong"), ("", "/elsewhere")]:
+            for origin, path in [("Origin: http://example.com\r\n", "/do"), ("", "/do?x=y"), ("", "/elsewhere")]:
                 with self.simulator.raw() as connection:
                     connection.sendall(f"POST {path} HTTP/1.1\r\n{host}{origin}Content-Length: {length}\r\n\r\n".encode())
                     try:
@@ -224,7 +292,7 @@ class AddressTests(Case):
             connection.close()
 
     def test_slow_bodies_shut_nobody_out(self):
-        head = f"POST /do?token=wrong HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nContent-Length: 8000000\r\n\r\n".encode()
+        head = f"POST /do HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nContent-Length: 8000000\r\n\r\n".encode()
         slow = [self.simulator.raw() for _ in range(300)]
         for connection in slow:
             try:
@@ -244,7 +312,7 @@ class AddressTests(Case):
             # Other programs may hold one up.
             while not times or min(times) >= 1 and len(times) < 5:
                 began = time.monotonic()
-                self.assertEqual(self.simulator.http(path, token=False, headers=headers)[0], status)
+                self.assertEqual(self.simulator.http(path, known=False, headers=headers)[0], status)
                 times.append(time.monotonic() - began)
             self.assertLess(min(times), 1)
 
@@ -264,10 +332,71 @@ class AddressTests(Case):
             old.close()
         # The simulator may still be about to see that they have closed.
         until = time.monotonic() + 20
-        while (status := self.simulator.http("/", token=False)[0]) == 503 and time.monotonic() < until:
+        while (status := self.simulator.http("/", known=False)[0]) == 503 and time.monotonic() < until:
             time.sleep(0.1)
         self.assertEqual(status, 200)
         self.simulator.page().ask("list")
+
+
+@unittest.skipUnless(os.geteuid() == 0, "Left out: another user is only had as root.")
+class TwoUserTests(Case):
+    """What another user of the computer can do, who has even seen the cookie."""
+
+    def as_other(self, script, *arguments):
+        """Runs a script as another user, and returns what it prints."""
+        run = subprocess.run(["/usr/bin/env", "python3", "-c", script, *map(str, arguments)], user=65534, group=65534, extra_groups=[], cwd="/",
+                             stdout=subprocess.PIPE, text=True, timeout=60)
+        return run.stdout
+
+    def ask(self, request, ending="print(s.recv(99).decode().split()[1])"):
+        return self.as_other(f"import socket, sys; s = socket.create_connection(('127.0.0.1', {self.simulator.port}), 10); "
+                             f"s.sendall(sys.argv[1].encode()); {ending}", request)
+
+    def test_a_connection_of_another_user_is_refused(self):
+        head = f"HTTP/1.1\r\nHost: 127.0.0.1:{self.simulator.port}\r\nCookie: {self.simulator.cookie}\r\n"
+        body = json.dumps({"do": "new_tag", "product": "NTAG213", "name": "Theirs"})
+        post = f"POST /do {head}Content-Length: {len(body)}\r\n\r\n{body}"
+        token = self.simulator.address().split("token=")[1]
+        for request in [f"GET / {head}\r\n", f"GET /export/save {head}\r\n", post, f"POST /enter {head}X-Token: {token}\r\n\r\n",
+                        f"GET /socket {head}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"]:
+            self.assertEqual(self.ask(request), "403\n")
+        # The system says of a connection whose program has left that it is root's.
+        for ending in ["s.close()", "s.shutdown(1)", "sys.exit()"]:
+            for _ in range(20):
+                self.ask(post, ending)
+        self.assertNotIn("Theirs", [tag["name"] for tag in self.simulator.do("list")["tags"]])
+        # The token was not used up.
+        self.assertEqual(self.simulator.http("/enter", "POST", headers={"X-Token": token}, known=False)[0], 204)
+
+    def test_another_user_sees_no_token(self):
+        self.simulator.end()
+        folder = self.simulator.place / "bin"
+        folder.mkdir()
+        os.mkfifo(folder / "end")
+        # The program runs until this is closed.
+        self.addCleanup(os.close, os.open(folder / "end", os.O_RDWR))
+        (folder / "xdg-open").write_text('#!/bin/sh\nread -r line <"${0%/*}/end"\n')
+        (folder / "xdg-open").chmod(0o700)
+        self.simulator.environment |= {"DISPLAY": ":0", "PATH": f"{folder}:{os.environ['PATH']}"}
+        self.simulator.start(browser=True)
+        run = os.path.dirname(self.simulator.socket)
+        file = os.path.join(run, "simulator.html")
+        script = "import glob; [print(open(p, errors='replace').read()) for p in glob.glob('/proc/[0-9]*/cmdline')]"
+        until = time.monotonic() + 20
+        while file not in (seen := self.as_other(script)):
+            self.assertLess(time.monotonic(), until, "xdg-open was not started")
+        self.assertNotIn("token=", seen.replace(script, ""))
+        with open(file, encoding="utf-8") as opened:
+            self.assertIn("/#token=", opened.read())
+        self.assertEqual((os.stat(run).st_mode & 0o777, os.stat(file).st_mode & 0o777), (0o700, 0o600))
+        os.chmod(self.simulator.place, 0o755)
+        os.chmod(self.simulator.place / "run", 0o755)
+        for path in [file, os.path.join(run, "simulator.json")]:
+            self.assertEqual(self.as_other("import sys\ntry: print(open(sys.argv[1]).read())\nexcept PermissionError: print('no')", path), "no\n")
+        for name in ["page.sock", "simulator.sock"]:
+            self.assertEqual(self.as_other("import socket, sys\ntry: print(socket.socket(socket.AF_UNIX).connect(sys.argv[1]))\n"
+                                           "except PermissionError: print('no')", os.path.join(run, name)), "no\n")
 
 
 class ProgramTests(Case):
@@ -346,6 +475,17 @@ class ProgramTests(Case):
 
 
 class CommandTests(Case):
+    def test_the_port_is_another_one_at_each_start_and_storage_is_cleared(self):
+        ports = []
+        for _ in range(4):
+            ports.append(self.simulator.port)
+            self.simulator.end()
+            self.simulator.start()
+        self.assertEqual(len(set(ports)), 4)
+        self.assertEqual(self.simulator.http("/", known=False)[1]["Clear-Site-Data"], '"cache", "storage"')
+        for path, known in [("/", True), ("/main.js", False)]:
+            self.assertIsNone(self.simulator.http(path, known=known)[1]["Clear-Site-Data"])
+
     def test_any_free_port_is_the_one_that_is_said(self):
         self.simulator.end()
         self.simulator.start("--port", "0")
@@ -415,7 +555,9 @@ class CommandTests(Case):
         second = self.simulator.command("--json")
         self.assertEqual(second.returncode, 1)
         answer = json.loads(second.stdout)
-        self.assertEqual((answer["ok"], answer["error"], answer["url"]), (False, "already-running", self.simulator.url))
+        self.assertEqual((answer["ok"], answer["error"]), (False, "already-running"))
+        # With an address that was not used yet.
+        self.assertEqual(Page(self.simulator.port, enter(answer["url"])).status, 101)
 
     def test_without_a_simulator_commands_say_how_to_start_one(self):
         self.simulator.end()
@@ -470,8 +612,7 @@ class CommandTests(Case):
             app = page.state["apps"][0]
             page.ask("stop_app", app=app["id"])
             # It ends by the signal that it hears, and not by one that it can't.
-            page.until(lambda page: not page.state["apps"][0]["running"])
-            self.assertEqual(page.state["apps"][0]["output"].count("ends"), turn)
+            page.until(lambda page: not page.state["apps"][0]["running"] and page.state["apps"][0]["output"].count("ends") == turn)
             self.wait_gone(app["pid"])
             if turn == 1:
                 page.ask("open_app", app=app["id"])

@@ -19,6 +19,8 @@ public struct JSONReader {
     private var position: Int
     private let end: Int
     private let maximumDepth: Int
+    /// How many more values may come.
+    private var countLeft: Int
 
     /// Reads a text with one value.
     ///
@@ -27,16 +29,24 @@ public struct JSONReader {
     ///   - range: the bytes of the text that are read; all unless given.
     ///   - maximumDepth: how deep objects and arrays may be nested.
     ///     A text without objects and arrays has the depth 0.
+    ///   - maximumCount: how many values the text may have, so that a long text of short values takes little memory and time.
     /// - Returns: the value, whose places count from the start of `text`.
-    /// - Throws: ``Problem`` when the range is not one JSON value, or is nested more deeply.
+    /// - Throws: ``Problem`` when the range is not one JSON value, is nested more deeply, or has more values.
     public static func read(
         _ text: [UInt8],
         in range: Range<Int>? = nil,
-        maximumDepth: Int
+        maximumDepth: Int,
+        maximumCount: Int = .max
     ) throws(Problem) -> JSONNode {
         let range = range ?? text.indices
         let (start, end) = (range.lowerBound, range.upperBound)
-        var reader = JSONReader(text: text, position: start, end: end, maximumDepth: maximumDepth)
+        var reader = JSONReader(
+            text: text,
+            position: start,
+            end: end,
+            maximumDepth: maximumDepth,
+            countLeft: maximumCount
+        )
         do throws(Problem) {
             let value = try reader.value(depth: 0)
             reader.skipSpace()
@@ -73,6 +83,8 @@ public struct JSONReader {
 
     private mutating func value(depth: Int) throws(Problem) -> JSONNode {
         let first = try next()
+        guard countLeft > 0 else { throw problem("there are too many values") }
+        countLeft -= 1
         let start = position
         let content: JSONNode.Content
         switch first {

@@ -72,6 +72,14 @@ import TextSafety
         #expect(members[0].value.array.map { $0.map { part($0.range) } } == ["1", "-2.50e+3"])
     }
 
+    @Test func `A text has at most the allowed number of values`() throws {
+        let text = Array(#"{"a":[0,{}],"b":null}"#.utf8)
+        #expect(throws: Never.self) { try JSONReader.read(text, maximumDepth: 9, maximumCount: 5) }
+        for count in 0..<5 {
+            #expect(throws: JSONReader.Problem.self) { try JSONReader.read(text, maximumDepth: 9, maximumCount: count) }
+        }
+    }
+
     @Test func `JSON reader: each digit is part of a number`() throws {
         #expect(try JSONReader.read(Array("1234567890".utf8), maximumDepth: 0).integer == 1_234_567_890)
     }

@@ -7,10 +7,17 @@ extension SimulatorState {
         switch name {
         case "state": return ["state": json]
         case "start_app":
-            guard let command = action["command"]?.string, !command.isEmpty, command.utf8.count <= 4096 else {
-                throw .invalid("\"command\" is the program to start, with its arguments.")
+            let app: PhoneApp
+            if let id = action["app"]?.string {
+                app = try apps.find(id)
+            } else if let command = action["command"]?.string, !command.isEmpty, command.utf8.count <= 4096 {
+                app = try apps.add(command: command, name: Self.name(ofCommand: command))
+            } else {
+                throw .invalid("\"command\" is the program to start, with its arguments, or \"app\" one that is there.")
             }
-            let app = try apps.add(command: command, name: Self.name(ofCommand: command))
+            guard let command = app.command else {
+                throw SimulatorFailure("not-started-here", "No command is known for this app. Start it where it is.")
+            }
             if !app.isRunning { effects.append(.startApp(app.id, command: command)) }
             touch(.apps)
             return ["app": .string(app.id)]

@@ -16,11 +16,15 @@ extension JSON {
     /// Reads a value. Of a name that an object has more than once, the last counts.
     ///
     /// - Parameter bytes: the whole text, in UTF-8.
-    /// - Throws: ``Problem`` when the text is not one JSON value, or is nested deeper than ``maximumDepth``.
+    /// - Throws: ``Problem`` when the text is not one JSON value, is nested deeper than ``maximumDepth``, or has too many values.
     public init(parsing bytes: some RandomAccessCollection<UInt8>) throws(Problem) {
         let node: JSONNode
         do throws(JSONReader.Problem) {
-            node = try JSONReader.read(Array(bytes), maximumDepth: Self.maximumDepth)
+            node = try JSONReader.read(
+                Array(bytes),
+                maximumDepth: Self.maximumDepth,
+                maximumCount: Limits.values
+            )
         } catch {
             throw Problem(
                 reason: error.reason.prefix(1).uppercased() + error.reason.dropFirst() + ".",

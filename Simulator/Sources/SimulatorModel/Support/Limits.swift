@@ -27,9 +27,12 @@ public enum Limits {
     public static let sessions = 200
     /// Actions that are remembered for "Copy as test".
     public static let journal = 500
-    /// Bytes of a line on the local socket, and of a page's message.
+    /// Bytes of a line on the local socket, of an action over HTTP, and of a page's message or file.
     public static let line = 1 << 18
+    public static let action = 1 << 19
     public static let pageMessage = 8 << 20
+    /// Values of a JSON text. Everything in one file has a few thousand.
+    public static let values = 50_000
     /// Bytes of an app's screen.
     public static let screen = 1 << 16
 }

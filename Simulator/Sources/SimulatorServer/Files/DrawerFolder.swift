@@ -18,7 +18,6 @@ public final class DrawerFolder: Sendable {
         var store: PrivateFolder
         /// Keeps other simulators out of the folder.
         var claim: DrawerClaim
-        var port: UInt16?
         /// How the names of the tags' files end now.
         var extensions: [String: String] = [:]
         /// What is not written yet: the newest change of each file, in the order of the first ones.
@@ -64,17 +63,6 @@ public final class DrawerFolder: Sendable {
         let store = try PrivateFolder(store: path)
         if isThere { _ = unsafe chmod(path, status.st_mode & 0o7777) }
         return (store, try DrawerClaim(path))
-    }
-
-    /// The port of the page at the last run with this folder.
-    var lastPort: UInt16? { state.withLock { $0.claim.lastPort } }
-
-    /// Keeps the port of the page for the next run.
-    func keep(port: UInt16) {
-        state.withLock { state in
-            state.port = port
-            state.claim.write(port: port)
-        }
     }
 
     /// Fills a simulator with what the folder has. A folder without a list gets the starter set, unless it has files of tags.
@@ -201,7 +189,6 @@ public final class DrawerFolder: Sendable {
         let files = everything?() ?? []
         state.withLock { state in
             state.store = store
-            if let port = state.port { claim.write(port: port) }
             state.claim = claim
             state.extensions = [:]
             for file in files { Self.add(file, to: &state.pending) }

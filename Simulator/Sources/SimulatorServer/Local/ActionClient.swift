@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import LinuxSupport
 public import SimulatorModel
 
-/// Sends actions to a running simulator: `POST /do`.
+/// Sends actions to a running simulator: `POST /do` at the web server's socket in the private folder.
 public struct ActionClient: Sendable {
-    private let address: SimulatorPlace.Address
+    private let path: String
 
     /// Creates a client.
     ///
-    /// - Parameter address: where the simulator runs.
-    public init(_ address: SimulatorPlace.Address) { self.address = address }
+    /// - Parameter place: where the simulator runs.
+    public init(_ place: SimulatorPlace) { path = place.pageSocketPath }
 
     /// Does an action, and waits for its result.
     ///
     /// - Throws: ``SimulatorFailure``: the simulator's own, or `not-running` when it does not answer.
     public func perform(_ action: JSON) throws(SimulatorFailure) -> JSON {
         let body = action.bytes
+        guard body.count <= Limits.action else {
+            throw SimulatorFailure("too-large", "An action has at most \(Limits.action) bytes.")
+        }
         let head = """
-            POST /do?token=\(address.token) HTTP/1.1\r
-            Host: 127.0.0.1:\(address.port)\r
+            POST /do HTTP/1.1\r
+            Host: simulator\r
+            \(PageAccess.header): \(PageAccess.local.rawValue)\r
             Content-Type: application/json\r
             Content-Length: \(body.count)\r
             Connection: close\r
@@ -38,21 +43,13 @@ public struct ActionClient: Sendable {
 
     /// Sends a request, and returns everything until the other side closes.
     private func exchange(_ request: [UInt8]) -> [UInt8]? {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
+        guard let descriptor = PrivateSocket.connect(path) else { return nil }
         defer { close(descriptor) }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         var limit = timeval(tv_sec: 30, tv_usec: 0)
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var target = sockaddr_in()
-        target.sin_family = sa_family_t(AF_INET)
-        target.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        target.sin_port = address.port.bigEndian
-        let isConnected = unsafe withUnsafePointer(to: target) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            _ = unsafe setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
-        guard isConnected else { return nil }
         var rest = request[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {

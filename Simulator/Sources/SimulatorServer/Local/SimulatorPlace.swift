@@ -7,10 +7,12 @@ import SimulatorModel
 public struct SimulatorPlace: Sendable {
     /// The name of the socket for programs.
     public static let socketName = "simulator.sock"
-    /// The name of the socket between the two halves of the page's server.
+    /// The name of the web server's socket, for the gate and for actions.
     static let pageSocketName = "page.sock"
-    /// The name of the file with port, token and process.
+    /// The name of the file with port and process.
     public static let addressName = "simulator.json"
+    /// The name of the file that leads a browser to the page.
+    static let pageName = "simulator.html"
 
     /// The folder.
     public let folder: String
@@ -34,32 +36,29 @@ public struct SimulatorPlace: Sendable {
     /// The socket's path.
     public var socketPath: String { folder + "/" + Self.socketName }
 
-    /// How a running simulator is reached.
+    /// The path of the web server's socket.
+    var pageSocketPath: String { folder + "/" + Self.pageSocketName }
+
+    /// What a running simulator says of itself.
     public struct Address: Sendable, Hashable {
         /// The port of pages on 127.0.0.1.
         public var port: UInt16
-        /// What a page has to know.
-        public var token: String
         /// The simulator's process.
         public var pid: Int32
 
         /// Creates an address.
-        public init(port: UInt16, token: String, pid: Int32) {
+        public init(port: UInt16, pid: Int32) {
             self.port = port
-            self.token = token
             self.pid = pid
         }
 
-        /// The address for a browser.
-        public var url: String { "http://127.0.0.1:\(port)/?token=\(token)" }
-
-        var json: JSON { ["port": .int(Int(port)), "token": .string(token), "pid": .int(Int(pid))] }
+        var json: JSON { ["port": .int(Int(port)), "pid": .int(Int(pid))] }
 
         init?(_ json: JSON) {
-            guard let port = json["port"]?.int.flatMap({ UInt16(exactly: $0) }), let token = json["token"]?.string,
+            guard let port = json["port"]?.int.flatMap({ UInt16(exactly: $0) }),
                 let pid = json["pid"]?.int.flatMap({ Int32(exactly: $0) })
             else { return nil }
-            self.init(port: port, token: token, pid: pid)
+            self.init(port: port, pid: pid)
         }
     }
 

@@ -3,7 +3,7 @@ import { h } from './support/dom.js';
 import { icon } from './support/icons.js';
 import { t } from './support/texts.js';
 import { visibleText } from './support/visible.js';
-import { connection, store } from './session.js';
+import { connection, isKnown, store } from './session.js';
 
 /** After so many attempts the server may have another address. */
 const manyAttempts = 6;
@@ -22,7 +22,8 @@ export function setUpAway(banner) {
         }
         timer = setTimeout(() => {
             const isNew = !store.isLoaded;
-            const words = connection.attempts >= manyAttempts ? t(isNew ? 'away.no-token' : 'away.long') : t(isNew ? 'away.connecting' : 'away.lost');
+            const isLong = connection.attempts >= manyAttempts || !isKnown;
+            const words = isLong ? t(isNew ? 'away.unknown' : 'away.long') : t(isNew ? 'away.connecting' : 'away.lost');
             banner.replaceChildren(icon('warn'), h('p', {}, words, connection.waiting > 0 ? ` ${t('away.waiting', { n: connection.waiting })}` : ''),
                 h('button', { class: 'button small', type: 'button', text: t('away.retry'), on: { click: () => connection.retry() } }));
             banner.hidden = false;

@@ -2,16 +2,17 @@
 import { h, newID } from './support/dom.js';
 import { icon } from './support/icons.js';
 import { openDialog } from './support/dialog.js';
+import { keepSetting, setting } from './support/settings.js';
 import { t } from './support/texts.js';
 import { act, store } from './session.js';
 import { nextColumn } from './layout.js';
 import { openNewTag } from './drawer/new-tag.js';
 
-const storageKey = 'single-keys';
+const settingName = 'single-keys';
 
 /** Whether single letters are keys. A person who speaks to the computer can switch them off. */
 export function singleKeys() {
-    return localStorage.getItem(storageKey) !== 'off';
+    return setting(settingName) !== 'off';
 }
 
 /** The keys, for the list that `?` shows. */
@@ -61,7 +62,7 @@ export function makeKeysButton() {
 function openKeys() {
     const id = newID('single');
     const box = h('input', { type: 'checkbox', role: 'switch', class: 'switch', id, checked: singleKeys(), 'aria-describedby': `${id}-hint` });
-    box.addEventListener('change', () => localStorage.setItem(storageKey, box.checked ? 'on' : 'off'));
+    box.addEventListener('change', () => keepSetting(settingName, box.checked ? 'on' : 'off'));
     openDialog({
         title: t('keys.title'),
         isWide: true,

@@ -4,7 +4,7 @@ import { fieldMark } from './support/icons.js';
 import { duration } from './support/format.js';
 import { setUpNotices } from './support/notices.js';
 import { fillTexts, loadTexts, t } from './support/texts.js';
-import { connection, store } from './session.js';
+import { connection, enter, store } from './session.js';
 import { setUpTimes } from './phone/notification-list.js';
 import { setUpStage } from './phone/stage.js';
 import { setUpDrawer } from './drawer/drawer.js';
@@ -42,4 +42,5 @@ store.on(['summary'], ({ summary }) => {
         summary.used ? t('page.figures', { n: summary.exchanges ?? 0, airtime: duration(summary.airtime_us ?? 0) }) : '',
     ]);
 });
+await enter();
 connection.connect();

@@ -5,19 +5,19 @@ import { TraceRows } from './inspector/trace-rows.js';
 import { notify } from './support/notices.js';
 import { hasText, t } from './support/texts.js';
 
-/** Carries the token of a simulator that was started again to the pages that are still open. */
-const tokens = new BroadcastChannel('token');
-const token = takeToken();
-
 /** The connection, the state and the trace of this window. */
-export const connection = new Connection(token);
+export const connection = new Connection();
 export const store = new Store();
 export const trace = new TraceRows((from, count) => connection.request('trace_rows', { from, count }));
 
-tokens.addEventListener('message', ({ data }) => {
-    if (typeof data !== 'string' || connection.isOpen) return;
-    sessionStorage.setItem('token', data);
-    connection.renew(data);
+/** Whether the server knows this browser, as far as it has said. */
+export let isKnown = true;
+
+// The address of the same simulator in the same window changes the fragment alone.
+addEventListener('hashchange', async () => {
+    if (tokenOfAddress() === null) return;
+    await enter();
+    connection.retry();
 });
 
 connection.addEventListener('message', ({ detail }) => {
@@ -54,22 +54,22 @@ export function sentence(error) {
     return hasText(key) ? t(key) : t('failed.other', { code: error.code ?? '' });
 }
 
-/** Returns an address of the server with the token. */
-export function withToken(path) {
-    const url = new URL(path, location.origin);
-    url.searchParams.set('token', sessionStorage.getItem('token') ?? token);
-    return url;
+/**
+ * Gives back the token of the address, which works once, for the cookie of the session. It is taken out of the address, so that it
+ * is not in pictures of the window or in its history.
+ */
+export async function enter() {
+    const token = tokenOfAddress();
+    if (token !== null) history.replaceState(null, '', location.pathname);
+    try {
+        const answer = await fetch('/enter', { method: 'POST', headers: token === null ? {} : { 'X-Token': token } });
+        // A window that was let in earlier needs no token.
+        isKnown = answer.ok || (token !== null && (await fetch('/enter', { method: 'POST' })).ok);
+    } catch {
+        // The banner says that the server does not answer.
+    }
 }
 
-/** Takes the token out of the address, so that it is not in pictures of the window or in its history. */
-function takeToken() {
-    const url = new URL(location.href);
-    const given = url.searchParams.get('token');
-    if (given) {
-        sessionStorage.setItem('token', given);
-        tokens.postMessage(given);
-        url.searchParams.delete('token');
-        history.replaceState(null, '', url);
-    }
-    return given ?? sessionStorage.getItem('token') ?? '';
+function tokenOfAddress() {
+    return new URLSearchParams(location.hash.slice(1)).get('token');
 }

@@ -4,6 +4,8 @@ const firstWait = 250;
 const longestWait = 8_000;
 /** How long an action waits for the connection before it fails. */
 const patience = 15_000;
+/** The bytes of an action, with room for the beginnings of frames. The server closes the connection of a longer one. */
+const longest = 8 * 1024 * 1024 - 4096;
 
 /** A failed action: `code` is for programs, the message for people. */
 export class ActionError extends Error {
@@ -27,29 +29,16 @@ export class Connection extends EventTarget {
     nextAttempt = null;
 
     #socket = null;
-    #address;
     #timer = null;
     #lastID = 0;
     #pending = new Map();
 
-    constructor(token) {
+    constructor() {
         super();
-        this.#address = Connection.#addressWith(token);
         addEventListener('online', () => this.retry());
         document.addEventListener('visibilitychange', () => {
             if (!document.hidden) this.retry();
         });
-    }
-
-    static #addressWith(token) {
-        const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-        return `${scheme}://${location.host}/socket?token=${encodeURIComponent(token)}`;
-    }
-
-    /** Goes on with the token of a server that was started again. */
-    renew(token) {
-        this.#address = Connection.#addressWith(token);
-        this.retry();
     }
 
     /** How many actions wait for the connection. */
@@ -60,7 +49,7 @@ export class Connection extends EventTarget {
     connect() {
         clearTimeout(this.#timer);
         this.nextAttempt = null;
-        const socket = new WebSocket(this.#address);
+        const socket = new WebSocket(`ws://${location.host}/socket`);
         this.#socket = socket;
         socket.onmessage = (event) => this.#receive(event.data);
         socket.onclose = () => this.#lost(socket);
@@ -90,7 +79,9 @@ export class Connection extends EventTarget {
         const earlier = this.#pending.get(id);
         if (earlier) return earlier.promise;
         const { promise, resolve, reject } = Promise.withResolvers();
-        const action = { text: JSON.stringify({ ...values, do: name, id }), promise, resolve, reject, isSent: false, timer: null };
+        const text = JSON.stringify({ ...values, do: name, id });
+        if (new Blob([text]).size > longest) return Promise.reject(new ActionError('too-large', ''));
+        const action = { text, promise, resolve, reject, isSent: false, timer: null };
         this.#pending.set(id, action);
         if (this.isOpen) {
             this.#send(action);

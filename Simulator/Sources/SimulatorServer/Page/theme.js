@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { h } from './support/dom.js';
 import { icon } from './support/icons.js';
+import { keepSetting, setting } from './support/settings.js';
 import { t } from './support/texts.js';
 
-const storageKey = 'theme';
+const settingName = 'theme';
 const themes = ['system', 'light', 'dark'];
 const icons = { system: 'system', light: 'sun', dark: 'moon' };
 
 /** Makes the button that goes from the system's colors to light to dark. */
 export function makeThemeButton() {
-    const stored = localStorage.getItem(storageKey);
+    const stored = setting(settingName);
     let theme = themes.includes(stored) ? stored : 'system';
     const button = h('button', { class: 'icon-button', type: 'button', id: 'theme' });
     const show = () => {
@@ -21,7 +22,7 @@ export function makeThemeButton() {
     };
     button.addEventListener('click', () => {
         theme = themes[(themes.indexOf(theme) + 1) % themes.length];
-        localStorage.setItem(storageKey, theme);
+        keepSetting(settingName, theme);
         show();
     });
     show();

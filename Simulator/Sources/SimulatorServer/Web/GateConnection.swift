@@ -36,6 +36,7 @@ final class GateConnection {
     private var search = RequestHead.Search()
     private var toServer: ArraySlice<UInt8> = []
     private var toClient: ArraySlice<UInt8> = []
+    private var meter = MessageMeter()
     private var hasEnded = false
     /// When the connection is closed; nil for a WebSocket.
     private(set) var deadline: ContinuousClock.Instant?
@@ -112,17 +113,18 @@ final class GateConnection {
         closeServer()
     }
 
-    /// Answers without the web server.
     func refuse(_ refusal: RequestHead.Refusal) {
         let isJSON = refusal.code != nil
         let body =
             isJSON
             ? (["error": JSON(refusal.code), "message": .string(refusal.message)] as JSON).text : refusal.message + "\n"
-        var lines = [
-            "HTTP/1.1 \(refusal.status)", "Content-Length: \(body.utf8.count)", "Connection: close",
-            "Cache-Control: no-store",
-            "Content-Type: " + (isJSON ? "application/json; charset=utf-8" : "text/plain; charset=utf-8"),
-        ]
+        let type = isJSON ? "application/json; charset=utf-8" : "text/plain; charset=utf-8"
+        answer(refusal.status, ["Content-Type: \(type)", "Content-Length: \(body.utf8.count)"], body)
+    }
+
+    /// Answers without the web server.
+    private func answer(_ status: String, _ headers: [String], _ body: String = "") {
+        var lines = ["HTTP/1.1 \(status)", "Connection: close", "Cache-Control: no-store"] + headers
         lines += PageGuard.headers.map { "\($0.name): \($0.value)" }
         toClient += Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
         end()
@@ -142,7 +144,9 @@ final class GateConnection {
             toServer += bytes.prefix(left)
             phase = .request(left: max(0, left - bytes.count))
             goesOn()
-        case .socket: toServer += bytes
+        case .socket:
+            guard meter.takes(bytes) else { return close() }
+            toServer += bytes
         case .upgrade, .ending: break
         }
     }
@@ -151,10 +155,15 @@ final class GateConnection {
         do throws(RequestHead.Refusal) {
             guard let end = try RequestHead.end(of: received, &search) else { return }
             let head = try RequestHead(received[..<end])
-            try head.check(guardian)
+            guard PeerUser.isOwnOrRoot(client) else { throw .forbidden(.user) }
+            if head.isEntry {
+                try head.enter(guardian)
+                return answer("204 No Content", ["Set-Cookie: \(guardian.cookie)"])
+            }
+            let bytes = try head.checked(by: guardian)
             guard connect() else { throw .busy }
             let rest = received[end...]
-            toServer = head.bytes[...]
+            toServer = bytes[...]
             if head.isUpgrade {
                 // A client that does not wait for the answer is rare, and its messages are few.
                 received = Array(rest)
@@ -207,6 +216,7 @@ final class GateConnection {
             return
         }
         if bytes.starts(with: Array("HTTP/1.1 101 ".utf8)) {
+            guard meter.takes(received) else { return close() }
             toServer += received
             phase = .socket
             deadline = nil

@@ -1,45 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
+import SimulatorModel
 
 /// Decides which requests of browsers are answered, so that no other site and no other user reaches the simulator.
-public struct PageGuard: Sendable {
+///
+/// An address has a token, which works once: the page gives it back, and gets the cookie of the session.
+public final class PageGuard: Sendable {
     /// Why a request is refused.
     public enum Refusal: Error, Sendable, Hashable {
-        case host, origin, token
+        case user, host, origin, token, session
 
         /// A sentence that says what to do.
         public var message: String {
             switch self {
+            case .user: "The simulator belongs to another user, or the connection has ended."
             case .host: "The address has to begin with 127.0.0.1 or localhost."
             case .origin: "Another site asks for this. Open the address that nfc simulator prints."
-            case .token: "The token is missing or wrong. Open the address that nfc simulator prints."
+            case .token: "The token is wrong, or was used already. nfc simulator prints a new address."
+            case .session: "The cookie of the session is missing or wrong. Open the address that nfc simulator prints."
             }
         }
     }
 
-    private let token: [UInt8]
+    /// The most tokens that wait to be used. The oldest one is forgotten first.
+    static let maximumTokens = 16
+
     private let port: UInt16
+    private let session = PageGuard.random()
+    private let tokens = Locked<[String]>([])
 
     /// Creates a guard.
     ///
-    /// - Parameters:
-    ///   - token: what a request for data has to have.
-    ///   - port: the port of the server.
-    public init(token: String, port: UInt16) {
-        self.token = Array(token.utf8)
-        self.port = port
+    /// - Parameter port: the port of the server.
+    public init(port: UInt16) { self.port = port }
+
+    // MARK: The session
+
+    /// Makes an address for a browser. Its token is in the fragment, which browsers send to nobody.
+    public func makeAddress() -> String {
+        let token = Self.random()
+        tokens.withLock { tokens in
+            if tokens.count == Self.maximumTokens { tokens.removeFirst() }
+            tokens.append(token)
+        }
+        return "http://127.0.0.1:\(port)/#token=\(token)"
     }
 
-    /// A random token of 128 bits, for an address.
-    public static func makeToken() -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var generator = SystemRandomNumberGenerator()
-        let bits = (generator.next(), generator.next())
-        let characters = (0..<22).map { index in
-            let word = index < 11 ? bits.0 : bits.1
-            return alphabet[Int(word >> (6 * UInt64(index % 11)) & 63)]
+    /// Uses up a token.
+    public func take(token given: String?) throws(Refusal) {
+        let isKnown = tokens.withLock { tokens in
+            guard let given, let index = tokens.firstIndex(where: { Self.isEqual($0, given) }) else { return false }
+            tokens.remove(at: index)
+            return true
         }
-        return String(decoding: characters, as: UTF8.self)
+        guard isKnown else { throw .token }
     }
+
+    /// The cookie of the session, as `Set-Cookie` has it. Cookies don't depend on the port, so its name does.
+    public var cookie: String { "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Strict" }
+
+    private var cookieName: String { "nfc-simulator-\(port)" }
+
+    /// Whether a request is in the session.
+    ///
+    /// - Parameter cookies: its `Cookie`; nil when it has none.
+    public func knows(cookies: String?) -> Bool {
+        (cookies ?? "").split(separator: ";").contains {
+            Self.isEqual("\(cookieName)=\(session)", $0.drop { $0 == " " })
+        }
+    }
+
+    // MARK: Where a request comes from
 
     private var hosts: [String] { ["127.0.0.1:\(port)", "localhost:\(port)"] }
 
@@ -52,17 +82,6 @@ public struct PageGuard: Sendable {
         guard let host = host?.lowercased(), hosts.contains(host) else { throw .host }
         guard let origin else { return }
         guard origin.lowercased() == "http://\(host)" else { throw .origin }
-    }
-
-    /// Checks a request for data.
-    ///
-    /// - Parameter given: its token.
-    public func check(token given: String?) throws(Refusal) {
-        let given = Array((given ?? "").utf8)
-        guard given.count == token.count else { throw .token }
-        var difference: UInt8 = 0
-        for index in token.indices { difference |= token[index] ^ given[index] }
-        guard difference == 0 else { throw .token }
     }
 
     /// The headers of every answer.
@@ -79,4 +98,24 @@ public struct PageGuard: Sendable {
         ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Permissions-Policy", "camera=(), microphone=(), geolocation=(), usb=(), serial=()"),
     ]
+
+    // MARK: Secrets
+
+    /// 128 random bits, safe in an address.
+    private static func random() -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var generator = SystemRandomNumberGenerator()
+        let bits = (generator.next(), generator.next())
+        let characters = (0..<22).map { index in
+            let word = index < 11 ? bits.0 : bits.1
+            return alphabet[Int(word >> (6 * UInt64(index % 11)) & 63)]
+        }
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    /// Compares in a time that does not depend on where the texts differ.
+    private static func isEqual(_ secret: String, _ given: some StringProtocol) -> Bool {
+        guard given.utf8.count == secret.utf8.count else { return false }
+        return zip(secret.utf8, given.utf8).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0
+    }
 }

@@ -5,7 +5,19 @@ import Foundation
 import Glibc
 import SimulatorModel
 
-/// Serves the page, its WebSocket and files, to the gate in front of it.
+/// Who sends a request, as a header says that the gate writes.
+enum PageAccess: String {
+    /// A page in the session. A request without the header gets the files of the page alone.
+    case page
+    /// A program of the same user, in the private folder rather than at the gate. It may start programs.
+    case local
+
+    static let header = "X-Simulator-Access"
+}
+
+/// Serves the page, its WebSocket and files, to the gate in front of it, and actions to programs of the same user.
+///
+/// Its socket is in the private folder. The gate has checked what comes from browsers.
 final class PageServer: Sendable {
     private let simulator: Simulator
     private let windows: Windows
@@ -13,7 +25,7 @@ final class PageServer: Sendable {
     private let files: PageFiles
     private let server: HTTPServer
     private let path: String
-    let guardian: PageGuard
+    private let guardian: PageGuard
 
     /// - Parameter path: the path of the socket on which the gate reaches the server.
     init(
@@ -56,23 +68,22 @@ final class PageServer: Sendable {
     // MARK: Requests
 
     private func answer(_ request: HTTPRequest) async -> HTTPResponse {
-        do throws(PageGuard.Refusal) {
-            try guardian.check(host: request.headers[.host], origin: request.headers[HTTPHeader("Origin")])
-        } catch {
-            return Self.text(.forbidden, error.message)
-        }
         let path = request.target.path()
         let isData = path == "/socket" || path == "/import" || path == "/do" || path.hasPrefix("/export/")
-        guard isData else { return page(request, path) }
-        do throws(PageGuard.Refusal) {
-            try guardian.check(token: request.query["token"])
-        } catch {
-            return Self.text(.forbidden, error.message)
+        let sender = request.headers[HTTPHeader(PageAccess.header)]
+        guard isData else {
+            var response = page(request, path)
+            // What another program has left in the browser for this port. Cookies stay: they are those of all ports.
+            if path == "/", sender == nil { response.headers[HTTPHeader("Clear-Site-Data")] = #""cache", "storage""# }
+            return response
+        }
+        guard let access = sender.flatMap(PageAccess.init(rawValue:)) else {
+            return Self.text(.forbidden, PageGuard.Refusal.session.message)
         }
         switch (request.method, path) {
         case (.GET, "/socket"): return await socket(request)
         case (.POST, "/import"): return await importFile(request)
-        case (.POST, "/do"): return await perform(request)
+        case (.POST, "/do"): return await perform(request, access)
         case (.GET, _) where path.hasPrefix("/export/"): return export(String(path.dropFirst(8)), request)
         default: return Self.text(.methodNotAllowed, "This address is not for such a request.")
         }
@@ -94,10 +105,9 @@ final class PageServer: Sendable {
         return Self.secured(response)
     }
 
-    private func body(_ request: HTTPRequest) async throws(SimulatorFailure) -> Data {
-        let limit = Limits.pageMessage
+    private func body(_ request: HTTPRequest, limit: Int) async throws(SimulatorFailure) -> Data {
         guard let length = request.headers[.contentLength].flatMap({ Int($0) }), length <= limit else {
-            throw SimulatorFailure("too-large", "A file has at most \(limit) bytes, and its length is sent with it.")
+            throw SimulatorFailure("too-large", "A body has at most \(limit) bytes, and its length is sent with it.")
         }
         guard let data = try? await request.bodyData, data.count <= limit else {
             throw SimulatorFailure("too-large", "The file did not arrive whole.")
@@ -106,15 +116,27 @@ final class PageServer: Sendable {
     }
 
     /// Does one action, for commands and tests without a WebSocket.
-    private func perform(_ request: HTTPRequest) async -> HTTPResponse {
+    private func perform(_ request: HTTPRequest, _ access: PageAccess) async -> HTTPResponse {
         do throws(SimulatorFailure) {
-            guard let action = try? JSON(parsing: try await body(request)) else {
+            let body = try await body(request, limit: Limits.action)
+            guard let action = try? JSON(parsing: body) else {
                 throw SimulatorFailure("bad-json", "The action is no JSON.")
+            }
+            switch access {
+            case .page: try Self.checkPage(action)
+            case .local where action["do"] == "address": return Self.json(["url": .string(guardian.makeAddress())])
+            case .local: break
             }
             return Self.json(await saved(try simulator.perform(action)))
         } catch {
             return Self.failed(error)
         }
+    }
+
+    /// Refuses an action that runs a command. A page starts the programs that are on the phone, by their id.
+    static func checkPage(_ action: JSON) throws(SimulatorFailure) {
+        guard action["do"] == "start_app", action["command"] != nil else { return }
+        throw SimulatorFailure("not-from-a-page", "A page starts no commands. Use: nfc simulator start COMMAND")
     }
 
     /// Waits until what an action has changed is written.
@@ -130,7 +152,7 @@ final class PageServer: Sendable {
 
     private func importFile(_ request: HTTPRequest) async -> HTTPResponse {
         do throws(SimulatorFailure) {
-            let data = try await body(request)
+            let data = try await body(request, limit: Limits.pageMessage)
             let name = request.query["name"] ?? "Imported tag"
             if let json = try? JSON(parsing: data), json["opencorenfc_simulator"] != nil {
                 return Self.json(await saved(try simulator.perform(["do": "open", "file": json])))

@@ -47,9 +47,6 @@ struct PageSocket: WSMessageHandler {
     }
 
     private func answer(_ text: String) -> JSON {
-        guard text.utf8.count <= Limits.pageMessage else {
-            return Self.failed(nil, SimulatorFailure("too-large", "A message has at most \(Limits.pageMessage) bytes."))
-        }
         let action: JSON
         do throws(JSON.Problem) {
             action = try JSON(parsing: text)
@@ -57,6 +54,7 @@ struct PageSocket: WSMessageHandler {
             return Self.failed(nil, SimulatorFailure("bad-json", "The message is no JSON: \(error.reason)"))
         }
         do throws(SimulatorFailure) {
+            try PageServer.checkPage(action)
             let result = try simulator.perform(action)
             if action["do"]?.string == "trace_rows", var members = result.object {
                 members["type"] = "trace_rows"

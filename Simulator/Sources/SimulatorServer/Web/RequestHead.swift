@@ -32,7 +32,8 @@ struct RequestHead {
         )
         static let tooLarge = Refusal(
             status: "400 Bad Request",
-            message: "A file has at most \(Limits.pageMessage) bytes, and its length is sent with it.",
+            message:
+                "A file has at most \(Limits.pageMessage) bytes, an action \(Limits.action), and its length is sent with it.",
             code: "too-large"
         )
     }
@@ -40,8 +41,8 @@ struct RequestHead {
     /// The most bytes of a line, and of the first line with all headers.
     static let maximumLine = 16 << 10
     static let maximumSize = 32 << 10
-    /// The most bytes of an address with the token, of one without, and of a header that is passed on. The web server takes a
-    /// time for a line that grows with the square of its length.
+    /// The most bytes of an address in the session, of one without it, and of a header that is passed on. The web server takes
+    /// a time for a line that grows with the square of its length.
     private static let maximumAddress = 2 << 10
     private static let maximumOpenAddress = 300
     private static let maximumHeader = 512
@@ -57,14 +58,18 @@ struct RequestHead {
     let waitsForPermission: Bool
     /// The bytes of the body.
     let bodyLength: Int
-    /// Whether the address is too long for someone without the token.
-    private let needsToken: Bool
-    /// Where the request comes from, and its token.
-    let host: String?
-    let origin: String?
-    let token: String?
-    /// The head for the web server. Except for a WebSocket it asks for the end of the connection after the answer.
-    let bytes: [UInt8]
+    /// Whether the page asks to be let into the session.
+    let isEntry: Bool
+    /// Whether the request is only answered in the session.
+    private let needsSession: Bool
+    /// Where the request comes from.
+    private let host: String?
+    private let origin: String?
+    private let site: String?
+    private let cookies: String?
+    private let token: String?
+    /// The lines for the web server. Except for a WebSocket they ask for the end of the connection after the answer.
+    private let lines: [String]
 
     /// How far the search for the end of a head is.
     struct Search {
@@ -117,7 +122,6 @@ struct RequestHead {
             kept.append(line)
         }
         guard words[1].utf8.count <= Self.maximumAddress, words[0].utf8.count <= 20 else { throw .notFound }
-        needsToken = words[1].utf8.count > Self.maximumOpenAddress
         guard values["transfer-encoding"] == nil else { throw .noLength }
         let digits = values["content-length"] ?? "0"
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { throw .malformed }
@@ -125,25 +129,52 @@ struct RequestHead {
         bodyLength = length
         host = values["host"]
         origin = values["origin"]
-        let query = words[1].split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        token = query.split(separator: "&").first { $0.hasPrefix("token=") }?.dropFirst(6).removingPercentEncoding
+        site = values["sec-fetch-site"]
+        cookies = values["cookie"]
+        let path = words[1].prefix { $0 != "?" }
+        isEntry = words[0] == "POST" && path == "/enter" && length == 0
+        token = values["x-token"]
         isUpgrade =
-            values["upgrade"]?.lowercased() == "websocket" && words[0] == "GET" && length == 0
-            && words[1].prefix { $0 != "?" } == "/socket"
+            values["upgrade"]?.lowercased() == "websocket" && words[0] == "GET" && length == 0 && path == "/socket"
+        // A body too, so that nobody else can send one slowly.
+        needsSession = length > 0 || isUpgrade || words[1].utf8.count > Self.maximumOpenAddress
         waitsForPermission = values["expect"]?.lowercased() == "100-continue"
         kept.append(isUpgrade ? "Connection: Upgrade" : "Connection: close")
-        bytes = Array((kept.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        self.lines = kept
     }
 
-    /// Checks where the request comes from. A body needs the token too, so that nobody else can send one slowly.
-    func check(_ guardian: PageGuard) throws(Refusal) {
+    /// Checks where the request comes from.
+    ///
+    /// - Returns: the head for the web server, which says whether the request is in the session.
+    func checked(by guardian: PageGuard) throws(Refusal) -> [UInt8] {
         do throws(PageGuard.Refusal) {
             try guardian.check(host: host, origin: origin)
-            if bodyLength > 0 || isUpgrade || needsToken { try guardian.check(token: token) }
+            let isInSession = isOwnSite && guardian.knows(cookies: cookies)
+            guard isInSession || !needsSession else { throw .session }
+            let access = isInSession ? ["\(PageAccess.header): \(PageAccess.page.rawValue)"] : []
+            return Array(((lines + access).joined(separator: "\r\n") + "\r\n\r\n").utf8)
         } catch {
             throw .forbidden(error)
         }
     }
+
+    /// Lets a page with a token into the session. A page without one asks whether it is in it.
+    func enter(_ guardian: PageGuard) throws(Refusal) {
+        do throws(PageGuard.Refusal) {
+            try guardian.check(host: host, origin: origin)
+            guard isOwnSite else { throw .origin }
+            if let token {
+                try guardian.take(token: token)
+            } else if !guardian.knows(cookies: cookies) {
+                throw .session
+            }
+        } catch {
+            throw .forbidden(error)
+        }
+    }
+
+    /// Whether no other site asks. Browsers send cookies to all ports of a host, so they are not enough to know it.
+    private var isOwnSite: Bool { site == nil || site == "same-origin" || site == "none" }
 
     /// Whether a line has no control characters, so that the web server sees the same lines.
     private static func isPlain(_ line: String) -> Bool {

@@ -8,8 +8,8 @@ import SimulatorModel
 enum ActionCommands {
     static let all: [any ParsableCommand.Type] = [
         ListCommand.self, TapCommand.self, HoldCommand.self, RemoveCommand.self, LeaveCommand.self, LockCommand.self,
-        UnlockCommand.self, SwitchCommand.self, NewCommand.self, ImportCommand.self, ExportCommand.self, DoCommand.self,
-        QuitCommand.self,
+        UnlockCommand.self, SwitchCommand.self, NewCommand.self, ImportCommand.self, ExportCommand.self,
+        StartCommand.self, DoCommand.self, QuitCommand.self,
     ]
 }
 
@@ -242,6 +242,20 @@ struct ExportCommand: ActionCommand {
         members["size"] = .int(data.count)
         return .object(members)
     }
+}
+
+struct StartCommand: ActionCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "start",
+        abstract: "Start a program as an app on the phone",
+        discussion: #"For example: nfc simulator start "swift run TagReader""#
+    )
+    @Argument(help: "The program with its arguments, as for a shell.") var command: String
+    @OptionGroup var options: JSONOption
+
+    func action() -> JSON { ["do": "start_app", "command": .string(command)] }
+
+    func words(_ result: JSON) -> String? { result["app"]?.string }
 }
 
 struct DoCommand: ActionCommand {

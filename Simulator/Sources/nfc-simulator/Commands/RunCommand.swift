@@ -9,8 +9,8 @@ import SimulatorServer
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "run", abstract: "Run the simulator (the default)")
 
-    @Option(help: "The port of the page on 127.0.0.1. Any free one unless given.")
-    var port: UInt16?
+    @Option(help: "The port of the page on 127.0.0.1. Another free one at each start unless given.")
+    var port: UInt16 = 0
 
     @Option(help: "The folder of the drawer. It is made where it is missing.", completion: .directory)
     var tags: String?
@@ -37,7 +37,7 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let environment = ProcessInfo.processInfo.environment
         let place = SimulatorPlace.ofUser(environment: environment)
-        if let running = place.running() { return try report(running) }
+        if let running = place.running() { return try report(running, place) }
         let folders = UserFolders(environment: environment)
         let drawer = tags.map(Self.absolute) ?? folders.data + "/opencorenfc/simulator"
         let server: SimulatorServer
@@ -61,16 +61,18 @@ struct RunCommand: AsyncParsableCommand {
         let (address, json, opensBrowser) = (server.address, json, !noBrowser)
         do {
             try await server.run {
+                let url = server.makeAddress()
                 if json {
                     Output.line([
-                        "event": "ready", "url": .string(address.url), "port": .int(Int(address.port)),
+                        "event": "ready", "url": .string(url), "port": .int(Int(address.port)),
                         "socket": .string(place.socketPath), "pid": .int(Int(address.pid)), "tags": .string(drawer),
                     ])
                 } else {
-                    Output.text("The simulator runs at \(address.url)")
+                    Output.text("The simulator runs at \(url)")
+                    Output.text("This address works once, in your browser. For another one: nfc simulator")
                     Output.text("Programs join it with NFC_READER=simulator. Ctrl-C ends it.")
                 }
-                if opensBrowser { Browser.open(address.url) }
+                if opensBrowser, Browser.isAvailable, let file = try? server.writePageFile() { Browser.open(file) }
             }
         } catch let error as SimulatorFailure {
             throw Output.failure(error.code, error.message, json: json)
@@ -78,11 +80,18 @@ struct RunCommand: AsyncParsableCommand {
         if json { Output.line(["event": "ended"]) }
     }
 
-    private func report(_ running: SimulatorPlace.Address) throws {
-        let text = "A simulator runs already, at \(running.url)"
+    /// Says where the running simulator is: with an address that works once.
+    private func report(_ running: SimulatorPlace.Address, _ place: SimulatorPlace) throws {
+        let url: String
+        do throws(SimulatorFailure) {
+            url = try ActionClient(place).perform(["do": "address"])["url"]?.string ?? ""
+        } catch {
+            throw Output.failure(error.code, error.message, json: json)
+        }
+        let text = "A simulator runs already, at \(url)"
         if json {
             Output.line([
-                "ok": false, "error": "already-running", "url": .string(running.url), "pid": .int(Int(running.pid)),
+                "ok": false, "error": "already-running", "url": .string(url), "pid": .int(Int(running.pid)),
                 "message": .string(text),
             ])
         } else {

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 folder = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(folder / "Tests" / "clients"))
@@ -27,23 +28,47 @@ class Simulator:
         self.clients = []
         self.start()
 
-    def start(self):
+    def start(self, browser=None):
         """Starts the program: a second time on the port it had, with the tags it had."""
-        command = [PROGRAM, "run", "--no-browser", "--json", "--tags", self.folder + "/tags"]
+        command = [PROGRAM, "run", "--json", "--tags", self.folder + "/tags"]
         if self.port:
             command += ["--port", str(self.port)]
         for app in self.apps:
             command += ["--app", app]
         self.environment = environment = dict(os.environ, XDG_RUNTIME_DIR=self.folder, XDG_DATA_HOME=self.folder, XDG_DATA_DIRS=self.folder)
+        if browser:
+            environment.update(DISPLAY=":0", PATH=browser + ":" + os.environ["PATH"])
+        else:
+            command.append("--no-browser")
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"{PROGRAM} ended before it was ready: {self.process.wait()}")
         ready = json.loads(line)
-        self.port, self.address, self.socket = ready["port"], ready["url"], ready["socket"]
-        self.token = self.address.split("token=")[1]
+        self.port, self.socket = ready["port"], ready["socket"]
         # A window besides the browser's: it does what the test prepares, and sees what the browser has done.
-        self.api = self.keep(simulator_client.Page(self.port, self.token))
+        self.api = self.keep(simulator_client.Page(self.port, simulator_client.enter(ready["url"])))
+
+    @property
+    def address(self):
+        """An address of the page. Each one works once."""
+        return self.local("address")["url"]
+
+    def local(self, action, **values):
+        """Does an action at the socket in the private folder, as the commands do."""
+        return simulator_client.act(os.path.dirname(self.socket), action, **values)
+
+    def start_with_browser(self):
+        """Starts the program with an xdg-open that opens nothing, and returns the path that it is given."""
+        folder = pathlib.Path(self.folder) / "bin"
+        folder.mkdir()
+        (folder / "xdg-open").write_text('#!/bin/sh\nprintf %s "$1" >"${0%/*}/path.new" && mv "${0%/*}/path.new" "${0%/*}/path"\n')
+        (folder / "xdg-open").chmod(0o700)
+        self.start(str(folder))
+        until = time.monotonic() + 20
+        while not (folder / "path").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        return (folder / "path").read_text()
 
     def keep(self, client):
         self.clients.append(client)

@@ -5,6 +5,12 @@ import NFCLintEngine
 
 /// Writes files that are mended, and baselines.
 enum FileChange {
+    /// Whether a file is in a folder, wherever links lead.
+    static func isInside(_ folder: URL, _ file: URL) -> Bool {
+        let root = folder.resolvingSymlinksInPath().path
+        return file.resolvingSymlinksInPath().path.hasPrefix(root.hasSuffix("/") ? root : root + "/")
+    }
+
     /// Replaces the content of a file in one step, through links, and keeps its mode.
     static func write(_ bytes: [UInt8], to url: URL) throws {
         let target = url.resolvingSymlinksInPath()

@@ -117,15 +117,19 @@ struct NFCLintCommand: ParsableCommand {
 
     private static func words(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
 
-    /// Applies the safe fixes, or prints the changes with `--dry-run`.
+    /// Applies the safe fixes, or prints the changes with `--dry-run`. Files outside of the project, where links lead, stay.
     private func mend(_ reports: [(report: Report, folder: URL)]) throws {
         var count = 0
         for (report, folder) in reports {
-            let fixes = Fixes(report.findings, report.project.files)
+            let outside = Set(report.findings.flatMap(\.edits).map(\.path)).filter { path in
+                !FileChange.isInside(folder, folder.appendingPathComponent(path))
+            }
+            for path in outside.sorted() { Console.note("\(path) leads out of the project. It stays as it is.") }
+            let findings = report.findings.filter { $0.edits.allSatisfy { !outside.contains($0.path) } }
+            let fixes = Fixes(findings, report.project.files)
             count += fixes.count
             if dryRun {
-                let isTerminal = isatty(STDOUT_FILENO) == 1
-                try Console.print(isTerminal ? fixes.visibleDiff : fixes.diff)
+                try Console.print(fixes.diff)
                 continue
             }
             for change in fixes.changes {

@@ -21,12 +21,26 @@ import Testing
         let fixes = Fixes(report.findings, report.project.files)
         for output in [
             report.text(), report.targetLines, report.xcode, report.github, report.markdown, report.json, report.sarif,
-            Checklist(unit, report).text, Checklist(unit, report).json, fixes.visibleDiff,
+            Checklist(unit, report).text, Checklist(unit, report).json, fixes.diff,
         ] {
             let lines = output.unicodeScalars.split { "\r\n\u{2028}".unicodeScalars.contains($0) }.map(String.init)
             #expect(!lines.contains { $0.hasPrefix("::error title=x") || $0.contains("\u{1B}") })
         }
         #expect(report.github.utf8.count { $0 == 0x0A } == report.findings.count)
+    }
+
+    @Test func `A change that is shown draws nothing, and lines that can be seen stay as they are`() throws {
+        let list = Projects.list("\r\n<!-- \u{1B}]0;title\u{7} \u{202E} -->\r\n\t<!-- end -->\r\n")
+        try Folders.withFiles(["Info.plist": list, "Reader.swift": Projects.reader]) { folder in
+            let shown = try Command.run(["--fix", "--dry-run", folder.path]).output
+            #expect(
+                shown.unicodeScalars.allSatisfy {
+                    $0.value >= 0x20 && $0 != "\u{202E}" || "\r\n\t".unicodeScalars.contains($0)
+                }
+            )
+            #expect(shown.contains("\\u{1b}]0;title\\u{7}"))
+            #expect(shown.utf8.split(separator: 0x0A).contains { $0.elementsEqual(" \t<!-- end -->\r".utf8) })
+        }
     }
 
     @Test func `Hostile key or path given to nfclint: its messages have no escape sequence, and one line`() throws {

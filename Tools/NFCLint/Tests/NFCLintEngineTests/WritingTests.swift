@@ -86,6 +86,32 @@ import Testing
         }
     }
 
+    @Test func `A link that leads out of the project is not written through`() throws {
+        let list = Projects.list("")
+        let files = ["app/Reader.swift": Projects.reader, "outside/Info.plist": list]
+        try Folders.withFiles(files) { root in
+            let (app, target) = (root.appendingPathComponent("app"), root.appendingPathComponent("outside/Info.plist"))
+            let link = app.appendingPathComponent("Info.plist")
+            try link.link(to: "../outside/Info.plist")
+            for arguments in [["--fix", "--dry-run", app.path], ["--fix", app.path], ["--fix", link.path]] {
+                let answer = try Command.run(arguments)
+                #expect(
+                    answer.output == ""
+                        && answer.errors.hasSuffix("0 findings \(arguments.count == 3 ? "can be" : "were") mended.\n")
+                )
+                #expect(try String(contentsOf: target, encoding: .utf8) == list)
+            }
+            let said = try Command.run(["--fix", app.path]).errors
+            #expect(said.hasPrefix("Info.plist leads out of the project. It stays as it is.\n"))
+            // Within the project a link is followed.
+            try FileManager.default.removeItem(at: link)
+            try FileManager.default.moveItem(at: target, to: app.appendingPathComponent("Real.plist"))
+            try link.link(to: "Real.plist")
+            #expect(try Command.run(["--fix", app.path]).errors == "1 finding was mended.\n")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "Real.plist")
+        }
+    }
+
     @Test func `--fix: prints how many findings were mended`() throws {
         try Folders.withFiles(Folders.app) { folder in
             let answer6 = try Command.run(["--fix", folder.path])

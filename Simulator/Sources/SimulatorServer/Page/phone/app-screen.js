@@ -104,7 +104,7 @@ function outputScreen(app) {
     return [h('div', { class: 'app-screen' },
         h('div', { class: 'app-bar' }, app.command ? h('button', {
             class: 'app-back', type: 'button', data: { key: 'run' }, text: t(app.running ? 'app.stop' : 'app.start'),
-            on: { click: () => (app.running ? act('stop_app', { app: app.id }) : act('start_app', { command: app.command })) },
+            on: { click: () => (app.running ? act('stop_app', { app: app.id }) : act('start_app', { app: app.id })) },
         }) : null),
         h('h3', { class: 'app-title' }, foreign(app.name, { limit: 80 })),
         h('p', { class: 'app-state', text: t(app.running ? 'app.running' : 'app.stopped', { pid: String(app.pid ?? '') }) }),

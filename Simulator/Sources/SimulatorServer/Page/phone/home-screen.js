@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { h, newID } from '../support/dom.js';
+import { h } from '../support/dom.js';
 import { openDialog } from '../support/dialog.js';
 import { icon } from '../support/icons.js';
 import { t } from '../support/texts.js';
@@ -36,17 +36,12 @@ export function homeScreen(apps, notifications) {
     ];
 }
 
-/** Asks for the command of a program. */
+/** Says how a program is started. A page starts no commands, so that nobody else starts one through it. */
 function openStart() {
-    const id = newID('command');
-    const command = h('input', { class: 'field mono', id, autocomplete: 'off', spellcheck: 'false', placeholder: 'swift run TagReader' });
     openDialog({
         title: t('home.start-title'),
-        body: [h('label', { class: 'label', for: id, text: t('home.command') }), command, h('p', { class: 'hint', text: t('home.start-hint') })],
-        buttons: [
-            { text: t('dialog.cancel') },
-            { text: t('home.start-now'), primary: true, run: async () => Boolean(await act('start_app', { command: command.value.trim() })) },
-        ],
+        body: [h('p', { text: t('home.start-how') }), h('code', { text: t('home.start-command') }), h('p', { class: 'hint', text: t('home.start-hint') })],
+        buttons: [{ text: t('dialog.close'), primary: true }],
     });
 }
 

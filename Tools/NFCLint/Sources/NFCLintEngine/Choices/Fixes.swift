@@ -43,15 +43,7 @@ public struct Fixes: Sendable {
         left == right || left.overlaps(right)
     }
 
-    /// The changes as a unified diff for a terminal, without characters that draw on it.
-    public var visibleDiff: String {
-        let lines = diff.utf8.split(separator: 0x0A).map { line in
-            String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self).visible + "\n"
-        }
-        return lines.joined()
-    }
-
-    /// The changes as a unified diff.
+    /// The changes as a unified diff. What can't be seen is escaped, so that no text of a file draws on a terminal.
     public var diff: String { changes.map(Self.diff).joined() }
 
     private static func diff(_ change: Change) -> String {
@@ -72,12 +64,17 @@ public struct Fixes: Sendable {
         let name = change.path.visible
         var output = "--- a/\(name)\n+++ b/\(name)\n"
         output += "@@ -\(first + 1),\(beforeEnd - first) +\(first + 1),\(afterEnd - first) @@\n"
-        for line in before[first..<start] { output += " \(line)\n" }
+        for line in before[first..<start] { output += shown(" ", line) }
         for step in steps(Array(before[start..<(before.count - tail)]), Array(after[start..<(after.count - tail)])) {
-            output += step + "\n"
+            output += step
         }
-        for line in before[(before.count - tail)..<beforeEnd] { output += " \(line)\n" }
+        for line in before[(before.count - tail)..<beforeEnd] { output += shown(" ", line) }
         return output
+    }
+
+    /// A line with its mark. A return before its end is seen by programs alone.
+    private static func shown(_ mark: String, _ line: String) -> String {
+        line.utf8.last == 0x0D ? mark + String(line.dropLast()).visible + "\r\n" : mark + line.visible + "\n"
     }
 
     /// Lines that stay, go and come.
@@ -96,13 +93,13 @@ public struct Fixes: Sendable {
         var new = 0
         while old < before.count || new < after.count {
             if old < before.count, removed.contains(old) {
-                result.append("-\(before[old])")
+                result.append(shown("-", before[old]))
                 old += 1
             } else if new < after.count, inserted.contains(new) {
-                result.append("+\(after[new])")
+                result.append(shown("+", after[new]))
                 new += 1
             } else {
-                result.append(" \(before[old])")
+                result.append(shown(" ", before[old]))
                 old += 1
                 new += 1
             }
