@@ -25,22 +25,22 @@ final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     ) {
         // A phone accepts APDUs from an app that has not connected to the card. A shipped SDK for hardware keys relies
         // on that.
-        transmit(apdu, connecting: true, completion: completionHandler)
+        transmit(apdu, connecting: .ifNeeded, completion: completionHandler)
     }
 }
 
 extension TagObject {
     /// Sends an APDU if the app's configuration allows it.
     ///
-    /// - Parameter connects: whether to connect the tag first if no tag is connected.
+    /// - Parameter connecting: whether to connect the tag first.
     func transmit(
         _ apdu: NFCISO7816APDU,
-        connecting connects: Bool,
+        connecting: Connecting,
         completion: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
         exchange(
             try bytes(of: apdu),
-            connecting: connects,
+            connecting: connecting,
             or: NFCISO7816ResponseAPDU(statusWord1: 0, statusWord2: 0, payload: nil),
             decode: { try NFCISO7816ResponseAPDU(parsing: $0) }
         ) { answer, error in

@@ -48,6 +48,6 @@ final class DetectedMiFareTag: TagObject, NFCMiFareTag, @unchecked Sendable {
         _ apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
-        transmit(apdu, connecting: false, completion: completionHandler)
+        transmit(apdu, connecting: .never, completion: completionHandler)
     }
 }

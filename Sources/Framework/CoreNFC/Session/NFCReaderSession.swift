@@ -85,8 +85,8 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
             return count
         }
         super.init()
-        environment.place?.made(self, as: .session)
-        environment.place?.made(delegate, as: .delegate)
+        environment.testContext?.made(self, as: .session)
+        environment.testContext?.made(delegate, as: .delegate)
     }
 
     /// The delegate, which is held weakly.

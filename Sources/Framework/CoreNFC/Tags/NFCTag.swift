@@ -78,7 +78,7 @@ public enum NFCTag {
 
 extension NFCReaderSession {
     func context(of handle: ConnectableTag) -> TagContext {
-        TagContext(handle, sender: handle.session, session: self, queue: sessionQueue, configuration: configuration)
+        TagContext(handle, session: self, queue: sessionQueue, configuration: configuration)
     }
 
     /// The tag that a handle stands for; nil for a tag that phones don't detect.

@@ -6,23 +6,9 @@ package import NFCSessions
 import TagLink
 import TagProtocols
 
-/// Sends the packets of tag objects: their session; in a test, a script.
-package protocol PacketSender: AnyObject, Sendable {
-    /// Sends a packet, see ``ReaderSession/send(_:to:connecting:completion:)``.
-    func send(
-        _ packet: TagPacket,
-        to tag: ConnectableTag,
-        connecting connects: Bool,
-        completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
-    )
-}
-
-extension ReaderSession: PacketSender {}
-
 /// What a tag object knows of its session.
 package struct TagContext {
     let handle: ConnectableTag
-    let sender: any PacketSender
     let session: WeakBox
     /// Where completion handlers are called.
     let queue: DispatchQueue
@@ -31,13 +17,11 @@ package struct TagContext {
 
     package init(
         _ handle: ConnectableTag,
-        sender: any PacketSender,
         session: NFCReaderSession?,
         queue: DispatchQueue,
         configuration: AppConfiguration
     ) {
         self.handle = handle
-        self.sender = sender
         self.session = WeakBox(session)
         self.queue = queue
         self.configuration = configuration
@@ -92,41 +76,35 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     // MARK: NDEF
 
     func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void) {
-        handle.session.perform(on: handle) { tag throws(TagError) -> NDEFDetection? in
+        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) -> NDEFDetection? in
             do throws(TagError) {
-                return try await tag.detectNDEF()
+                return try await tag.ndef.detectNDEF()
             } catch {
-                guard error.meansNotNDEF else { throw error }
+                guard error.meansNotNDEF || error.code == .unsupported else { throw error }
                 return nil
             }
-        } completion: { [self] result in
-            call {
-                switch result {
-                case .success(let found?):
-                    completionHandler(found.access == .readWrite ? .readWrite : .readOnly, found.capacity, nil)
-                case .success(nil): completionHandler(.notSupported, 0, nil)
-                case .failure(.tag(let error)) where error.code == .unsupported:
-                    completionHandler(.notSupported, 0, nil)
-                case .failure(let error): completionHandler(.notSupported, 0, NFCReaderError(error))
-                }
+        } completion: { result in
+            switch result {
+            case .success(let found?):
+                completionHandler(found.access == .readWrite ? .readWrite : .readOnly, found.capacity, nil)
+            case .success(nil): completionHandler(.notSupported, 0, nil)
+            case .failure(let error): completionHandler(.notSupported, 0, NFCReaderError(error))
             }
         }
     }
 
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void) {
-        handle.session.perform(on: handle) { tag throws(TagError) in
-            try await tag.readNDEF()
-        } completion: { [self] result in
-            call {
-                do {
-                    let bytes = try result.mapError { NFCReaderError($0) }.get()
-                    guard !bytes.isEmpty else { throw NFCReaderError(.ndefReaderSessionErrorZeroLengthMessage) }
-                    completionHandler(try NFCNDEFMessage(parsing: bytes), nil)
-                } catch let error as NDEFError {
-                    completionHandler(nil, NFCReaderError(.readerTransceiveErrorTagResponseError, reason: error.reason))
-                } catch {
-                    completionHandler(nil, error)
-                }
+        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
+            try await tag.ndef.readNDEF()
+        } completion: { result in
+            do {
+                let bytes = try result.mapError { NFCReaderError($0) }.get()
+                guard !bytes.isEmpty else { throw NFCReaderError(.ndefReaderSessionErrorZeroLengthMessage) }
+                completionHandler(try NFCNDEFMessage(parsing: bytes), nil)
+            } catch let error as NDEFError {
+                completionHandler(nil, NFCReaderError(.readerTransceiveErrorTagResponseError, reason: error.reason))
+            } catch {
+                completionHandler(nil, error)
             }
         }
     }
@@ -137,7 +115,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
             change(completionHandler) { tag throws(TagError) in try await tag.writeNDEF(bytes) }
         } catch {
             let error = NFCReaderError(.readerErrorInvalidParameter, reason: error.reason)
-            call { completionHandler(error) }
+            fail { completionHandler(error) }
         }
     }
 
@@ -150,14 +128,15 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
     ) {
-        handle.session.perform(on: handle) { tag throws(TagError) in
+        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
+            let forumTag = try tag.ndef
             do throws(TagError) {
-                try await procedure(tag)
+                try await procedure(forumTag)
             } catch {
                 throw error.meansNotNDEF ? TagError(.readOnly, error.reason, link: error.link) : error
             }
-        } completion: { [self] result in
-            call { completionHandler(result.readerError) }
+        } completion: {
+            completionHandler($0.readerError)
         }
     }
 
@@ -170,7 +149,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     ///   - packet: the bytes; throws when the caller's parameters are wrong.
     ///   - answer: how the tag answers.
     ///   - policy: how often the packet is sent again.
-    ///   - connects: whether to connect the tag first if no tag is connected.
+    ///   - connecting: whether to connect the tag first.
     ///   - other: what the completion handler gets together with an error.
     ///   - decode: decodes the answer.
     ///   - completion: called once, on the session's queue.
@@ -178,36 +157,36 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         _ packet: @autoclosure () throws -> [UInt8],
         answer: TagPacket.Answer = .usual,
         retrying policy: RetryPolicy = RetryPolicy(),
-        connecting connects: Bool = false,
+        connecting: Connecting = .never,
         or other: @escaping @autoclosure @Sendable () -> Value,
         decode: @escaping @Sendable ([UInt8]) throws -> Value,
         completion: @escaping @Sendable (Value, (any Error)?) -> Void
     ) {
         do {
             let packet = TagPacket(try packet(), answer: answer)
-            attempt(packet, connecting: connects, policy, retriesLeft: policy.retries) { [self] answer in
-                let result = UncheckedSendableBox(Result { try decode(answer.get()) })
-                call {
-                    switch result.value {
-                    case .success(let value): completion(value, nil)
-                    case .failure(let error): completion(other(), error)
-                    }
+            attempt(packet, connecting, policy, retriesLeft: policy.retries) { answer in
+                do {
+                    completion(try decode(answer.get()), nil)
+                } catch {
+                    completion(other(), error)
                 }
             }
         } catch {
-            call { completion(other(), error) }
+            fail { completion(other(), error) }
         }
     }
 
     /// Sends a packet, and again when the tag does not answer or its answer can't be read.
     private func attempt(
         _ packet: TagPacket,
-        connecting connects: Bool,
+        _ connecting: Connecting,
         _ policy: RetryPolicy,
         retriesLeft: Int,
         completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
     ) {
-        context.sender.send(packet, to: handle, connecting: connects) { [self] result in
+        handle.session.perform(on: handle, connecting: connecting, queue: context.queue) { tag throws(TagError) in
+            try await tag.send(packet)
+        } completion: { [self] result in
             let result = result.mapError { NFCReaderError($0) }
             guard case .failure(let error) = result, error.code == .readerTransceiveErrorTagResponseError,
                 policy.retries > 0
@@ -217,16 +196,16 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
                 return completion(.failure(error))
             }
             let again: @Sendable () -> Void = { [self] in
-                attempt(packet, connecting: connects, policy, retriesLeft: retriesLeft - 1, completion: completion)
+                attempt(packet, connecting, policy, retriesLeft: retriesLeft - 1, completion: completion)
             }
             if policy.interval == .zero { return again() }
             _ = handle.session.environment.clock.schedule(after: policy.interval, again)
         }
     }
 
-    /// Calls a completion handler.
-    func call(_ work: @escaping @Sendable () -> Void) {
-        handle.session.environment.call(on: context.queue, work)
+    /// Calls the completion handler of a command that is not sent, because its parameters are wrong.
+    func fail(_ completion: @escaping @Sendable () -> Void) {
+        handle.session.environment.call(on: context.queue, completion)
     }
 }
 

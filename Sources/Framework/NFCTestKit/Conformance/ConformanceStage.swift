@@ -140,14 +140,18 @@ final class ConformanceStage: Sendable {
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
         guard let session = state.withLock({ $0.session }) else { return .failure(.sessionInvalidated) }
-        return await withCompletion { session.perform(on: tag, procedure, completion: $0) }
+        return await withCompletion { done in
+            session.perform(on: tag, { tag throws(TagError) in try await procedure(tag.ndef) }, completion: done)
+        }
     }
 
     /// Sends a packet of the app to the connected tag.
     func send(_ bytes: [UInt8], to tag: ConnectableTag) async throws -> [UInt8] {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
-        let result = await withCompletion { session.send(packet, to: tag, completion: $0) }
+        let result = await withCompletion { done in
+            session.perform(on: tag, { tag throws(TagError) in try await tag.send(packet) }, completion: done)
+        }
         switch result {
         case .success(let answer): return answer
         case .failure(let error): throw Self.failure(error)

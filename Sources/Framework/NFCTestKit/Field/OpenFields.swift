@@ -15,14 +15,14 @@ enum OpenFields {
     static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
-        NFCEnvironment.searchOfTestKit.withLock { if $0 == nil { $0 = TestSearch { search() } } }
+        NFCEnvironment.testKit.withLock { $0 = TestTracker.self }
         environments.withLock { $0.append(environment) }
         wasAdded.store(true, ordering: .releasing)
         count.add(1, ordering: .releasing)
     }
 
     static func remove(_ environment: NFCEnvironment) {
-        (environment.place as? TestTracker)?.close()
+        (environment.testContext as? TestTracker)?.close()
         let isIn = environments.withLock { environments in
             guard let index = environments.firstIndex(where: { $0 === environment }) else { return false }
             environments.remove(at: index)
@@ -33,7 +33,7 @@ enum OpenFields {
 
     /// Finds the test of a new session whose task does not name it: the test of the thread's work, else the only open
     /// field. If that test has ended, the session ends with an error.
-    private static func search() -> NFCEnvironment? {
+    static func search() -> NFCEnvironment? {
         if let carried = CurrentTest.carried { return carried }
         let open = environments.withLock { $0 }
         return switch open.count {
@@ -57,7 +57,10 @@ enum OpenFields {
             """
         return NFCEnvironment(reader: .none(reason: reason), isOfTest: true) { _ in
             for environment in open {
-                (environment.place as? TestTracker)?.field?.fail(FieldError(.unknownField, reason), onlyFirst: true)
+                (environment.testContext as? TestTracker)?.field?.fail(
+                    FieldError(.unknownField, reason),
+                    onlyFirst: true
+                )
             }
         }
     }

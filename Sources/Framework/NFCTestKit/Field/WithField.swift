@@ -84,7 +84,7 @@ extension TestField {
         reader: TestReader
     ) async throws -> TestField {
         try Task.checkCancellation()
-        guard (NFCEnvironment.scoped?.place as? TestTracker)?.field == nil else {
+        guard (NFCEnvironment.scoped?.testContext as? TestTracker)?.field == nil else {
             throw FieldError(
                 .fieldInField,
                 """

@@ -43,7 +43,7 @@ import NFCSessions
     static var owner: (environment: NFCEnvironment, place: TestTracker)? {
         guard OpenFields.wereEverOpened else { return nil }
         let environment = NFCEnvironment.scoped ?? carried
-        guard let environment, let place = environment.place as? TestTracker else { return nil }
+        guard let environment, let place = environment.testContext as? TestTracker else { return nil }
         return (environment, place)
     }
 
@@ -51,7 +51,7 @@ import NFCSessions
     /// test may use the thread by now.
     static var carried: NFCEnvironment? {
         guard let scope else { return nil }
-        if (scope.environment.place as? TestTracker)?.isOpen == true { return scope.environment }
+        if (scope.environment.testContext as? TestTracker)?.isOpen == true { return scope.environment }
         return scope.isDetached || scope.isLasting && OpenFields.exist ? nil : scope.environment
     }
 

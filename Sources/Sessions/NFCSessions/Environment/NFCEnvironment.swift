@@ -30,7 +30,7 @@ public final class NFCEnvironment: Sendable {
     /// the sessions and tasks that they create belong to the test too.
     package let isOfTest: Bool
     /// The test kit's object for the test; nil outside its tests.
-    package let place: (any TestContext)?
+    package let testContext: (any TestContext)?
     /// Makes only one thread at a time act for the sessions of a test; nil outside tests.
     let lock: RecursiveLock?
     /// Asks the background service for the reader; nil when no service is asked.
@@ -44,20 +44,19 @@ public final class NFCEnvironment: Sendable {
     /// The sentences that are reported only once.
     private let noticed = Locked<Set<String>>([])
 
-    /// Creates an environment.
+    /// Creates an environment without a sheet, with its own order of sessions.
     ///
     /// - Parameters:
     ///   - reader: the reader, or the reason why there is none.
     ///   - clock: the clock for sessions.
-    ///   - sheet: the presenter of the scanning sheet.
-    ///   - arbiter: decides which session may use the reader.
-    ///   - limits: the time limits of a session.
-    ///   - cardPort: the port for apps that are cards; nil when no app can be a card.
-    ///   - app: what the app declares; nil to use the process's own declarations.
-    ///   - isOfTest: whether delegates and completion handlers are called within the environment.
-    ///   - gate: asks the background service for the reader; nil to ask no service.
-    ///   - onNotice: called with each line about the app that is written to standard error; on any thread.
-    public convenience init(
+    public convenience init(reader: Reader, clock: any RuntimeClock = SystemClock.shared) {
+        self.init(reader: reader, clock: clock, isOfTest: false)
+    }
+
+    /// Creates an environment. Each argument sets the property of the same name.
+    ///
+    /// - Parameter onNotice: called with each line about the app that is written to standard error; on any thread.
+    package init(
         reader: Reader,
         clock: any RuntimeClock = SystemClock.shared,
         sheet: any ScanSheet = HiddenSheet(),
@@ -65,42 +64,14 @@ public final class NFCEnvironment: Sendable {
         limits: SessionLimits = SessionLimits(),
         cardPort: (any CardReaderPort)? = nil,
         app: AppProperties? = nil,
-        isOfTest: Bool = false,
-        gate: (any ReaderSharing)? = nil,
-        onNotice: (@Sendable (String) -> Void)? = nil
-    ) {
-        self.init(
-            reader: reader,
-            clock: clock,
-            sheet: sheet,
-            arbiter: arbiter,
-            limits: limits,
-            cardPort: cardPort,
-            app: app,
-            isOfTest: isOfTest,
-            gate: gate,
-            onNotice: onNotice,
-            place: nil
-        )
-    }
-
-    /// Creates an environment, also one for a test kit or with a phone around the reader.
-    package init(
-        reader: Reader,
-        clock: any RuntimeClock,
-        sheet: any ScanSheet = HiddenSheet(),
-        arbiter: SessionArbiter = SessionArbiter(),
-        limits: SessionLimits = SessionLimits(),
-        cardPort: (any CardReaderPort)? = nil,
-        app: AppProperties? = nil,
-        isOfTest: Bool = true,
+        isOfTest: Bool,
         gate: (any ReaderSharing)? = nil,
         sessionEndObserver: (any SessionEndObserver)? = nil,
         host: (any SessionHost)? = nil,
         onNotice: (@Sendable (String) -> Void)? = nil,
-        place: (any TestContext)?
+        testContext: (any TestContext)? = nil
     ) {
-        self.place = place
+        self.testContext = testContext
         self.reader = reader
         self.clock = clock
         self.sheet = sheet
@@ -120,10 +91,10 @@ public final class NFCEnvironment: Sendable {
     @TaskLocal public static var scoped: NFCEnvironment?
 
     /// The environment of the caller's test: the task's, or else the one that a test kit finds; nil outside tests.
-    package static var ofTest: NFCEnvironment? { scoped ?? searchOfTestKit.withLock { $0 }?.find() }
+    package static var ofTest: NFCEnvironment? { scoped ?? testKit.withLock { $0 }?.environmentOfCaller }
 
-    /// Finds a caller's test when its task does not have it. A test kit sets this once.
-    package static let searchOfTestKit = Locked<TestSearch?>(nil)
+    /// The test kit of the process; nil outside its tests.
+    package static let testKit = Locked<(any TestContext.Type)?>(nil)
 
     /// The reader's driver; nil when there is no reader.
     public var driver: (any ReaderDriver)? { reader.driver }
@@ -131,6 +102,7 @@ public final class NFCEnvironment: Sendable {
     /// Calls the app on its queue, within the environment if it belongs to a test. Without this, a block on a queue
     /// loses the task-local environment.
     package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+        guard isOfTest else { return queue.async(execute: work) }
         within {
             queue.async { self.within(work) }
         }
@@ -152,7 +124,7 @@ public final class NFCEnvironment: Sendable {
     /// Writes a line to standard error, unless it belongs to a test that does not print it.
     package func print(_ text: String, from source: String = "CoreNFC") {
         let text = VisibleText.escaped(text)
-        guard place?.prints(text) ?? !isOfTest else { return }
+        guard testContext?.prints(text) ?? !isOfTest else { return }
         OutputDescriptor.standardError.write("\(source): \(text)\n")
     }
 
@@ -170,6 +142,9 @@ package protocol SessionEndObserver: AnyObject, Sendable {
 
 /// The test kit's object for one test.
 package protocol TestContext: AnyObject, Sendable {
+    /// The environment of the test that the caller belongs to, when its task does not have it; nil when there is none.
+    static var environmentOfCaller: NFCEnvironment? { get }
+
     /// The test's code has created an object or passed it to a session. The object should be freed when the test has
     /// ended.
     ///
@@ -186,13 +161,4 @@ package protocol TestContext: AnyObject, Sendable {
 /// An object that should be freed when a test has ended.
 package enum MadeObject: Sendable {
     case session, delegate, tag
-}
-
-/// Finds the test of a caller, for a test kit.
-///
-/// A structure, because a plain function is wrapped again each time it leaves a generic type.
-package struct TestSearch: Sendable {
-    let find: @Sendable () -> NFCEnvironment?
-
-    package init(_ find: @escaping @Sendable () -> NFCEnvironment?) { self.find = find }
 }

@@ -84,7 +84,7 @@ public actor ReaderSession {
     package nonisolated let mistakes: MisuseReporter
 
     nonisolated let driver: any ReaderDriver
-    nonisolated let source: any TagSource
+    nonisolated let source: TagSource
     nonisolated let executor: any SerialExecutor & TaskExecutor
     nonisolated let state: Locked<State>
 
@@ -106,9 +106,9 @@ public actor ReaderSession {
         queue: DispatchQueue? = nil,
         limits: SessionLimits? = nil
     ) {
-        guard let (driver, source) = environment.reader.driverAndSource else { return nil }
+        guard let driver = environment.driver else { return nil }
         self.driver = driver
-        self.source = source
+        source = TagSource(environment.reader)
         self.plan = plan
         self.limits = limits ?? environment.limits
         self.environment = environment
