@@ -162,3 +162,114 @@ package protocol TestContext: AnyObject, Sendable {
 package enum MadeObject: Sendable {
     case session, delegate, tag
 }
+
+/// What an app declares in its property list and in its entitlements, as data.
+///
+/// ```swift
+/// AppProperties(
+///     infoPlist: ["NFCReaderUsageDescription": "To read your ticket."],
+///     entitlements: ["com.apple.developer.nfc.readersession.formats": ["TAG"]]
+/// )
+/// ```
+public struct AppProperties: Sendable, Hashable {
+    /// The value of a key: a text, a list of texts, or a flag.
+    public struct Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
+        ExpressibleByBooleanLiteral
+    {
+        /// The texts; empty for a flag that is not set.
+        public var texts: [String]
+
+        /// Creates a value.
+        public init(_ texts: [String]) { self.texts = texts }
+        public init(stringLiteral text: String) { texts = [text] }
+        public init(arrayLiteral texts: String...) { self.texts = texts }
+        public init(booleanLiteral isSet: Bool) { texts = isSet ? ["true"] : [] }
+    }
+
+    /// The property list; nil when the app has none. Then no entry is required.
+    public var infoPlist: [String: Value]?
+    /// The entitlements; nil when the app has none. Then no entry is required.
+    public var entitlements: [String: Value]?
+    /// Whether a missing entry ends the process, and a missing list counts as an empty one.
+    public var isStrict: Bool
+
+    /// Creates the declarations of an app.
+    ///
+    /// - Parameters:
+    ///   - infoPlist: the property list.
+    ///   - entitlements: the entitlements.
+    ///   - isStrict: whether a missing entry ends the process.
+    public init(infoPlist: [String: Value]? = nil, entitlements: [String: Value]? = nil, isStrict: Bool = false) {
+        self.infoPlist = infoPlist
+        self.entitlements = entitlements
+        self.isStrict = isStrict
+    }
+}
+
+/// Asks the background service to release the reader.
+public protocol ReaderSharing: Sendable {
+    /// Asks for the reader, and waits until the service has released it.
+    ///
+    /// - Returns: keeps the reader while it exists; nil when there is no service.
+    func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)?
+}
+
+/// Keeps the reader from the service while it exists.
+public protocol ReaderClaim: AnyObject, Sendable {
+    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
+    /// afterwards.
+    func note(_ identifiers: [[UInt8]])
+}
+
+/// What an app needs the reader for.
+public enum ReaderPurpose: UInt8, Sendable, Hashable {
+    /// A reader session.
+    case session = 0x52
+    /// To act as a card.
+    case card = 0x43
+}
+
+/// The phone around a reader, where there is one: it can withhold what a session needs, and shows what happens in it.
+package protocol SessionHost: AnyObject, Sendable {
+    /// What the phone withholds from a session that begins now.
+    var withheld: SessionNeeds { get }
+
+    /// Something has happened in an app's session. Returns at once.
+    ///
+    /// - Parameter session: the number of the session in this process.
+    func note(_ event: SessionEvent, of session: Int)
+}
+
+/// What a session needs from the phone and from the app's declarations.
+package struct SessionNeeds: OptionSet, Sendable, Hashable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The radio, which can be switched off.
+    package static let radio = SessionNeeds(rawValue: 1)
+    /// A reader that nothing else of the system uses.
+    package static let freeReader = SessionNeeds(rawValue: 1 << 1)
+    /// The app's entitlement to read tags.
+    package static let entitlement = SessionNeeds(rawValue: 1 << 2)
+    /// The app's text that says why it reads tags.
+    package static let usageText = SessionNeeds(rawValue: 1 << 3)
+
+    /// Why a session that lacks these can't begin; nil when it can. Missing declarations have errors of their own.
+    var end: SessionEnd? {
+        if contains(.radio) { return .radioDisabled }
+        return contains(.freeReader) ? .systemBusy : nil
+    }
+}
+
+/// What happens in an app's session, for whoever shows it.
+package enum SessionEvent: Sendable, Hashable {
+    /// The app begins the session; its class.
+    case began(String)
+    /// The app looks for tags again.
+    case restarted
+    /// The app's delegate is called.
+    case callback(name: String, detail: String)
+    /// The session is over; the reason.
+    case ended(String)
+}
