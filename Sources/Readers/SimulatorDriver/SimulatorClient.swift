@@ -17,8 +17,6 @@ actor SimulatorClient {
         var technologies = Set(Technology.allCases)
         /// The arrivals that were asked for since the tags near the phone last changed.
         var arrivals: [[UInt8]: UInt64] = [:]
-        var observers: [Int: @Sendable () -> Void] = [:]
-        var lastObserver = 0
         /// What goes wrong on purpose; nil before the first connection.
         var switches: SimulatorSwitches?
         /// Called when the person cancels the sheet.
@@ -38,6 +36,7 @@ actor SimulatorClient {
 
     nonisolated let executor = QueueExecutor(target: nil, knowsCallers: true)
     nonisolated let known = Locked(Known())
+    nonisolated let observers = PresenceObservers()
     private nonisolated let interrupt = Interrupt()
     /// How long the simulator may take to answer, besides the time on the air.
     let patience: Duration
@@ -291,7 +290,7 @@ actor SimulatorClient {
         executor.async { [weak self] in
             self?.assumeIsolated { client in
                 for link in links { client.handle(link) }
-                client.notifyObservers()
+                client.observers.notify()
             }
         }
     }
@@ -315,13 +314,9 @@ actor SimulatorClient {
 
     // MARK: Tags near the phone
 
-    func notifyObservers() {
-        for observer in known.withLock({ Array($0.observers.values) }) { observer() }
-    }
-
     /// Asks the simulator to report when tags come and leave, if anybody wants to know.
     func watchTags() {
-        guard socket != nil, !isWatchingTags, known.withLock({ !$0.observers.isEmpty }) else { return }
+        guard socket != nil, !isWatchingTags, !observers.isEmpty else { return }
         isWatchingTags = true
         lastID += 1
         abandoned.insert(lastID)
@@ -351,7 +346,7 @@ extension SimulatorClient {
             switch event.string("event") {
             case "presence":
                 known.withLock { $0.arrivals = [:] }
-                notifyObservers()
+                observers.notify()
             case "switches": known.withLock { $0.switches = SimulatorSwitches(event) }
             case "cancel": known.withLock { $0.onCancel }?()
             case "press":

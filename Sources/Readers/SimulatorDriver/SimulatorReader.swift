@@ -68,17 +68,8 @@ package final class SimulatorReader: FieldDriver {
     }
 
     package func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        let number = client.known.withLock { known in
-            known.lastObserver += 1
-            known.observers[known.lastObserver] = handler
-            return known.lastObserver
-        }
-        client.executor.async { [client] in client.assumeIsolated { $0.watchTags() } }
-        return PresenceObservation { [client] in
-            // Released outside the lock, because the handler may hold the last reference to other objects.
-            let released = client.known.withLock { $0.observers.removeValue(forKey: number) }
-            _ = released
-        }
+        defer { client.executor.async { [client] in client.assumeIsolated { $0.watchTags() } } }
+        return client.observers.add(handler)
     }
 
     /// Asks the simulator when the caller runs on the reader's own thread, as sessions do. Otherwise it returns what was

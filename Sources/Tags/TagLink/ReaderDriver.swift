@@ -229,6 +229,40 @@ public final class PresenceObservation: Sendable {
     }
 }
 
+/// The presence handlers of a reader, in the order in which they were added.
+package final class PresenceObservers: Sendable {
+    private struct State {
+        var lastID: UInt64 = 0
+        var handlers: [(id: UInt64, call: @Sendable () -> Void)] = []
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    package var isEmpty: Bool { state.withLock { $0.handlers.isEmpty } }
+
+    /// Adds a handler until the returned observation is released.
+    package func add(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation {
+        let id = state.withLock { state in
+            state.lastID += 1
+            state.handlers.append((state.lastID, handler))
+            return state.lastID
+        }
+        return PresenceObservation { [self] in
+            // Released outside the lock, because a handler may hold the last reference to other objects.
+            _ = state.withLock { state in
+                state.handlers.firstIndex { $0.id == id }.map { state.handlers.remove(at: $0) }
+            }
+        }
+    }
+
+    /// Calls all handlers.
+    package func notify() {
+        for handler in state.withLock({ $0.handlers }) { handler.call() }
+    }
+}
+
 /// Whether a reader supports one of Core NFC's calls, with the way it does so or the reason why not.
 public struct SupportedAPI: Sendable, Hashable {
     /// How far a call is supported.

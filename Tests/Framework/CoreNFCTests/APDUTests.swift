@@ -39,7 +39,7 @@ import Testing
             #expect((apdu.instructionClass, apdu.instructionCode) == (0x0C, 0xB0))
             #expect((apdu.p1Parameter, apdu.p2Parameter) == (1, 2))
             #expect(apdu.data?.hexText() == data && apdu.expectedResponseLength == expected, "\(body)")
-            let (channel, tag) = try ScriptedTag.iso7816("9000")
+            let (channel, tag) = try await ScriptedTag.iso7816("9000")
             _ = try await tag.send(hex)
             #expect(channel.sent == [hex])
             for count in 0..<hex.count / 2 {
@@ -74,7 +74,7 @@ import Testing
 
     @Test func `APDU answer: without a status word it is error 102 with the key for its length`() async throws {
         for answer in ["", "90"] {
-            let (_, tag) = try ScriptedTag.iso7816(answer)
+            let (_, tag) = try await ScriptedTag.iso7816(answer)
             let error = await readerError { try await tag.send("00b0000000") }
             #expect(error?.errorCode == 102)
             #expect(error?.userInfo[NFCTagResponseUnexpectedLengthErrorKey] as? Bool == true)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func `APDU to a MIFARE tag: error 1 without ISO-DEP, and nothing is sent`() async throws {
-        let (channel, ultralight) = try ScriptedTag.miFare()
+        let (channel, ultralight) = try await ScriptedTag.miFare()
         #expect(await code { try await ultralight.sendAPDU("00b0000000") } == 1)
         #expect(channel.sent.isEmpty)
     }
@@ -99,19 +99,19 @@ import Testing
             for form in ["0400 07 \(name) 00", "040c 07 \(name)", "0402 07 \(name) 00", "0400 000007 \(name) 0000"] {
                 for name in [name, AID.document] {
                     let hex = "\(instructionClass)a4" + form.replacing("d2760000850101", with: name)
-                    let (channel, tag) = try ScriptedTag.iso7816("9000", app: app)
+                    let (channel, tag) = try await ScriptedTag.iso7816("9000", app: app)
                     let isListed = name == AID.document
                     #expect(await code { try await tag.send(hex) } == (isListed ? 0 : 2), "\(hex)")
                     #expect(channel.sent.isEmpty == !isListed)
                 }
             }
         }
-        let desfire = ScriptedTag(ScriptedTag.desfireTarget, ["9000"], app: app)
+        let desfire = try await ScriptedTag(ScriptedTag.desfire, ["9000"], app: app)
         #expect(await code { try await desfire.tag.miFare.sendAPDU("00a4040007\(name)") } == 2)
         #expect(desfire.channel.sent.isEmpty)
         // UPDATE BINARY at 0400, SELECT by file, and SELECT by name without a name are not looked at.
         for command in ["00d604000107", "00a4020c02e103", "00a40400"] {
-            let (channel, tag) = try ScriptedTag.iso7816("9000", app: app)
+            let (channel, tag) = try await ScriptedTag.iso7816("9000", app: app)
             #expect(try await tag.send(command) == "9000" && channel.sent == [command])
         }
     }

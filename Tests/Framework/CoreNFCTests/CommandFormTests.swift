@@ -11,7 +11,7 @@ import Testing
 /// The forms of each command: with a completion handler, with a `Result`, and asynchronous.
 @Suite(.timeLimit(.minutes(1))) struct CommandFormTests {
     static let targets = [
-        ScriptedTag.iso7816Target, ScriptedTag.desfireTarget, ScriptedTag.feliCaTarget, ScriptedTag.vicinityTarget,
+        ScriptedTag.iso7816, ScriptedTag.desfire, ScriptedTag.feliCa, ScriptedTag.vicinity,
     ]
 
     /// Calls every command of a tag with closures, or asynchronously.
@@ -35,17 +35,17 @@ import Testing
 
     @Test(arguments: zip(targets, [(2, 2), (4, 3), (20, 10), (34, 30)]))
     func `Command forms: each ends once, on the session's queue, with the tag's error`(
-        target: TagTarget,
+        identity: DiscoveredTag.Identity,
         counts: (closures: Int, asynchronous: Int)
-    ) async {
+    ) async throws {
         let script = [String](repeating: "lost", count: 100)
-        let (fixture, log) = (ScriptedTag(target, script), CallLog())
+        let (fixture, log) = (try await ScriptedTag(identity, script), CallLog())
         fixture.queue.suspend()
         await Self.call(fixture.tag, log, closures: true)
         #expect(log.count == 0)
         fixture.queue.resume()
-        fixture.queue.sync {}
-        let (asynchronous, asyncLog) = (ScriptedTag(target, script), CallLog())
+        await fixture.settle()
+        let (asynchronous, asyncLog) = (try await ScriptedTag(identity, script), CallLog())
         await Self.call(asynchronous.tag, asyncLog, closures: false)
         #expect(log.count == counts.closures && log.calls.count == counts.closures)
         #expect(asyncLog.count == counts.asynchronous)
@@ -72,8 +72,8 @@ import Testing
             values.withLock { $0.append(words) }
         }
 
-        func all(of fixture: ScriptedTag) -> [String] {
-            fixture.queue.sync {}
+        func all(of fixture: ScriptedTag) async -> [String] {
+            await fixture.settle()
             return values.withLock { $0 }
         }
     }
@@ -83,15 +83,15 @@ import Testing
     /// Each form gives the values of the answer, and the error of another answer.
     static func check<Tag>(
         _ rows: [Row<Tag>],
-        _ target: TagTarget,
+        _ identity: DiscoveredTag.Identity,
         failing: (answer: String, code: Int),
         _ kind: (NFCTag) throws -> Tag
-    ) throws {
+    ) async throws {
         for row in rows {
             for (answer, result) in [(row.answer, row.result), (failing.answer, "error \(failing.code)")] {
-                let (fixture, results) = (ScriptedTag(target, [answer]), Results())
+                let (fixture, results) = (try await ScriptedTag(identity, [answer]), Results())
                 row.call(try kind(fixture.tag), results)
-                #expect(results.all(of: fixture) == [result], "\(row.result)")
+                #expect(await results.all(of: fixture) == [result], "\(row.result)")
             }
         }
     }
@@ -160,13 +160,13 @@ import Testing
         ("05|02", "0b05012e4ce19c5b123402", { $0.sendFeliCaCommand(commandPacket: m, resultHandler: $1.keep) }),
     ]
 
-    @Test func `Forms with a Result: each has the values of the answer, or the tag's error`() throws {
-        try Self.check(Self.iso15693, ScriptedTag.vicinityTarget, failing: ("0110", 102)) { try $0.iso15693 }
-        try Self.check(Self.feliCa, ScriptedTag.feliCaTarget, failing: ("lost", 100)) { try $0.feliCa }
+    @Test func `Forms with a Result: each has the values of the answer, or the tag's error`() async throws {
+        try await Self.check(Self.iso15693, ScriptedTag.vicinity, failing: ("0110", 102)) { try $0.iso15693 }
+        try await Self.check(Self.feliCa, ScriptedTag.feliCa, failing: ("lost", 100)) { try $0.feliCa }
         let miFare: [Row<any NFCMiFareTag>] = [
             ("0102", "0102", { $0.sendMiFareCommand(commandPacket: Self.m, resultHandler: $1.keep) })
         ]
-        try Self.check(miFare, ScriptedTag.ultralightTarget, failing: ("none", 102)) { try $0.miFare }
+        try await Self.check(miFare, ScriptedTag.ultralight, failing: ("none", 102)) { try $0.miFare }
     }
 
     @Test func `Card results: the payload and the status word, in each form`() async throws {
@@ -176,8 +176,8 @@ import Testing
         }
         for (answer, result) in [("cafe91af", "cafe 91af"), ("6a82", "nil 6a82"), ("6105", "nil 6105")] {
             let script = [answer, answer, answer]
-            let card = ScriptedTag(ScriptedTag.iso7816Target, script)
-            let desfire = ScriptedTag(ScriptedTag.desfireTarget, script)
+            let card = try await ScriptedTag(ScriptedTag.iso7816, script)
+            let desfire = try await ScriptedTag(ScriptedTag.desfire, script)
             let (tag, other) = (try card.tag.iso7816, try desfire.tag.miFare)
             let values = Locked<[String]>([])
             let keep: @Sendable (Result<NFCISO7816ResponseAPDU, any Error>) -> Void = { result in
@@ -188,7 +188,7 @@ import Testing
             }
             tag.sendCommand(apdu: read, resultHandler: keep)
             other.sendMiFareISO7816Command(read, resultHandler: keep)
-            for queue in [card.queue, desfire.queue] { queue.sync {} }
+            for fixture in [card, desfire] { await fixture.settle() }
             #expect(values.withLock { $0 } == [answer, answer])
             #expect(words(try await tag.sendCommand(apdu: read)) == result)
             #expect(words(try await other.sendMiFareISO7816Command(read)) == result)
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test func `Old spellings of getSystemInfo and lockDSFID: send the same commands as the new ones`() async throws {
-        let fixture = ScriptedTag(ScriptedTag.vicinityTarget, ["000f06050403020107e001021b0309", "00"])
+        let fixture = try await ScriptedTag(ScriptedTag.vicinity, ["000f06050403020107e001021b0309", "00"])
         let tag = try fixture.tag.iso15693
         let fields: [Int] = await withCompletion { oldSystemInfo(of: tag, $0) }
         let isLocked: Bool = await withCompletion { oldLockDSFID(of: tag, $0) }

@@ -24,11 +24,11 @@ import Testing
         }
     }
 
-    static func check<Tag>(_ fields: [Field<Tag>], _ make: () throws -> (ScriptedChannel, Tag)) async throws {
+    static func check<Tag>(_ fields: [Field<Tag>], _ make: () async throws -> (ScriptedChannel, Tag)) async throws {
         for field in fields {
             let (lower, upper) = (field.range.lowerBound, field.range.upperBound)
             for (value, error) in [(lower - 1, field.below), (lower, 0), (upper, 0), (upper + 1, field.above)] {
-                let (channel, tag) = try make()
+                let (channel, tag) = try await make()
                 let result = await code { try await field.call(tag, value) }
                 if error == 0 {
                     // Its answer does not matter.
@@ -107,8 +107,8 @@ import Testing
     @Test func `ISO 15693 fields: in range they are sent, one beyond they are an error and send nothing`()
         async throws
     {
-        try await Self.check(Self.iso15693) { try ScriptedTag.iso15693("0110") }
-        let (channel, tag) = try ScriptedTag.iso15693("0110")
+        try await Self.check(Self.iso15693) { try await ScriptedTag.iso15693("0110") }
+        let (channel, tag) = try await ScriptedTag.iso15693("0110")
         for interval in [60.001, -0.5, TimeInterval.infinity, .nan] {
             let error = await code {
                 try await tag.sendCustomCommand(commandConfiguration: Self.custom(interval: interval))
@@ -134,7 +134,7 @@ import Testing
         ]
         for (first, count, short, extended) in rows {
             let range = NSRange(location: first, length: count)
-            let fixture = ScriptedTag(ScriptedTag.vicinityTarget, [String](repeating: "0110", count: 7))
+            let fixture = try await ScriptedTag(ScriptedTag.vicinity, [String](repeating: "0110", count: 7))
             let tag = try fixture.tag.iso15693
             let configuration = NFCISO15693ReadMultipleBlocksConfiguration(range: range, chunkSize: 256)
             let codes = [
@@ -153,7 +153,7 @@ import Testing
             let parameters = fixture.channel.sent.compactMap { $0.split(separator: "|").last.map(String.init) }
             #expect(parameters == [short, short, short, short, extended, extended, extended].compactMap(\.self))
         }
-        let (channel, tag) = try ScriptedTag.iso15693()
+        let (channel, tag) = try await ScriptedTag.iso15693()
         let two = NSRange(location: 0, length: 2)
         for sizes in [[], [4], [4, 3], [3, 4], [4, 0], [0, 0], [4, 4, 4]] {
             let blocks = sizes.map { Data(count: $0) }
@@ -186,8 +186,8 @@ import Testing
     private static func list(_ count: Int) -> [Data] { [Data](repeating: element, count: max(0, count)) }
 
     @Test func `FeliCa fields: in range they are sent, one beyond they are an error and send nothing`() async throws {
-        try await Self.check(Self.feliCa) { try ScriptedTag.feliCa() }
-        let (channel, tag) = try ScriptedTag.feliCa()
+        try await Self.check(Self.feliCa) { try await ScriptedTag.feliCa() }
+        let (channel, tag) = try await ScriptedTag.feliCa()
         let (service, block) = (Data([9, 0]), Data(count: 16))
         func read(_ services: [Data], _ blocks: [Data]) async -> Int {
             await code { try await tag.readWithoutEncryption(serviceCodeList: services, blockList: blocks) }
@@ -225,12 +225,12 @@ import Testing
     ]
 
     @Test func `Card fields: in range they are sent, one beyond they are an error and send nothing`() async throws {
-        try await Self.check(Self.apdus) { try ScriptedTag.iso7816("9000") }
+        try await Self.check(Self.apdus) { try await ScriptedTag.iso7816("9000") }
         let packets: [Field<any NFCMiFareTag>] = [
             Field("MIFARE command, bytes", 1...253, 4, 105) {
                 _ = try await $0.sendMiFareCommand(commandPacket: Data(count: $1))
             }
         ]
-        try await Self.check(packets) { try ScriptedTag.miFare() }
+        try await Self.check(packets) { try await ScriptedTag.miFare() }
     }
 }

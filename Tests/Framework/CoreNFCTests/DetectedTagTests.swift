@@ -9,15 +9,15 @@ import VirtualTags
 
 /// What the object of a detected tag is and says.
 @Suite(.timeLimit(.minutes(1))) struct DetectedTagTests {
-    @Test func `Tag object: of one kind by its type, its conversions and its description`() throws {
-        let rows: [(TagTarget, __NFCTagType, Int, String)] = [
-            (ScriptedTag.vicinityTarget, .ISO15693, 0, "iso15693(<NFCISO15693Tag"),
-            (ScriptedTag.feliCaTarget, .feliCa, 1, "feliCa(<NFCFeliCaTag"),
-            (ScriptedTag.iso7816Target, .iso7816Compatible, 2, "iso7816(<NFCISO7816Tag"),
-            (ScriptedTag.ultralightTarget, .miFare, 3, "miFare(<NFCMiFareTag"),
+    @Test func `Tag object: of one kind by its type, its conversions and its description`() async throws {
+        let rows: [(DiscoveredTag.Identity, __NFCTagType, Int, String)] = [
+            (ScriptedTag.vicinity, .ISO15693, 0, "iso15693(<NFCISO15693Tag"),
+            (ScriptedTag.feliCa, .feliCa, 1, "feliCa(<NFCFeliCaTag"),
+            (ScriptedTag.iso7816, .iso7816Compatible, 2, "iso7816(<NFCISO7816Tag"),
+            (ScriptedTag.ultralight, .miFare, 3, "miFare(<NFCMiFareTag"),
         ]
-        for (target, type, place, start) in rows {
-            let found = ScriptedTag(target).tag
+        for (identity, type, place, start) in rows {
+            let found = try await ScriptedTag(identity).tag
             let tag: any __NFCTag = found.plain
             #expect(tag.type == type)
             let conversions: [(any __NFCTag)?] = [

@@ -52,8 +52,8 @@ import VirtualTags
             reader: .field(field),
             clock: ManualClock(),
             sheet: sheet,
-            host: phone,
-            place: nil
+            isOfTest: true,
+            host: phone
         )
         try await NFCEnvironment.$scoped.withValue(environment) { try await body(phone, sheet) }
     }

@@ -34,7 +34,7 @@ import Testing
         let chunks = stride(from: 0, to: 6, by: size).map { start in
             "00" + (start..<min(start + size, 6)).map { "0\($0)" }.joined()
         }
-        let fixture = ScriptedTag(ScriptedTag.vicinityTarget, chunks)
+        let fixture = try await ScriptedTag(ScriptedTag.vicinity, chunks)
         let blocks = try await fixture.tag.iso15693.readMultipleBlock(readConfiguration: Self.read(3, 6, chunk: size))
         #expect(blocks.hexText() == "000102030405")
         #expect(fixture.channel.sent == sent.split(separator: " ").map { "2223|\($0)" })
@@ -43,7 +43,7 @@ import Testing
     @Test func `Read in chunks: an empty range or a chunk size below 1 is error 300, and nothing is sent`()
         async throws
     {
-        let (channel, tag) = try ScriptedTag.iso15693()
+        let (channel, tag) = try await ScriptedTag.iso15693()
         for configuration in [Self.read(0, 0, chunk: 1), Self.read(0, 2, chunk: 0), Self.read(0, 2, chunk: -1)] {
             #expect(await code { try await tag.readMultipleBlock(readConfiguration: configuration) } == 300)
         }
@@ -64,7 +64,7 @@ import Testing
         result: String
     ) async throws {
         let answers = script.split(separator: " ").map(String.init)
-        let fixture = ScriptedTag(ScriptedTag.vicinityTarget, answers)
+        let fixture = try await ScriptedTag(ScriptedTag.vicinity, answers)
         let tag = try fixture.tag.iso15693
         let configuration = CommandRangeTests.custom(retries: retries)
         do {
@@ -78,33 +78,37 @@ import Testing
     @Test func `Retry: each chunk of a range has all retries, and the first that fails ends the command`() async throws
     {
         let configuration = Self.read(4, 4, chunk: 2, retries: 1)
-        let (channel, tag) = try ScriptedTag.iso15693("none", "0001010202", "none", "0003030404")
+        let (channel, tag) = try await ScriptedTag.iso15693("none", "0001010202", "none", "0003030404")
         #expect(try await tag.readMultipleBlock(readConfiguration: configuration).hexText() == "0101020203030404")
         #expect(channel.sent == ["2223|0401", "2223|0401", "2223|0601", "2223|0601"])
-        let failing = ScriptedTag(ScriptedTag.vicinityTarget, ["0001010202", "none", "none", "0003030404"])
+        let failing = try await ScriptedTag(ScriptedTag.vicinity, ["0001010202", "none", "none", "0003030404"])
         let values = Locked<[String]>([])
         try failing.tag.iso15693.readMultipleBlock(
             readConfiguration: configuration,
             completionHandler: { data, error in values.withLock { $0.append("\(data.count) \(code(of: error))") } }
         )
         // Each chunk is asked for when the one before it has come.
-        for _ in 0..<4 { failing.queue.sync {} }
+        for _ in 0..<4 { await failing.settle() }
         #expect(values.withLock { $0 } == ["0 101"] && failing.channel.sent.count == 3)
     }
 
-    @Test func `Retry: each attempt waits for the interval of the configuration at the time of the call`() throws {
-        let (channel, tag) = try ScriptedTag.iso15693("none", "none", "0007")
+    @Test func `Retry: each attempt waits for the interval of the configuration at the time of the call`() async throws
+    {
+        let fixture = try await ScriptedTag(ScriptedTag.vicinity, ["none", "none", "0007"])
         let configuration = CommandRangeTests.custom(retries: 2, interval: 0.5)
-        tag.sendCustomCommand(
+        try fixture.tag.iso15693.sendCustomCommand(
             commandConfiguration: configuration,
             completionHandler: { (_: Data, _: (any Error)?) in }
         )
         (configuration.maximumRetries, configuration.retryInterval) = (0, 60)
         for attempt in 1...2 {
-            channel.manualClock.advance(by: .milliseconds(499))
-            #expect(channel.sent.count == attempt)
-            channel.manualClock.advance(by: .milliseconds(1))
-            #expect(channel.sent.count == attempt + 1)
+            await fixture.settle()
+            fixture.channel.manualClock.advance(by: .milliseconds(499))
+            await fixture.settle()
+            #expect(fixture.channel.sent.count == attempt)
+            fixture.channel.manualClock.advance(by: .milliseconds(1))
+            await fixture.settle()
+            #expect(fixture.channel.sent.count == attempt + 1)
         }
     }
 

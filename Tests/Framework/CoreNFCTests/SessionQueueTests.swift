@@ -46,7 +46,7 @@ import Testing
             let session = tagSession(delegate, queue: queue)
             session.begin()
             let tag = try #require(await delegate.nextTags()?.first).miFare
-            let foreign = try ScriptedTag.miFare().1
+            let foreign = try await ScriptedTag.miFare().1
             let apdu = try #require(NFCISO7816APDU(data: Data(bytes("00b0000000"))))
             let read = Data([0x30, 3])
             tag.sendMiFareCommand(commandPacket: read) { handlers.note("early", $1) }
@@ -75,7 +75,7 @@ import Testing
             #expect(session.sessionQueue === queue)
             session.begin()
             let tag = try #require(await delegate.nextNDEFTags()?.first)
-            let foreign: any NFCNDEFTag = try ScriptedTag.miFare().1
+            let foreign: any NFCNDEFTag = try await ScriptedTag.miFare().1
             let broken = NFCNDEFMessage(records: [
                 NFCNDEFPayload(format: .empty, type: Data([1]), identifier: Data(), payload: Data())
             ])

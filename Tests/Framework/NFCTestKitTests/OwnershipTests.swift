@@ -143,7 +143,7 @@ import Testing
         try await withField { field in
             remains.add(field)
             remains.add(field.environment)
-            if let place = field.environment.place { remains.add(place) }
+            if let place = field.environment.testContext { remains.add(place) }
             if leftover != .openSession { remains.add(try await field.bring("NTAG215").virtual) }
             let client = Careless(leftover, remains)
             remains.add(client)

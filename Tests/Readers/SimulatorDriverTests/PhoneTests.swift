@@ -59,8 +59,7 @@ import VirtualTags
             limits: limits,
             isOfTest: true,
             gate: made.gate,
-            host: made.host,
-            place: nil
+            host: made.host
         )
         let delegate = Delegate()
         let end = await NFCEnvironment.$scoped.withValue(environment) {

@@ -20,8 +20,7 @@ import VirtualTags
             reader: made.reader,
             clock: made.clock,
             isOfTest: false,
-            sessionEndObserver: made.sessionEndObserver,
-            place: nil
+            sessionEndObserver: made.sessionEndObserver
         )
     }
 

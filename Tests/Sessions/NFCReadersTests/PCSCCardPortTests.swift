@@ -26,7 +26,7 @@ import Testing
             port = PCSCCardPort(path: folder.path + "/reader.sock")
             card = RecordingCard(answersAtOnce: answersAtOnce)
             reader = AppCardReader(port: port, answerLimit: limit)
-            observation = port.observePresence { [changes] in changes.withLock { $0 += 1 } }
+            observation = port.observers.add { [changes] in changes.withLock { $0 += 1 } }
             #expect(port.attach(card))
             if isEmulating { port.setEmulating(true) }
         }

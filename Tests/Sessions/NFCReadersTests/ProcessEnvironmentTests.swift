@@ -133,9 +133,9 @@ import VirtualTags
             reader: made.reader,
             clock: ManualClock(),
             sheet: try #require(made.sheet),
+            isOfTest: true,
             gate: made.gate,
-            host: made.host,
-            place: nil
+            host: made.host
         )
         return (simulator, environment)
     }

@@ -95,9 +95,6 @@ extension ReaderSession {
         _ tag: ConnectableTag,
         _ body: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async throws -> Value {
-        let connected: Result<Void, CommandError> = await withCompletion { connect(to: tag, completion: $0) }
-        try connected.get()
-        let result: Result<Value, CommandError> = await withCompletion { perform(on: tag, body, completion: $0) }
-        return try result.get()
+        try await work(with: tag) { tag throws(TagError) in try await body(tag.ndef) }
     }
 }

@@ -31,7 +31,7 @@ package struct TagReport: Sendable {
 
     /// The members of a `tag` event, after those that identify the tag.
     package var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [.init("technology", .string(technology.fleetName))]
+        var members: [JSONValue.Member] = [.init("technology", .string(technology.name))]
         if let type { members.append(.init("tag_type", .integer(type.rawValue))) }
         if let product { members.append(.init("product", .string(product))) }
         if let detection = survey.detection {
@@ -45,17 +45,5 @@ package struct TagReport: Sendable {
             members.append(.init("message", MessageJSON.value(message)))
         }
         return members
-    }
-}
-
-extension Technology {
-    /// The technology's name in events.
-    package var fleetName: String {
-        switch self {
-        case .nfcA: "nfc-a"
-        case .nfcB: "nfc-b"
-        case .nfcF: "nfc-f"
-        case .nfcV: "nfc-v"
-        }
     }
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+import NFCSessions
+import TagLink
+import TagProtocols
 
 /// An error of a reader session or of a command to a tag.
 ///
@@ -103,3 +106,194 @@ public let NFCISO15693TagResponseErrorKey: String = "ISO15693TagResponseErrorCod
 /// The key is present only for such an answer. Its value is `true`, and the code of the ``NFCReaderError`` is
 /// `readerTransceiveErrorTagResponseError`.
 public let NFCTagResponseUnexpectedLengthErrorKey: String = "TagResponseInvalidLength"
+
+extension NFCReaderError {
+    /// The device or the tag does not support the feature.
+    public static var readerErrorUnsupportedFeature: Code { .readerErrorUnsupportedFeature }
+    /// The app lacks an entitlement or an entry in its property list.
+    public static var readerErrorSecurityViolation: Code { .readerErrorSecurityViolation }
+    /// A parameter is wrong.
+    public static var readerErrorInvalidParameter: Code { .readerErrorInvalidParameter }
+    /// The length of a parameter is wrong.
+    public static var readerErrorInvalidParameterLength: Code { .readerErrorInvalidParameterLength }
+    /// A parameter is out of range.
+    public static var readerErrorParameterOutOfBound: Code { .readerErrorParameterOutOfBound }
+    /// The radio is off.
+    public static var readerErrorRadioDisabled: Code { .readerErrorRadioDisabled }
+    /// The app or the user is not eligible for the feature.
+    public static var readerErrorIneligible: Code { .readerErrorIneligible }
+    /// The user did not allow the app to use the feature.
+    public static var readerErrorAccessNotAccepted: Code { .readerErrorAccessNotAccepted }
+
+    /// The reader lost the tag.
+    public static var readerTransceiveErrorTagConnectionLost: Code { .readerTransceiveErrorTagConnectionLost }
+    /// All retries failed.
+    public static var readerTransceiveErrorRetryExceeded: Code { .readerTransceiveErrorRetryExceeded }
+    /// The tag answered with an error, answered incorrectly, or did not answer.
+    public static var readerTransceiveErrorTagResponseError: Code { .readerTransceiveErrorTagResponseError }
+    /// The session has ended.
+    public static var readerTransceiveErrorSessionInvalidated: Code { .readerTransceiveErrorSessionInvalidated }
+    /// The tag is not the connected one.
+    public static var readerTransceiveErrorTagNotConnected: Code { .readerTransceiveErrorTagNotConnected }
+    /// The packet is longer than the tag or the reader can take.
+    public static var readerTransceiveErrorPacketTooLong: Code { .readerTransceiveErrorPacketTooLong }
+
+    /// The user cancelled the session, or the app invalidated it.
+    public static var readerSessionInvalidationErrorUserCanceled: Code {
+        .readerSessionInvalidationErrorUserCanceled
+    }
+    /// The session reached its time limit.
+    public static var readerSessionInvalidationErrorSessionTimeout: Code {
+        .readerSessionInvalidationErrorSessionTimeout
+    }
+    /// The session ended unexpectedly.
+    public static var readerSessionInvalidationErrorSessionTerminatedUnexpectedly: Code {
+        .readerSessionInvalidationErrorSessionTerminatedUnexpectedly
+    }
+    /// The system is busy.
+    public static var readerSessionInvalidationErrorSystemIsBusy: Code {
+        .readerSessionInvalidationErrorSystemIsBusy
+    }
+    /// The session was to read one tag, and it has.
+    public static var readerSessionInvalidationErrorFirstNDEFTagRead: Code {
+        .readerSessionInvalidationErrorFirstNDEFTagRead
+    }
+
+    /// A command configuration has invalid parameters.
+    public static var tagCommandConfigurationErrorInvalidParameters: Code {
+        .tagCommandConfigurationErrorInvalidParameters
+    }
+
+    /// The tag can't be written.
+    public static var ndefReaderSessionErrorTagNotWritable: Code { .ndefReaderSessionErrorTagNotWritable }
+    /// The tag did not accept the write.
+    public static var ndefReaderSessionErrorTagUpdateFailure: Code { .ndefReaderSessionErrorTagUpdateFailure }
+    /// The message is longer than the tag's capacity.
+    public static var ndefReaderSessionErrorTagSizeTooSmall: Code { .ndefReaderSessionErrorTagSizeTooSmall }
+    /// The tag holds no message.
+    public static var ndefReaderSessionErrorZeroLengthMessage: Code { .ndefReaderSessionErrorZeroLengthMessage }
+
+    /// The user does not let the app use the location. A payment session needs it on a phone.
+    public static var paymentTagReaderSessionErrorLocationAuthorizationDenied: Code {
+        .paymentTagReaderSessionErrorLocationAuthorizationDenied
+    }
+    /// A restriction forbids the app to use the location.
+    public static var paymentTagReaderSessionErrorLocationServiceRestricted: Code {
+        .paymentTagReaderSessionErrorLocationServiceRestricted
+    }
+    /// The location does not come from the device itself.
+    public static var paymentTagReaderSessionErrorOnDeviceLocationUnavailable: Code {
+        .paymentTagReaderSessionErrorOnDeviceLocationUnavailable
+    }
+}
+
+extension NFCReaderError.Code {
+    /// The phone's English text. Clients compare it.
+    var text: String {
+        switch self {
+        case .readerErrorUnsupportedFeature: "Feature not supported"
+        case .readerErrorSecurityViolation: "Missing required entitlement"
+        case .readerErrorInvalidParameter: "Invalid parameter"
+        case .readerErrorInvalidParameterLength: "Invalid parameter length"
+        case .readerErrorParameterOutOfBound: "Parameter value is out of bound"
+        case .readerErrorRadioDisabled: "NFC radio is disabled"
+        case .readerErrorIneligible: "Device or user is not eligible"
+        case .readerErrorAccessNotAccepted: "Access not accepted by user"
+        case .readerTransceiveErrorTagConnectionLost: "Tag connection lost"
+        case .readerTransceiveErrorRetryExceeded: "Maximum retries exceeded"
+        case .readerTransceiveErrorTagResponseError: "Tag response error / no response"
+        case .readerTransceiveErrorSessionInvalidated: "Session invalidated"
+        case .readerTransceiveErrorTagNotConnected: "Tag is not connected"
+        case .readerTransceiveErrorPacketTooLong: "Packet length has exceeded the limit"
+        case .readerSessionInvalidationErrorUserCanceled: "Session invalidated by user"
+        case .readerSessionInvalidationErrorSessionTimeout: "Session timeout"
+        case .readerSessionInvalidationErrorSessionTerminatedUnexpectedly: "Session invalidated unexpectedly"
+        case .readerSessionInvalidationErrorSystemIsBusy: "System resource unavailable"
+        case .readerSessionInvalidationErrorFirstNDEFTagRead: "First NDEF tag read"
+        case .tagCommandConfigurationErrorInvalidParameters: "Invalid configuration parameters"
+        case .ndefReaderSessionErrorTagNotWritable: "NDEF tag is read only"
+        case .ndefReaderSessionErrorTagUpdateFailure: "NDEF tag write failed"
+        case .ndefReaderSessionErrorTagSizeTooSmall: "Insufficient space on NDEF tag"
+        case .ndefReaderSessionErrorZeroLengthMessage: "NDEF tag does not contain any NDEF message"
+        // The phone's text for these is not known.
+        case .paymentTagReaderSessionErrorLocationAuthorizationDenied: "Location authorization denied"
+        case .paymentTagReaderSessionErrorLocationServiceRestricted: "Location service restricted"
+        case .paymentTagReaderSessionErrorOnDeviceLocationUnavailable: "On-device location unavailable"
+        }
+    }
+}
+
+extension NFCReaderError {
+    /// Creates an error with a sentence about what happened.
+    init(_ code: Code, reason: String, text: String? = nil) {
+        var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]
+        if let text { info[NSLocalizedDescriptionKey] = text }
+        self.init(code, userInfo: info)
+    }
+
+    /// The error of a command that a tag, or the session, did not carry out.
+    init(_ error: CommandError) {
+        switch error {
+        case .sessionInvalidated:
+            self.init(.readerTransceiveErrorSessionInvalidated, reason: "The session has ended.")
+        case .notConnected:
+            self.init(
+                .readerTransceiveErrorTagNotConnected,
+                reason: "Call connect(to:) with this tag before a command."
+            )
+        case .tagUnavailable:
+            self.init(
+                .readerTransceiveErrorTagConnectionLost,
+                reason: "The tag is no longer the one that was found. Restart polling to find it again."
+            )
+        case .tag(let error): self.init(error)
+        }
+    }
+
+    init(_ error: TagError) {
+        var text: String?
+        let code: Code
+        switch error.code {
+        case .tagLost, .readerUnavailable: code = .readerTransceiveErrorTagConnectionLost
+        case .readOnly: code = .ndefReaderSessionErrorTagNotWritable
+        case .messageTooLong: code = .ndefReaderSessionErrorTagSizeTooSmall
+        case .updateFailed, .keyNeeded: code = .ndefReaderSessionErrorTagUpdateFailure
+        case .cancelled: code = .readerTransceiveErrorSessionInvalidated
+        case .unsupported where error.link?.code == .frameTooLong: code = .readerTransceiveErrorPacketTooLong
+        case .unsupported: code = .readerErrorUnsupportedFeature
+        default:
+            code = .readerTransceiveErrorTagResponseError
+            // A phone gives the response error this text when a tag is not formatted.
+            if error.meansNotNDEF { text = "Tag Not NDEF formatted" }
+        }
+        self.init(code, reason: error.reason, text: text)
+    }
+
+    /// The error with which a session reports its end to its delegate.
+    init(_ end: SessionEnd) {
+        switch end {
+        case .userCanceled: self.init(.readerSessionInvalidationErrorUserCanceled)
+        case .timeout: self.init(.readerSessionInvalidationErrorSessionTimeout)
+        case .systemBusy: self.init(.readerSessionInvalidationErrorSystemIsBusy)
+        case .radioDisabled: self.init(.readerErrorRadioDisabled)
+        case .firstMessageRead: self.init(.readerSessionInvalidationErrorFirstNDEFTagRead)
+        case .terminatedUnexpectedly(let reason):
+            self.init(.readerSessionInvalidationErrorSessionTerminatedUnexpectedly, reason: reason)
+        case .appInBackground:
+            self.init(
+                .readerSessionInvalidationErrorSessionTerminatedUnexpectedly,
+                reason: "The app went to the background."
+            )
+        case .unsupported(let reason):
+            self.init(.readerErrorUnsupportedFeature, reason: reason)
+        }
+    }
+}
+
+extension Result where Failure == CommandError {
+    /// The failure as an app receives it.
+    var readerError: NFCReaderError? {
+        if case .failure(let error) = self { return NFCReaderError(error) }
+        return nil
+    }
+}

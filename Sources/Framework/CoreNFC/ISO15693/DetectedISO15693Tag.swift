@@ -369,7 +369,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
                 decode: { Data(try ISO15693Answer(parsing: $0).data) },
                 completion: completionHandler
             )
-        } catch { call { completionHandler(Data(), error) } }
+        } catch { fail { completionHandler(Data(), error) } }
     }
 
     func readMultipleBlock(
@@ -384,7 +384,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
                 throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: "chunkSize is at least 1.")
             }
             readChunks(of: chunkSize, range, retrying: policy, after: Data(), completionHandler)
-        } catch { call { completionHandler(Data(), error) } }
+        } catch { fail { completionHandler(Data(), error) } }
     }
 
     private func frame(reading range: NSRange) throws -> [UInt8] {

@@ -93,8 +93,8 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         runtime.drawsErrorSymbol = false
         let handles = tags.compactMap { ($0 as? TagObject)?.handle }
         let session = UncheckedSendableBox(self)
-        runtime.readMessages(from: handles) { [environment, sessionQueue] result in
-            guard case .success(let encoded) = result else { return }
+        runtime.readMessages(from: handles) { [environment, sessionQueue] encoded in
+            guard let encoded else { return }
             environment.call(on: sessionQueue) {
                 session.value.deliver(encoded.compactMap { NFCNDEFMessage(bytes: $0) })
             }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Dispatch
 public import Foundation
-import NFCSessions
+import NDEF
+package import NFCSessions
+import TagLink
 import TagProtocols
 
 /// A tag that an ``NFCTagReaderSession`` found, by its technology.
@@ -78,7 +81,7 @@ public enum NFCTag {
 
 extension NFCReaderSession {
     func context(of handle: ConnectableTag) -> TagContext {
-        TagContext(handle, sender: handle.session, session: self, queue: sessionQueue, configuration: configuration)
+        TagContext(handle, session: self, queue: sessionQueue, configuration: configuration)
     }
 
     /// The tag that a handle stands for; nil for a tag that phones don't detect.
@@ -121,4 +124,226 @@ public enum __NFCTagType: UInt, Sendable {
     case iso7816Compatible = 3
     /// A MIFARE card.
     case miFare = 4
+}
+
+/// What a tag object knows of its session.
+package struct TagContext {
+    let handle: ConnectableTag
+    let session: WeakBox
+    /// Where completion handlers are called.
+    let queue: DispatchQueue
+    /// What the app declares.
+    let configuration: AppConfiguration
+
+    package init(
+        _ handle: ConnectableTag,
+        session: NFCReaderSession?,
+        queue: DispatchQueue,
+        configuration: AppConfiguration
+    ) {
+        self.handle = handle
+        self.session = WeakBox(session)
+        self.queue = queue
+        self.configuration = configuration
+    }
+}
+
+/// A tag that a session found, as the app sees it: the common part of the four technologies, and the whole object for a
+/// tag of any other kind.
+class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
+    // Sendable because the context is constant, and its session is a weak reference that is never changed; subclasses
+    // lock their state.
+    let context: TagContext
+
+    init(_ context: TagContext) { self.context = context }
+
+    var handle: ConnectableTag { context.handle }
+    var session: (any NFCReaderSessionProtocol)? { context.session.object as? NFCReaderSession }
+
+    /// The tag as a phone prints it, with the name of its kind.
+    override var description: String {
+        let address = UInt(bitPattern: ObjectIdentifier(self))
+        return "<\(kind): 0x\(String(address, radix: 16))>"
+    }
+
+    /// The name that a phone prints for the kind.
+    var kind: String { "NFCNDEFTag" }
+
+    var isAvailable: Bool { handle.isConnected }
+
+    /// The historical bytes of the ATS of a Type A card; nil when it has none.
+    var historicalBytes: Data? {
+        guard let bytes = handle.answerToSelect?.historicalBytes, !bytes.isEmpty else { return nil }
+        return Data(bytes)
+    }
+
+    func asNFCISO15693Tag() -> (any NFCISO15693Tag)? { self as? DetectedISO15693Tag }
+    func asNFCISO7816Tag() -> (any NFCISO7816Tag)? { self as? DetectedISO7816Tag }
+    func asNFCFeliCaTag() -> (any NFCFeliCaTag)? { self as? DetectedFeliCaTag }
+    func asNFCMiFareTag() -> (any NFCMiFareTag)? { self as? DetectedMiFareTag }
+
+    // MARK: NSCopying, NSSecureCoding
+
+    func copy(with zone: NSZone?) -> Any { self }
+
+    class var supportsSecureCoding: Bool { true }
+
+    /// Does nothing: a tag object stands for a tag in the field and can't be stored.
+    func encode(with coder: NSCoder) {}
+
+    required init?(coder: NSCoder) { nil }
+
+    // MARK: NDEF
+
+    func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void) {
+        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) -> NDEFDetection? in
+            do throws(TagError) {
+                return try await tag.ndef.detectNDEF()
+            } catch {
+                guard error.meansNotNDEF || error.code == .unsupported else { throw error }
+                return nil
+            }
+        } completion: { result in
+            switch result {
+            case .success(let found?):
+                completionHandler(found.access == .readWrite ? .readWrite : .readOnly, found.capacity, nil)
+            case .success(nil): completionHandler(.notSupported, 0, nil)
+            case .failure(let error): completionHandler(.notSupported, 0, NFCReaderError(error))
+            }
+        }
+    }
+
+    func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void) {
+        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
+            try await tag.ndef.readNDEF()
+        } completion: { result in
+            do {
+                let bytes = try result.mapError { NFCReaderError($0) }.get()
+                guard !bytes.isEmpty else { throw NFCReaderError(.ndefReaderSessionErrorZeroLengthMessage) }
+                completionHandler(try NFCNDEFMessage(parsing: bytes), nil)
+            } catch let error as NDEFError {
+                completionHandler(nil, NFCReaderError(.readerTransceiveErrorTagResponseError, reason: error.reason))
+            } catch {
+                completionHandler(nil, error)
+            }
+        }
+    }
+
+    func writeNDEF(_ ndefMessage: NFCNDEFMessage, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        do throws(NDEFError) {
+            let bytes = try ndefMessage.encoded()
+            change(completionHandler) { tag throws(TagError) in try await tag.writeNDEF(bytes) }
+        } catch {
+            let error = NFCReaderError(.readerErrorInvalidParameter, reason: error.reason)
+            fail { completionHandler(error) }
+        }
+    }
+
+    func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        change(completionHandler) { tag throws(TagError) in try await tag.lock() }
+    }
+
+    /// Changes the tag. One that is not formatted is not writable, because there is nothing to write to.
+    private func change(
+        _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
+        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
+    ) {
+        handle.session.perform(on: handle, queue: context.queue) { tag throws(TagError) in
+            let forumTag = try tag.ndef
+            do throws(TagError) {
+                try await procedure(forumTag)
+            } catch {
+                throw error.meansNotNDEF ? TagError(.readOnly, error.reason, link: error.link) : error
+            }
+        } completion: {
+            completionHandler($0.readerError)
+        }
+    }
+
+    // MARK: Packets
+
+    /// Sends a packet, decodes the answer, and completes on the session's queue. Every command of the four technologies
+    /// takes this way.
+    ///
+    /// - Parameters:
+    ///   - packet: the bytes; throws when the caller's parameters are wrong.
+    ///   - answer: how the tag answers.
+    ///   - policy: how often the packet is sent again.
+    ///   - connecting: whether to connect the tag first.
+    ///   - other: what the completion handler gets together with an error.
+    ///   - decode: decodes the answer.
+    ///   - completion: called once, on the session's queue.
+    func exchange<Value>(
+        _ packet: @autoclosure () throws -> [UInt8],
+        answer: TagPacket.Answer = .usual,
+        retrying policy: RetryPolicy = RetryPolicy(),
+        connecting: Connecting = .never,
+        or other: @escaping @autoclosure @Sendable () -> Value,
+        decode: @escaping @Sendable ([UInt8]) throws -> Value,
+        completion: @escaping @Sendable (Value, (any Error)?) -> Void
+    ) {
+        do {
+            let packet = TagPacket(try packet(), answer: answer)
+            attempt(packet, connecting, policy, retriesLeft: policy.retries) { answer in
+                do {
+                    completion(try decode(answer.get()), nil)
+                } catch {
+                    completion(other(), error)
+                }
+            }
+        } catch {
+            fail { completion(other(), error) }
+        }
+    }
+
+    /// Sends a packet, and again when the tag does not answer or its answer can't be read.
+    private func attempt(
+        _ packet: TagPacket,
+        _ connecting: Connecting,
+        _ policy: RetryPolicy,
+        retriesLeft: Int,
+        completion: @escaping @Sendable (Result<[UInt8], NFCReaderError>) -> Void
+    ) {
+        handle.session.perform(on: handle, connecting: connecting, queue: context.queue) { tag throws(TagError) in
+            try await tag.send(packet)
+        } completion: { [self] result in
+            let result = result.mapError { NFCReaderError($0) }
+            guard case .failure(let error) = result, error.code == .readerTransceiveErrorTagResponseError,
+                policy.retries > 0
+            else { return completion(result) }
+            guard retriesLeft > 0 else {
+                let error = NFCReaderError(.readerTransceiveErrorRetryExceeded, reason: "The tag never answered.")
+                return completion(.failure(error))
+            }
+            let again: @Sendable () -> Void = { [self] in
+                attempt(packet, connecting, policy, retriesLeft: retriesLeft - 1, completion: completion)
+            }
+            if policy.interval == .zero { return again() }
+            _ = handle.session.environment.clock.schedule(after: policy.interval, again)
+        }
+    }
+
+    /// Calls the completion handler of a command that is not sent, because its parameters are wrong.
+    func fail(_ completion: @escaping @Sendable () -> Void) {
+        handle.session.environment.call(on: context.queue, completion)
+    }
+}
+
+extension TagPacket.Answer {
+    /// The time is generous, because it matters only for a tag that does not answer. EEPROM takes up to 20 ms (ISO/IEC
+    /// 15693-3, 8.4.2), and FeliCa cards up to about 100 ms for long commands (JIS X 6319-4).
+    static let usual = TagPacket.Answer.within(.milliseconds(100))
+}
+
+extension NFCReaderError {
+    /// The length of the tag's answer does not fit the command.
+    static func unexpectedLength(_ reason: String) -> NFCReaderError {
+        NFCReaderError(
+            .readerTransceiveErrorTagResponseError,
+            userInfo: [
+                NFCTagResponseUnexpectedLengthErrorKey: true,
+                NSLocalizedFailureReasonErrorKey: reason,
+            ]
+        )
+    }
 }

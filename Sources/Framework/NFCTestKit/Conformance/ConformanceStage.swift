@@ -162,7 +162,9 @@ final class ConformanceStage: Sendable {
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
         guard let session = state.withLock({ $0.session }) else { return .failure(.sessionInvalidated) }
-        return await withCompletion { session.perform(on: tag, procedure, completion: $0) }
+        return await withCompletion { done in
+            session.perform(on: tag, { tag throws(TagError) in try await procedure(tag.ndef) }, completion: done)
+        }
     }
 
     /// Sends a packet of the app to the connected tag.
@@ -170,7 +172,9 @@ final class ConformanceStage: Sendable {
         guard let session = state.withLock({ $0.session }) else { return [] }
         let packet = TagPacket(bytes, answer: .within(.milliseconds(20)))
         do {
-            return try await withCompletion { session.send(packet, to: tag, completion: $0) }.get()
+            return try await withCompletion { done in
+                session.perform(on: tag, { tag throws(TagError) in try await tag.send(packet) }, completion: done)
+            }.get()
         } catch {
             throw Self.failure(error)
         }

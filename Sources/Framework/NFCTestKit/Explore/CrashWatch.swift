@@ -89,7 +89,7 @@ import TagTrace
     /// - Returns: whether there was a note to write.
     @discardableResult
     private static func writeNotes() -> Bool {
-        let own = CurrentTest.scope?.environment.place.map { RunNote.number(of: $0) } ?? 0
+        let own = CurrentTest.scope?.environment.testContext.map { RunNote.number(of: $0) } ?? 0
         let count = table.count.load(ordering: .acquiring)
         var isKnown = false
         var continues = false

@@ -106,7 +106,8 @@ public func withVirtualField<Value>(
         arbiter: SessionArbiter(policy: busyPolicy),
         limits: limits,
         cardPort: cardReader,
-        place: TestTracker(isDriven: false)
+        isOfTest: true,
+        testContext: TestTracker(isDriven: false)
     )
     OpenFields.add(environment)
     defer { OpenFields.remove(environment) }

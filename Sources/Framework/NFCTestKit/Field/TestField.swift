@@ -16,7 +16,7 @@ public import VirtualTags
 public final class TestField: Sendable {
     /// The caller's field: the field of its task, or of the block or delegate method that it runs in; else the only
     /// open field. Nil outside of any field, and when several fields are open and the caller's is not known.
-    public static var current: TestField? { (NFCEnvironment.ofTest?.place as? TestTracker)?.field }
+    public static var current: TestField? { (NFCEnvironment.ofTest?.testContext as? TestTracker)?.field }
 
     struct State {
         var log: [Trace.Entry] = []
@@ -132,8 +132,9 @@ public final class TestField: Sendable {
             arbiter: SessionArbiter(policy: settings.busyPolicy),
             cardPort: virtual == nil ? nil : cardReader,
             app: settings.app,
+            isOfTest: true,
             onNotice: { owner.field?.note($0) },
-            place: owner
+            testContext: owner
         )
         start = environment.clock.now
         owner.field = self

@@ -8,6 +8,8 @@ import TagLink
 /// Each block and each task's job that the test's code puts on a queue is counted until it has returned. When none is
 /// left, only time or the user can make the test's code continue, regardless of what else the process does.
 final class TestTracker: TestContext {
+    static var environmentOfCaller: NFCEnvironment? { OpenFields.search() }
+
     struct Wait: Sendable {
         let id: UInt64
         /// The function, as a client writes it.
@@ -83,8 +85,6 @@ final class TestTracker: TestContext {
 
     /// Shares the lines about the app that the runs of an exploration have printed, so that each is printed once.
     func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
-
-    static func environmentOfCaller() -> NFCEnvironment? { OpenFields.search() }
 
     func willConnect() { field?.willConnect() }
 

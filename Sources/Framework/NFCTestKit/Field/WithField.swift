@@ -102,7 +102,7 @@ extension TestField {
     /// - Parameter hasGrace: false if there is no grace as long as all work is counted.
     static func opened(_ settings: FieldSettings, hasGrace: Bool = true) async throws -> TestField {
         try Task.checkCancellation()
-        guard (NFCEnvironment.scoped?.place as? TestTracker)?.field == nil else {
+        guard (NFCEnvironment.scoped?.testContext as? TestTracker)?.field == nil else {
             throw FieldError(
                 .fieldInField,
                 """

@@ -45,7 +45,7 @@ import TagLink
     static var owner: (environment: NFCEnvironment, place: TestTracker)? {
         guard OpenFields.wereEverOpened else { return nil }
         let environment = NFCEnvironment.scoped ?? carried
-        guard let environment, let place = environment.place as? TestTracker else { return nil }
+        guard let environment, let place = environment.testContext as? TestTracker else { return nil }
         return (environment, place)
     }
 
@@ -53,7 +53,7 @@ import TagLink
     /// test may use the thread by now.
     static var carried: NFCEnvironment? {
         guard let scope else { return nil }
-        if (scope.environment.place as? TestTracker)?.isOpen == true { return scope.environment }
+        if (scope.environment.testContext as? TestTracker)?.isOpen == true { return scope.environment }
         return scope.isDetached || scope.isLasting && OpenFields.exist ? nil : scope.environment
     }
 
@@ -108,14 +108,14 @@ enum OpenFields {
     static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
-        NFCEnvironment.testContext.withLock { $0 = TestTracker.self }
+        NFCEnvironment.testKit.withLock { $0 = TestTracker.self }
         environments.withLock { $0.append(environment) }
         if ReplacedFunctions.areInEffect { wasAdded.store(true, ordering: .releasing) }
         count.add(1, ordering: .releasing)
     }
 
     static func remove(_ environment: NFCEnvironment) {
-        (environment.place as? TestTracker)?.close()
+        (environment.testContext as? TestTracker)?.close()
         let isIn = environments.withLock { environments in
             guard let index = environments.firstIndex(where: { $0 === environment }) else { return false }
             environments.remove(at: index)
@@ -150,7 +150,10 @@ enum OpenFields {
             """
         return NFCEnvironment(reader: .none(reason: reason), isOfTest: true) { _ in
             for environment in open {
-                (environment.place as? TestTracker)?.field?.fail(FieldError(.unknownField, reason), onlyFirst: true)
+                (environment.testContext as? TestTracker)?.field?.fail(
+                    FieldError(.unknownField, reason),
+                    onlyFirst: true
+                )
             }
         }
     }

@@ -12,14 +12,14 @@ import TextSafety
 final class PCSCCardPort: CardReaderPort {
     private struct State {
         var server: ReaderServer?
-        var observers: [UInt64: @Sendable () -> Void] = [:]
-        var nextObserver: UInt64 = 0
         var card: (any EmulatedCard)?
         var isEmulating = false
     }
 
     /// Reports the reader's actions to the card.
     let reader = VirtualCardReader()
+    /// Its handlers are called whenever a card may have arrived or left.
+    let observers = PresenceObservers()
     private let path: String?
     private let makeServer: @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer
     private let state = Locked(State())
@@ -39,20 +39,6 @@ final class PCSCCardPort: CardReaderPort {
 
     /// Whether there is a card that answers.
     var hasCard: Bool { state.withLock { $0.isEmulating } }
-
-    /// Calls a handler whenever a card may have arrived or left.
-    func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        let id = state.withLock { state in
-            state.nextObserver += 1
-            state.observers[state.nextObserver] = handler
-            return state.nextObserver
-        }
-        return PresenceObservation { [weak self] in
-            // Released outside the lock.
-            let released = self?.state.withLock { $0.observers.removeValue(forKey: id) }
-            _ = released
-        }
-    }
 
     // MARK: CardReaderPort
 
@@ -75,7 +61,7 @@ final class PCSCCardPort: CardReaderPort {
         }
         guard isAttached else { return }
         reader.detach(card)
-        notifyObservers()
+        observers.notify()
     }
 
     func setEmulating(_ isEmulating: Bool) {
@@ -84,11 +70,7 @@ final class PCSCCardPort: CardReaderPort {
         if !isEmulating { state.withLock { $0.isEmulating = false } }
         reader.setEmulating(isEmulating)
         if isEmulating { state.withLock { $0.isEmulating = true } }
-        notifyObservers()
-    }
-
-    private func notifyObservers() {
-        for handler in state.withLock({ Array($0.observers.values) }) { handler() }
+        observers.notify()
     }
 
     private func socketLocation() throws(EmulationError) -> (name: String, folder: PrivateFolder) {
@@ -115,7 +97,7 @@ final class PCSCCardPort: CardReaderPort {
             location.name,
             in: location.folder,
             reader: AppCardReader(port: self),
-            observePresence: observePresence
+            observePresence: observers.add
         )
     }
 

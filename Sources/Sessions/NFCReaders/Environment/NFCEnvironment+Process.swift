@@ -40,14 +40,12 @@ extension NFCEnvironment {
         }
         self.init(
             reader: made.reader,
-            clock: SystemClock.shared,
             sheet: (SheetChoice.isNamed ? nil : made.sheet) ?? SheetChoice.automatic.makeSheet(),
             cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
             isOfTest: false,
             gate: made.gate ?? (made.exists && made.isShared ? ReaderGate.ofUser : nil),
             sessionEndObserver: ReaderFiles(made, recorder: recorder),
-            host: made.host,
-            place: nil
+            host: made.host
         )
     }
 
@@ -97,10 +95,8 @@ extension NFCEnvironment {
             ReaderKind.named(name)?.makeForService(name, configuration, onNotice) ?? Self.made(configuration, nil)
         return NFCEnvironment(
             reader: made.reader,
-            clock: SystemClock.shared,
             isOfTest: false,
-            sessionEndObserver: ReaderFiles(made),
-            place: nil
+            sessionEndObserver: ReaderFiles(made)
         )
     }
 }

@@ -153,14 +153,9 @@ final class FolderField: FieldDriver {
     /// The field with the folder's tags.
     let field = VirtualField()
 
-    private struct State {
-        /// Why the folder can't be used; nil while it exists.
-        var problem: String?
-        var observers: [Int: @Sendable () -> Void] = [:]
-        var lastObserver = 0
-    }
-
-    private let state = Locked(State())
+    /// Why the folder can't be used; nil while it exists.
+    private let problem = Locked<String?>(nil)
+    private let observers = PresenceObservers()
 
     var name: String { field.name }
     var technologies: Set<Technology> { field.technologies }
@@ -169,11 +164,11 @@ final class FolderField: FieldDriver {
     ///
     /// - Parameter problem: what is missing and what to do, as a sentence; nil when the folder exists.
     func note(_ problem: String?) {
-        let observers = state.withLock { state in
-            defer { state.problem = problem }
-            return state.problem == problem ? [] : Array(state.observers.values)
+        let isNews = self.problem.withLock { last in
+            defer { last = problem }
+            return last != problem
         }
-        for observer in observers { observer() }
+        if isNews { observers.notify() }
     }
 
     func link(for technology: Technology) -> (any FrameLink)? { field.link(for: technology) }
@@ -187,21 +182,13 @@ final class FolderField: FieldDriver {
     }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        let tags = field.observePresence(handler)
-        let number = state.withLock { state in
-            state.lastObserver += 1
-            state.observers[state.lastObserver] = handler
-            return state.lastObserver
-        }
-        return PresenceObservation { [state] in
-            state.withLock { $0.observers[number] = nil }
-            withExtendedLifetime(tags) {}
-        }
+        let both = (field.observePresence(handler), observers.add(handler))
+        return PresenceObservation { withExtendedLifetime(both) {} }
     }
 
     func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }
 
     private func check() throws(LinkError) {
-        if let problem = state.withLock({ $0.problem }) { throw LinkError(.readerUnavailable, problem) }
+        if let problem = problem.withLock({ $0 }) { throw LinkError(.readerUnavailable, problem) }
     }
 }

@@ -35,7 +35,7 @@ public final class ConnectableTag: Sendable {
         selectedApplication = tag.selectedApplication
         supportsPACE = tag.supportsPACE
         answerToSelect = tag.answerToSelect
-        session.environment.place?.made(self, as: .tag)
+        session.environment.testContext?.made(self, as: .tag)
     }
 
     /// Whether the tag can still be used: the last look found it, and it has not been lost since.

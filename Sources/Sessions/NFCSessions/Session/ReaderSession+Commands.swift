@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Dispatch
 import TagLink
 public import TagProtocols
 
@@ -12,6 +13,15 @@ public enum CommandError: Error, Sendable, Hashable {
     case tagUnavailable
     /// The procedure on the tag failed.
     case tag(TagError)
+}
+
+/// Whether a command connects its tag first.
+package enum Connecting: Sendable {
+    case never
+    /// If no tag is connected.
+    case ifNeeded
+    /// In any case; a connected tag is asked whether it is near.
+    case always
 }
 
 extension ReaderSession {
@@ -28,78 +38,70 @@ extension ReaderSession {
         to tag: ConnectableTag,
         completion: @escaping @Sendable (Result<Void, CommandError>) -> Void
     ) {
-        submit(completion) { session throws(CommandError) in
-            session.environment.place?.willConnect()
-            do throws(CommandError) {
-                try await session.connect(tag)
-            } catch {
-                // The reader may have released the connected tag to select this one.
-                session.state.withLock { [selected = session.selected] state in
-                    if state.connected !== selected { state.connected = nil }
-                }
-                throw error
-            }
-        }
+        perform(on: tag, connecting: .always, { _ in }, completion: completion)
     }
 
-    /// Runs a procedure on a tag, after the commands that were given before.
+    /// Runs a procedure on a tag, after the commands that were given before. All commands of an app take this way.
     ///
     /// - Parameters:
-    ///   - tag: the connected tag.
+    ///   - tag: the connected tag, or one of those found last if it is connected first.
+    ///   - connecting: whether to connect it first.
+    ///   - queue: where the completion is called, within the environment; nil for any thread.
     ///   - procedure: works with the tag. It must not keep it.
-    ///   - completion: called once, on any thread, with the procedure's value or ``CommandError``.
-    public nonisolated func perform<Value: Sendable>(
+    ///   - completion: called once, with the procedure's value or ``CommandError``, even when the session has ended.
+    package nonisolated func perform<Value: Sendable>(
         on tag: ConnectableTag,
-        _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value,
+        connecting: Connecting = .never,
+        queue: DispatchQueue? = nil,
+        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value,
         completion: @escaping @Sendable (Result<Value, CommandError>) -> Void
     ) {
-        submit(completion) { session throws(CommandError) in
-            let activated = try await session.usable(tag)
-            guard let forumTag = activated.forumTag else { throw .tag(activated.target.holdsNoNDEF) }
-            do throws(TagError) {
-                return try await procedure(forumTag)
+        enqueue { session in
+            let result: Result<Value, CommandError>
+            do throws(CommandError) {
+                let activated = try await session.usable(tag, connecting)
+                do throws(TagError) {
+                    result = .success(try await procedure(activated))
+                } catch {
+                    throw session.failure(error, of: tag)
+                }
             } catch {
-                throw session.failure(error, of: tag)
+                // A command that was cut off by the end of the session failed because of it.
+                result = .failure(session.hasEnded ? .sessionInvalidated : error)
             }
+            session.noteContact()
+            guard let queue else { return completion(result) }
+            session.environment.call(on: queue) { completion(result) }
         }
     }
 
-    /// Sends a packet of the tag's own technology, after the commands that were given before.
+    /// Connects to a tag and runs a procedure on it, after the commands that were given before.
     ///
     /// - Parameters:
-    ///   - packet: the bytes, see ``TagPacket``.
-    ///   - tag: the connected tag.
-    ///   - connects: whether to connect the tag first if no tag is connected.
-    ///   - completion: called once, on any thread, with the bytes of the answer or ``CommandError``. The `TagError` is
-    ///     `tagLost` when the tag has left, and `badAnswer` when it is near but did not answer.
-    public nonisolated func send(
-        _ packet: TagPacket,
-        to tag: ConnectableTag,
-        connecting connects: Bool = false,
-        completion: @escaping @Sendable (Result<[UInt8], CommandError>) -> Void
-    ) {
-        submit(completion) { session throws(CommandError) in
-            let activated = try await session.usable(tag, connecting: connects)
-            do throws(TagError) {
-                return try await activated.send(packet, from: session.source)
-            } catch {
-                throw session.failure(error, of: tag)
-            }
-        }
+    ///   - tag: one of the tags found last.
+    ///   - procedure: works with the tag. It must not keep it.
+    /// - Returns: the procedure's value.
+    /// - Throws: ``CommandError``.
+    package nonisolated func work<Value: Sendable>(
+        with tag: ConnectableTag,
+        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
+    ) async throws(CommandError) -> Value {
+        try await withCompletion { perform(on: tag, connecting: .always, procedure, completion: $0) }.get()
     }
 
     /// Reads the NDEF messages of tags that were found, one tag after the other. Tags without a message are left out.
     ///
     /// - Parameters:
     ///   - tags: the tags found last.
-    ///   - completion: called once, on any thread, with the bytes of each message.
-    public nonisolated func readMessages(
+    ///   - completion: called once, on any thread, with the bytes of each message; with nil if these tags are not the
+    ///     ones found last, or the session has ended.
+    package nonisolated func readMessages(
         from tags: [ConnectableTag],
-        completion: @escaping @Sendable (Result<[[UInt8]], CommandError>) -> Void
+        completion: @escaping @Sendable ([[UInt8]]?) -> Void
     ) {
-        submit(completion) { session throws(CommandError) in
+        enqueue { session in
             // After a restart the tags are found again, and their messages are read then.
-            guard session.areFoundLast(tags) else { throw .tagUnavailable }
+            guard session.areFoundLast(tags) else { return completion(nil) }
             var messages: [[UInt8]] = []
             for tag in tags {
                 // A tag without a message, or one that is lost, is skipped. The others still count.
@@ -111,57 +113,8 @@ extension ReaderSession {
                     _ = session.failure(error, of: tag)
                 }
             }
-            guard session.areFoundLast(tags) else { throw .tagUnavailable }
-            return messages
-        }
-    }
-
-    /// Connects to a tag of any kind and runs a procedure on it, after the commands that were given before.
-    ///
-    /// - Parameters:
-    ///   - tag: one of the tags found last.
-    ///   - procedure: works with the tag. It must not keep it.
-    /// - Returns: the procedure's value.
-    /// - Throws: ``CommandError``.
-    package nonisolated func work<Value: Sendable>(
-        with tag: ConnectableTag,
-        _ procedure: @escaping @Sendable (ActivatedTag) async throws(TagError) -> Value
-    ) async throws(CommandError) -> Value {
-        try await withCompletion { connect(to: tag, completion: $0) }.get()
-        let result: Result<Value, CommandError> = await withCompletion { done in
-            submit(done) { session throws(CommandError) in
-                let activated = try await session.usable(tag)
-                do throws(TagError) {
-                    return try await procedure(activated)
-                } catch {
-                    throw session.failure(error, of: tag)
-                }
-            }
-        }
-        return try result.get()
-    }
-
-    /// Queues a command, and makes sure that its completion is called exactly once, even when the session has ended.
-    private nonisolated func submit<Value: Sendable>(
-        _ completion: @escaping @Sendable (Result<Value, CommandError>) -> Void,
-        _ command: @escaping @Sendable (isolated ReaderSession) async throws(CommandError) -> Value
-    ) {
-        enqueue { session in
-            guard session.isActive else {
-                if session.hasEnded, session.environment.arbiter.isHeld(byOtherThan: ObjectIdentifier(session)) {
-                    session.mistakes.add(.tagOfOlderSession)
-                }
-                return completion(.failure(.sessionInvalidated))
-            }
-            let result: Result<Value, CommandError>
-            do throws(CommandError) {
-                result = .success(try await command(session))
-            } catch {
-                // A command that was cut off by the end of the session failed because of it.
-                result = .failure(session.hasEnded ? .sessionInvalidated : error)
-            }
             session.noteContact()
-            completion(result)
+            completion(session.areFoundLast(tags) ? messages : nil)
         }
     }
 
@@ -186,9 +139,9 @@ extension ReaderSession {
         do throws(TagError) {
             if let last = selected, let (_, other) = tags.first(where: { $0.handle === last }) {
                 selected = nil
-                try await source.deselect(other)
+                try await other.deselect()
             }
-            try await source.wake(tag)
+            try await tag.wake()
             selected = handle
             return tag
         } catch {
@@ -201,14 +154,20 @@ extension ReaderSession {
     /// A reader that distinguishes arrivals knows whether a newly found tag is still the same. A tag that was already
     /// connected is asked, and so is any tag on a reader that does not know. The time limit starts with a new connection,
     /// but not when the same tag is connected again.
-    private func connect(_ handle: ConnectableTag) async throws(CommandError) {
+    private func connect(_ handle: ConnectableTag) async throws(CommandError) -> ActivatedTag {
+        // The reader may release the connected tag to select this one, and then fail.
+        defer {
+            state.withLock { [selected] state in
+                if state.connected !== selected { state.connected = nil }
+            }
+        }
         let tag = try tag(of: handle)
         let isKnownToStay = await handle.isKnownToStay(by: driver)
         if isKnownToStay == false { throw lost(handle) }
         let wasSelected = selected === handle
         try await select(handle)
         if isKnownToStay == nil || wasSelected && tag.wasConnected {
-            guard await source.isPresent(tag) else { throw lost(handle) }
+            guard await tag.isPresent() else { throw lost(handle) }
         }
         tag.wasConnected = true
         let isAnother = state.withLock { state in
@@ -216,14 +175,25 @@ extension ReaderSession {
             return state.connected !== handle
         }
         if isAnother { self.handle(.tagConnected) }
+        return tag
     }
 
     /// The connected tag of a handle, which can still be used. If the reader distinguishes arrivals, one that has left
     /// can't: neither what was read of it before is true, nor does it know what was done with it when it is back.
     private func usable(
         _ handle: ConnectableTag,
-        connecting connects: Bool = false
+        _ connecting: Connecting
     ) async throws(CommandError) -> ActivatedTag {
+        guard isActive else {
+            if hasEnded, environment.arbiter.isHeld(byOtherThan: ObjectIdentifier(self)) {
+                mistakes.add(.tagOfOlderSession)
+            }
+            throw .sessionInvalidated
+        }
+        if connecting == .always {
+            environment.testContext?.willConnect()
+            return try await connect(handle)
+        }
         guard handle.isAvailable else { throw .tagUnavailable }
         // The question is part of the flow in a recording. A replay does not know in time that a tag has left. So it is
         // asked before each command, and answers as the reader did where that was asked.
@@ -231,11 +201,9 @@ extension ReaderSession {
             let asked = driver.reportsPresenceInTime ? driver : driver.unrecorded
             if await handle.isKnownToStay(by: asked) == false { throw lost(handle) }
         }
-        if connects, connectedTag == nil { try await connect(handle) }
-        guard state.withLock({ $0.connected === handle }) else { throw .notConnected }
-        let tag = try tag(of: handle)
-        guard selected === handle else { throw .notConnected }
-        return tag
+        if connecting == .ifNeeded, connectedTag == nil { return try await connect(handle) }
+        guard selected === handle, state.withLock({ $0.connected === handle }) else { throw .notConnected }
+        return try tag(of: handle)
     }
 
     private func lost(_ handle: ConnectableTag) -> CommandError {
@@ -312,7 +280,7 @@ extension ReaderSession {
         guard let tag = try? tag(of: handle) else { return }
         if let isNear = await handle.isKnownToStay(by: driver) {
             if !isNear { handle.noticeDeparture() }
-        } else if selected === handle, await !source.isPresent(tag) {
+        } else if selected === handle, await !tag.isPresent() {
             handle.noticeDeparture()
         }
     }

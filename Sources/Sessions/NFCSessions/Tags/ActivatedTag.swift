@@ -13,11 +13,8 @@ package final class ActivatedTag {
     package let link: (any FrameLink)?
     /// The NDEF procedures of its type; nil when there are none for its kind.
     package let forumTag: (any ForumTag)?
-    /// Whether values such as ATQA and SAK come from the tag itself. Otherwise they were derived from the reader's
-    /// data.
-    package let reportsActivationData: Bool
-    /// The reader's own object for the tag, if it finds tags itself.
-    let discovered: DiscoveredTag?
+    /// The reader's own object for the tag, if the reader finds tags itself.
+    private let discovery: (tag: DiscoveredTag, driver: any DiscoveringDriver)?
     /// The link's counts before the tag was looked for; nil if the reader activates tags itself.
     private let origin: LinkStatistics?
     /// The application of the plan that was selected when the card was found.
@@ -40,25 +37,35 @@ package final class ActivatedTag {
         self.link = link
         self.forumTag = forumTag
         self.origin = origin
-        reportsActivationData = true
-        discovered = nil
+        discovery = nil
     }
 
     /// Creates a tag that its reader has activated.
     ///
-    /// - Parameters:
-    ///   - discovered: what the reader reports.
-    ///   - reportsActivationData: whether it comes from the tag itself, see ``reportsActivationData``.
     /// - Throws: ``TagError`` with `badAnswer` when the data break every standard.
-    init(_ discovered: DiscoveredTag, reportsActivationData: Bool) throws(TagError) {
+    init(_ discovered: DiscoveredTag, by driver: any DiscoveringDriver) throws(TagError) {
         target = try TagTarget(discovered.identity)
         switch discovered.port {
         case .commands(let card, _): (link, forumTag) = (nil, Type4Tag(link: card))
         case .frames(let link): (self.link, forumTag) = (link, makeForumTag(for: target, link: link))
         }
-        self.reportsActivationData = reportsActivationData
-        self.discovered = discovered
+        discovery = (discovered, driver)
         origin = nil
+    }
+
+    /// Whether values such as ATQA and SAK come from the tag itself. Otherwise they were derived from the reader's
+    /// data.
+    package var reportsActivationData: Bool { discovery?.driver.reportsActivationData ?? true }
+
+    /// The NDEF procedures of its type.
+    ///
+    /// - Throws: ``TagError`` with `unsupported` when there are none for its kind.
+    package var ndef: any ForumTag {
+        get throws(TagError) {
+            if let forumTag { return forumTag }
+            if case .nfcA(let target) = target { throw TagError(.unsupported, target.reasonWithoutNDEF) }
+            throw TagError(.unsupported, "A \(target.kindName) does not hold NDEF that can be read here.")
+        }
     }
 
     /// The card's transport protocol; started if the plan says so.
@@ -66,7 +73,7 @@ package final class ActivatedTag {
 
     /// The card's ATS, if the reader reported it or the card was activated here.
     package var answerToSelect: AnswerToSelect? {
-        if case .commands(_, let bytes?) = discovered?.port { return try? AnswerToSelect(bytes) }
+        if case .commands(_, let bytes?) = discovery?.tag.port { return try? AnswerToSelect(bytes) }
         return (card as? ISODEP)?.answerToSelect
     }
 
@@ -96,17 +103,78 @@ package final class ActivatedTag {
         }
     }
 
-    /// Asks the tag whether it is near: with R(NAK) for a card with ISO-DEP, otherwise with an exchange of its type.
-    /// Returns nil when its kind has no such exchange.
-    func isPresent() async -> Bool? {
-        if let card { return await card.isPresent() }
-        return await forumTag?.isPresent()
-    }
+    // MARK: Selection
 
-    /// Informs the card's protocol and procedures that it was activated again, and selects its application again.
-    func wasActivated() async {
+    /// Makes the tag ready for commands, when another one was selected before.
+    func wake() async throws(TagError) {
+        if discovery == nil { try await activate() } else { try await select() }
         forumTag?.wasActivated()
         if let name = selectedApplication, let card { _ = await Self.select(name, on: card) }
+    }
+
+    /// Selects the tag with a reader that finds tags itself.
+    func select() async throws(TagError) {
+        guard let discovery else { return }
+        do throws(LinkError) {
+            try await discovery.driver.select(discovery.tag)
+        } catch {
+            throw TagError(fatal: error) ?? TagError(.tagLost, error.reason, link: error)
+        }
+    }
+
+    /// Activates the tag again with frames.
+    private func activate() async throws(TagError) {
+        guard let link else { return }
+        switch target {
+        case .nfcA(let target) where !target.isType1:
+            try await NFCAActivation(link: link).reactivate(target)
+        case .nfcB(let target):
+            let present = try await NFCBActivation(link: link).findAll(waking: true)
+            guard present.contains(where: { $0.identifier == target.identifier }) else {
+                throw TagError(.tagLost, "The card does not answer any more.")
+            }
+        case .nfcA, .nfcF, .nfcV:
+            // There is no anticollision, or it does not matter: every command carries the identifier.
+            break
+        }
+    }
+
+    /// Deselects the tag, so that another one can be used. A reader that finds tags itself does this when it selects
+    /// another one.
+    func deselect() async throws(TagError) {
+        guard discovery == nil else { return }
+        // If the card does not answer the deselection, the activation of the other tag has to be enough.
+        if let card = card as? ISODEP { try? await card.deselect() }
+        // Any unknown command deselects the tag; HLTA is the regular way.
+        if case .nfcA = target, let link { try await NFCAActivation(link: link).halt() }
+    }
+
+    /// Returns whether the selected tag is still near, after it did not answer a command. Then it accepts commands
+    /// again.
+    private func recover() async -> Bool {
+        if let discovery {
+            guard case .frames(let link) = discovery.tag.port, card == nil, (try? await link.reactivate()) != nil else {
+                return false
+            }
+        } else {
+            switch target {
+            case .nfcA(let target) where !target.isISODEP && !target.isType1:
+                // The tag went to sleep when it refused the command. Activating it wakes it again.
+                guard (try? await activate()) != nil else { return false }
+            case .nfcA where card != nil, .nfcB: return false
+            default: return await forumTag?.isPresent() == true
+            }
+        }
+        forumTag?.wasActivated()
+        return true
+    }
+
+    /// Asks the selected tag whether it is near: with R(NAK) for a card with ISO-DEP, otherwise with an exchange of its
+    /// type that changes nothing. Then it accepts commands again.
+    func isPresent() async -> Bool {
+        if let card { return await card.isPresent() }
+        if let forumTag { return await forumTag.isPresent() }
+        return discovery == nil ? (try? await activate()) != nil : await recover()
     }
 
     private static func select(_ name: [UInt8], on card: any APDULink) async -> Bool {
@@ -150,13 +218,11 @@ public struct TagPacket: Sendable, Hashable {
 extension ActivatedTag {
     /// Sends an app's own packet.
     ///
-    /// - Parameters:
-    ///   - packet: the bytes, see ``TagPacket``.
-    ///   - source: the reader that activated the tag.
+    /// - Parameter packet: the bytes, see ``TagPacket``.
     /// - Returns: the answer; empty when none is expected.
     /// - Throws: ``TagError`` with `tagLost` when the tag has left, `badAnswer` when it is near but did not answer or
     ///   its answer could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
-    func send(_ packet: TagPacket, from source: any TagSource) async throws(TagError) -> [UInt8] {
+    package func send(_ packet: TagPacket) async throws(TagError) -> [UInt8] {
         // A Type 2 tag sleeps after it refused a command of a procedure.
         try await type2?.activate()
         // The packet may change what the procedures have read, or select another application or file.
@@ -168,7 +234,7 @@ extension ActivatedTag {
             switch error.code {
             case .timeout, .transmission, .collision:
                 if packet.answer == .none { return [] }
-                throw await source.recover(self)
+                throw await recover()
                     ? TagError(.badAnswer, "The tag is near and did not answer the command.", link: error)
                     : TagError(.tagLost, "The tag does not answer any more.", link: error)
             case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)

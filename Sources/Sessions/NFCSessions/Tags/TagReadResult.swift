@@ -36,8 +36,11 @@ extension ActivatedTag {
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
     package func read() async throws(TagError) -> TagReadResult {
         var findings = TagReadResult(self)
-        guard let forumTag else {
-            findings.survey.error = missingProcedures
+        let forumTag: any ForumTag
+        do throws(TagError) {
+            forumTag = try ndef
+        } catch {
+            findings.survey.error = error
             return findings
         }
         let start = try await begin(&findings)
@@ -69,17 +72,6 @@ extension ActivatedTag {
         return statistics - start
     }
 
-    var missingProcedures: TagError {
-        if case .nfcA(let target) = target { return TagError(.unsupported, target.reasonWithoutNDEF) }
-        return target.holdsNoNDEF
-    }
-}
-
-extension TagTarget {
-    /// The error for a tag of a kind without NDEF procedures.
-    var holdsNoNDEF: TagError {
-        TagError(.unsupported, "A \(kindName) does not hold NDEF that can be read here.")
-    }
 }
 
 /// The result of a write.
@@ -88,75 +80,75 @@ package struct TagWriteOutcome: Sendable {
     package var findings: TagReadResult
     /// Why it failed; nil on success.
     package var failure: TagWriteFailure?
-
-    init(_ findings: TagReadResult, _ failure: TagWriteFailure?) {
-        self.findings = findings
-        self.failure = failure
-    }
 }
 
 extension ActivatedTag {
-    /// Writes a message like a session, and reports the tag's content afterwards. If the tag should be locked and needs
-    /// a key for that, nothing is written.
-    ///
-    /// - Parameters:
-    ///   - checks: whether to read the message again and compare it.
-    ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
-    /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed. After a
-    ///   failure the tag is not read again.
-    package func write(_ message: [UInt8], checks: Bool, locks: Bool) async -> TagWriteOutcome {
-        var findings = TagReadResult(self)
-        guard let forumTag else {
-            findings.survey.error = missingProcedures
-            return TagWriteOutcome(findings, TagWriteFailure(step: .writing, error: missingProcedures))
-        }
-        var step = TagWriteFailure.Step.writing
-        do throws(TagError) {
-            var start = try await begin(&findings)
-            defer { if findings.cost == nil { findings.cost = cost(since: start) } }
-            if locks {
-                try await forumTag.checkLocking()
-                start = statistics
-            }
-            try await forumTag.writeNDEF(message)
-            findings.cost = cost(since: start)
-            step = .checking
-            if checks { try await forumTag.checkNDEF(message) }
-            // If the tag leaves now, it was still written.
-            findings.survey = NDEFStatusReport(detection: try? await forumTag.detectNDEF(), message: message)
-            findings.noteIdentifier(of: forumTag)
-            step = .locking
-            if locks {
-                try await forumTag.lock()
-                findings.survey.detection?.access = .readOnly
-            }
-            return TagWriteOutcome(findings, nil)
-        } catch {
-            return TagWriteOutcome(findings, TagWriteFailure(step: step, error: error))
-        }
+    /// What to find out about a tag after a write.
+    package enum Description: Sendable {
+        /// The content, unless the write failed.
+        case none
+        /// The content, also if the write failed and the tag is still near.
+        case content
+        /// The content and the product, which needs further exchanges.
+        case product
     }
 
-    /// Writes a message, and describes the tag afterwards: its product, and its content if the write failed and the tag
-    /// is still near.
+    /// Writes a message like a session, and describes the tag afterwards. If the tag should be locked and needs a key
+    /// for that, nothing is written.
     ///
     /// - Parameters:
     ///   - checks: whether to read the message again and compare it.
     ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
-    ///   - asksProduct: whether to ask for the product, which needs further exchanges.
+    ///   - description: what to find out afterwards. A tag that did not answer any more is not asked.
     /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed.
-    package func writeAndDescribe(
+    package func write(
         _ message: [UInt8],
         checks: Bool,
         locks: Bool,
-        asksProduct: Bool = true
+        describing description: Description = .none
     ) async -> TagWriteOutcome {
-        var outcome = await write(message, checks: checks, locks: locks)
-        if let failure = outcome.failure {
-            guard !failure.leavesDoubt else { return outcome }
-            if let forumTag, let survey = try? await forumTag.queryNDEFStatus() { outcome.findings.survey = survey }
+        var outcome = TagWriteOutcome(findings: TagReadResult(self))
+        var step = TagWriteFailure.Step.writing
+        do throws(TagError) {
+            let forumTag = try ndef
+            try await write(message, with: forumTag, checks: checks, locks: locks, &outcome.findings, &step)
+        } catch {
+            if forumTag == nil { outcome.findings.survey.error = error }
+            let failure = TagWriteFailure(step: step, error: error)
+            outcome.failure = failure
+            guard description != .none, !failure.leavesDoubt else { return outcome }
+            if let survey = try? await forumTag?.queryNDEFStatus() { outcome.findings.survey = survey }
         }
-        if asksProduct { outcome.findings.product = await productName() }
+        if description == .product { outcome.findings.product = await productName() }
         return outcome
+    }
+
+    private func write(
+        _ message: [UInt8],
+        with forumTag: any ForumTag,
+        checks: Bool,
+        locks: Bool,
+        _ findings: inout TagReadResult,
+        _ step: inout TagWriteFailure.Step
+    ) async throws(TagError) {
+        var start = try await begin(&findings)
+        defer { if findings.cost == nil { findings.cost = cost(since: start) } }
+        if locks {
+            try await forumTag.checkLocking()
+            start = statistics
+        }
+        try await forumTag.writeNDEF(message)
+        findings.cost = cost(since: start)
+        step = .checking
+        if checks { try await forumTag.checkNDEF(message) }
+        // If the tag leaves now, it was still written.
+        findings.survey = NDEFStatusReport(detection: try? await forumTag.detectNDEF(), message: message)
+        findings.noteIdentifier(of: forumTag)
+        step = .locking
+        if locks {
+            try await forumTag.lock()
+            findings.survey.detection?.access = .readOnly
+        }
     }
 }
 

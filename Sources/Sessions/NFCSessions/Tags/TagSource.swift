@@ -1,46 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
-import TagProtocols
-
-/// The source of a session's tags: a reader, and how to find and select tags on it.
-///
-/// Calls are made one at a time.
-protocol TagSource: Sendable {
-    /// Looks once for tags, as if the field had just been turned on. Tags that were found before become invalid.
-    /// Returns the tags, and the one that is selected, if any.
-    func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?)
-
-    /// Makes a tag ready for commands.
-    func wake(_ tag: ActivatedTag) async throws(TagError)
-
-    /// Deselects the selected tag, so that another one can be used.
-    func deselect(_ tag: ActivatedTag) async throws(TagError)
-
-    /// Returns whether the selected tag is still near, after it did not answer a command. Then it accepts commands
-    /// again.
-    func recover(_ tag: ActivatedTag) async -> Bool
-
-    /// Asks the selected tag whether it is near, with the cheapest exchange of its technology that changes nothing.
-    /// Then it accepts commands again.
-    func isPresent(_ tag: ActivatedTag) async -> Bool
-
-    /// Ends the running call, from any thread, if cancelling its task does not.
-    func interrupt()
-
-    /// Turns the field off, if possible.
-    func shutDown() async
-}
-
-extension AttachedReader {
-    /// The driver of a reader, and the source of tags on it; nil when there is no reader.
-    var driverAndSource: (driver: any ReaderDriver, source: any TagSource)? {
-        switch self {
-        case .field(let driver): (driver, FieldTagSource(driver: driver))
-        case .discovering(let driver): (driver, DiscoveringTagSource(driver: driver))
-        case .none: nil
-        }
-    }
-}
+package import TagProtocols
 
 /// What a session looks for.
 public struct PollingPlan: Sendable, Hashable {
@@ -78,11 +38,33 @@ public struct PollingPlan: Sendable, Hashable {
     public static let everyTag = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC, 0xFFFF])
 }
 
-/// The tags of a reader that finds and activates them itself.
-struct DiscoveringTagSource: TagSource {
-    let driver: any DiscoveringDriver
+/// The source of a session's tags: a reader, and how to find tags on it.
+///
+/// Calls are made one at a time, except ``interrupt()``.
+struct TagSource: Sendable {
+    private let reader: AttachedReader
+    private let carrierIsOn = Locked(false)
 
+    init(_ reader: AttachedReader) { self.reader = reader }
+
+    /// Looks once for tags, as if the field had just been turned on. Tags that were found before become invalid.
+    /// Returns the tags, and the one that is selected, if any.
     func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
+        switch reader {
+        case .field(let driver):
+            if carrierIsOn.withLock({ $0 }) { try await setCarrier(false, of: driver) }
+            try await setCarrier(true, of: driver)
+            return try await FieldTagFinder(driver: driver, plan: plan).find()
+        case .discovering(let driver): return try await find(plan, with: driver)
+        case .none: return ([], nil)
+        }
+    }
+
+    /// Finds the tags of a reader that finds and activates them itself.
+    private func find(
+        _ plan: PollingPlan,
+        with driver: any DiscoveringDriver
+    ) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
         let all: [DiscoveredTag]
         do throws(LinkError) {
             all = try await driver.discover(plan.technologies, systemCodes: plan.systemCodes)
@@ -93,14 +75,12 @@ struct DiscoveringTagSource: TagSource {
         var selected: ActivatedTag?
         for discovered in all {
             // A tag whose data break every standard is left out. The others still count.
-            guard let tag = try? ActivatedTag(discovered, reportsActivationData: driver.reportsActivationData) else {
-                continue
-            }
+            guard let tag = try? ActivatedTag(discovered, by: driver) else { continue }
             if plan.opensCards, tag.card != nil {
                 // The reader releases the card before, also when this one has left.
                 selected = nil
                 do throws(TagError) {
-                    try await select(discovered)
+                    try await tag.select()
                 } catch {
                     guard error.code == .tagLost else { throw error }
                     continue
@@ -114,36 +94,44 @@ struct DiscoveringTagSource: TagSource {
         return (tags, tags.count == 1 ? selected : nil)
     }
 
-    func wake(_ tag: ActivatedTag) async throws(TagError) {
-        guard let discovered = tag.discovered else { return }
-        try await select(discovered)
-        await tag.wasActivated()
+    /// Ends the running call, from any thread. A field driver notices the cancellation of the task.
+    func interrupt() {
+        if case .discovering(let driver) = reader { driver.interrupt() }
     }
 
-    /// The reader releases a tag by itself when it selects another one.
-    func deselect(_ tag: ActivatedTag) async throws(TagError) {}
-
-    func recover(_ tag: ActivatedTag) async -> Bool {
-        guard case .frames(let link)? = tag.discovered?.port, tag.card == nil else { return false }
-        guard (try? await link.reactivate()) != nil else { return false }
-        tag.forumTag?.wasActivated()
-        return true
-    }
-
-    func isPresent(_ tag: ActivatedTag) async -> Bool {
-        if let isPresent = await tag.isPresent() { return isPresent }
-        return await recover(tag)
-    }
-
-    func interrupt() { driver.interrupt() }
-
-    func shutDown() async { await driver.release() }
-
-    private func select(_ tag: DiscoveredTag) async throws(TagError) {
-        do throws(LinkError) {
-            try await driver.select(tag)
-        } catch {
-            throw TagError(fatal: error) ?? TagError(.tagLost, error.reason, link: error)
+    /// Turns the field off, if possible.
+    func shutDown() async {
+        switch reader {
+        // If the reader can't even turn its field off, there is nothing else to do.
+        case .field(let driver): if carrierIsOn.withLock({ $0 }) { try? await setCarrier(false, of: driver) }
+        case .discovering(let driver): await driver.release()
+        case .none: break
         }
     }
+
+    private func setCarrier(_ isOn: Bool, of driver: any FieldDriver) async throws(TagError) {
+        do {
+            try await driver.setCarrier(isOn)
+            carrierIsOn.withLock { $0 = isOn }
+        } catch {
+            throw TagError(.readerUnavailable, error.reason, link: error)
+        }
+    }
+}
+
+/// Activates the tag in a field without a session, and runs a procedure on it.
+///
+/// - Returns: the result of the procedure.
+/// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it has no NDEF, or an error of the
+///   procedure.
+package func withActivatedTag<Value>(
+    in driver: any FieldDriver,
+    _ procedure: (any ForumTag) async throws(TagError) -> Value
+) async throws(TagError) -> Value {
+    let source = TagSource(.field(driver))
+    let (tags, selected) = try await source.find(.ndef)
+    guard let tag = tags.last else { throw TagError(.tagLost, "The tag does not answer.") }
+    let forumTag = try tag.ndef
+    if selected == nil { try await tag.wake() }
+    return try await procedure(forumTag)
 }

@@ -59,7 +59,7 @@ public final class TagWatcher: Sendable {
 
     private let environment: NFCEnvironment
     private let driver: any ReaderDriver
-    private let source: any TagSource
+    private let source: TagSource
     private let executor: any TaskExecutor
     private let isolation: (any Actor)?
     private let state = Locked(State())
@@ -85,9 +85,9 @@ public final class TagWatcher: Sendable {
         attendant: Attendant? = nil,
         observer: @escaping @Sendable (Event) -> Void
     ) {
-        guard let (driver, source) = environment.reader.driverAndSource else { return nil }
+        guard let driver = environment.driver else { return nil }
         self.driver = driver
-        self.source = source
+        source = TagSource(environment.reader)
         self.executor = executor ?? driver.executor ?? QueueExecutor(target: nil)
         self.isolation = isolation
         self.environment = environment
@@ -229,9 +229,9 @@ public final class TagWatcher: Sendable {
             do throws(TagError) {
                 if let last = selected, last !== tag {
                     selected = nil
-                    try await source.deselect(last)
+                    try await last.deselect()
                 }
-                if selected !== tag { try await source.wake(tag) }
+                if selected !== tag { try await tag.wake() }
                 selected = tag
                 if let attendant {
                     try await attendant(WatchedTag(tag))

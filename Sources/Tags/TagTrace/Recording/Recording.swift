@@ -139,7 +139,7 @@ extension Recording.Action {
         switch self {
         case .field(let isOn): return isOn ? "field on" : "field off"
         case .discover(let technologies, let systems):
-            let names = technologies.map(\.recordedName).joined(separator: ", ")
+            let names = technologies.map(\.name).joined(separator: ", ")
             let codes = systems.map { $0.bigEndianBytes.hexText() }.joined(separator: ", ")
             return "look for \(names)" + (codes.isEmpty ? "" : ", system \(codes)")
         case .select(let tag): return "select tag \(tag)"

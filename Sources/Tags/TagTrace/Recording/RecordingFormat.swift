@@ -23,7 +23,7 @@ extension Recording.Header {
             $0.member("reader", reader)
             $0.member("kind", isField ? "field" : "discovering")
             $0.key("technologies")
-            $0.values(technologies.map(\.recordedName))
+            $0.values(technologies.map(\.name))
             $0.member("maximum_frame_length", maximumFrameLength)
             $0.member("tells_presence", reportsPresence)
         }
@@ -75,7 +75,7 @@ extension Recording.Action {
         case .discover(let technologies, let systems):
             line.member("do", "discover")
             line.key("technologies")
-            line.values(technologies.map(\.recordedName))
+            line.values(technologies.map(\.name))
             line.key("systems")
             line.values(systems.map { $0.bigEndianBytes.hexText() })
         case .select(let tag): write("select", tag: tag)
@@ -94,7 +94,7 @@ extension Recording.Action {
             line.member("do", "send")
             if let tag { line.member("tag", tag) }
             if case .frames(let technology) = medium {
-                line.member("technology", technology.recordedName)
+                line.member("technology", technology.name)
                 line.member("hex", request)
                 line.member("timeout_us", Int(timeout.microseconds))
             } else {
@@ -197,7 +197,7 @@ extension Recording.Tag {
     fileprivate var line: String {
         recordingLine { line in
             line.member("tag", number)
-            line.member("technology", identity.technology.recordedName)
+            line.member("technology", identity.technology.name)
             switch identity {
             case .nfcA(let atqa, let sak, let uid):
                 line.member("atqa", hex: atqa.bigEndianBytes)
@@ -354,18 +354,8 @@ extension JSONLine {
 }
 
 extension Technology {
-    /// The name in a recording.
-    package var recordedName: String {
-        switch self {
-        case .nfcA: "nfc-a"
-        case .nfcB: "nfc-b"
-        case .nfcF: "nfc-f"
-        case .nfcV: "nfc-v"
-        }
-    }
-
     fileprivate init?(recordedName name: String) {
-        guard let technology = Self.allCases.first(where: { $0.recordedName == name }) else { return nil }
+        guard let technology = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = technology
     }
 }

@@ -16,8 +16,6 @@ public import TagLink
 public final class RecordingReplay: Sendable {
     private struct State {
         var script: ReplayScript
-        var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
-        var nextObserver: UInt64 = 0
         var statistics = LinkStatistics.zero
         var airStatistics: [Technology: LinkStatistics] = [:]
     }
@@ -26,6 +24,7 @@ public final class RecordingReplay: Sendable {
     public let recording: Recording
     fileprivate let executor = QueueExecutor(target: nil)
     private let state: Locked<State>
+    private let observers = PresenceObservers()
     private let onElapsed: (@Sendable (Duration) -> Void)?
     private let onDeparture: (@Sendable (ReplayDeparture) -> Void)?
 
@@ -69,16 +68,16 @@ public final class RecordingReplay: Sendable {
     fileprivate func call(_ action: Recording.Action) throws(LinkError) -> Recording.Outcome {
         let (reply, departure) = state.withLock { state in
             let hadDeparted = state.script.departure != nil
-            let reply = state.script.follow(action, isObserved: !state.observers.isEmpty)
+            let reply = state.script.follow(action, isObserved: !observers.isEmpty)
             Self.count(action, reply.outcome, &state)
             return (reply, hadDeparted ? nil : state.script.departure)
         }
         onElapsed?(reply.duration)
         switch reply.notice {
         case .none: break
-        case .now: reportPresence()
+        case .now: observers.notify()
         // The session's own work runs on the executor too, so this runs after the current work.
-        case .soon: executor.async { [weak self] in self?.reportPresence() }
+        case .soon: executor.async { [observers] in observers.notify() }
         }
         if let departure { onDeparture?(departure) }
         if case .failed(let error) = reply.outcome { throw error }
@@ -113,18 +112,7 @@ public final class RecordingReplay: Sendable {
 
     fileprivate func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         guard recording.header.reportsPresence else { return nil }
-        let id = state.withLock { state in
-            state.nextObserver += 1
-            state.observers.append((state.nextObserver, handler))
-            return state.nextObserver
-        }
-        return PresenceObservation { [weak self] in
-            // Released outside the lock, because the handler may hold the last reference to other objects.
-            let released = self?.state.withLock { state in
-                state.observers.firstIndex { $0.id == id }.map { state.observers.remove(at: $0) }
-            }
-            _ = released
-        }
+        return observers.add(handler)
     }
 
     fileprivate func isStillNear(_ identifier: [UInt8]) -> Bool {
@@ -135,10 +123,6 @@ public final class RecordingReplay: Sendable {
 
     fileprivate func arrival(of identifier: [UInt8]) -> UInt64? {
         state.withLock { $0.script.arrival(of: identifier) }
-    }
-
-    private func reportPresence() {
-        for observer in state.withLock({ $0.observers }) { observer.handler() }
     }
 }
 

@@ -52,20 +52,11 @@ struct ReadersCommand: AsyncParsableCommand {
             json: json,
             [
                 "name": report.name,
-                "technologies": Technology.allCases.filter(report.technologies.contains).map(Self.name),
+                "technologies": Technology.allCases.filter(report.technologies.contains).map(\.name),
                 "kind": report.kind,
             ] + printer.object + ["used": isUsed],
             ["\(report.name)  \(printer.summary)\(isUsed ? "" : "  (not used)")"] + printer.lines.map { "  \($0)" }
         )
-    }
-
-    static func name(_ technology: Technology) -> String {
-        switch technology {
-        case .nfcA: "nfc-a"
-        case .nfcB: "nfc-b"
-        case .nfcF: "nfc-f"
-        case .nfcV: "nfc-v"
-        }
     }
 }
 
@@ -107,7 +98,7 @@ struct ReaderReportPrinter {
     }
 
     private static func names(_ technologies: Set<Technology>) -> [String] {
-        Technology.allCases.filter(technologies.contains).map(ReadersCommand.name)
+        Technology.allCases.filter(technologies.contains).map(\.name)
     }
 
     /// The members after the reader's name and kind. Members that the reader does not report are `null`.

@@ -138,7 +138,7 @@ struct WriteCommand: AsyncParsableCommand {
             doneMessage: content.doneMessage,
             failure: { $0.failure?.sheetMessage }
         ) { tag throws(TagError) in
-            await tag.writeAndDescribe(bytes, checks: checks, locks: locks, asksProduct: false)
+            await tag.write(bytes, checks: checks, locks: locks, describing: .content)
         }
         var report = TagReport(outcome.findings)
         report.showsCost = false

@@ -105,7 +105,7 @@ struct TraceCommand: AsyncParsableCommand {
         if !noTimes { object.append("time_us", (line.time?.wholeMicroseconds).map { Int($0) }) }
         let technology: String? =
             switch line.medium {
-            case .frames(let technology): ReadersCommand.name(technology)
+            case .frames(let technology): technology.name
             case .commands: "apdu"
             case nil: nil
             }

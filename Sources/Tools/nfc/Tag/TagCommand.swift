@@ -195,7 +195,7 @@ struct TagWriteCommand: AsyncParsableCommand {
             doneMessage: content.doneMessage,
             failure: { $0.failure?.sheetMessage }
         ) { tag throws(TagError) in
-            await tag.writeAndDescribe(bytes, checks: checks, locks: locks)
+            await tag.write(bytes, checks: checks, locks: locks, describing: .product)
         }
         return (TagReport(outcome.findings, on: session.environment), outcome.failure)
     }

@@ -17,8 +17,6 @@ struct FieldState: Sendable {
     var faults: ArmedFaults?
     var recording: [ExchangeRecord]?
     var recordingLimit = 0
-    var observers: [(id: UInt64, handler: @Sendable () -> Void)] = []
-    var lastObserver: UInt64 = 0
     /// The number of commands that have programmed a tag's memory.
     var writes = 0
 

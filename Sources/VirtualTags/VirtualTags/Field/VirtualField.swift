@@ -59,19 +59,7 @@ public final class VirtualField: FieldDriver {
     }
 
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        let id = core.state.withLock { state in
-            state.lastObserver += 1
-            state.observers.append((state.lastObserver, handler))
-            return state.lastObserver
-        }
-        // The handler is released outside the lock, because it may own any object.
-        return PresenceObservation { [core] in
-            _ = core.state.withLock { state in
-                let removed = state.observers.filter { $0.id == id }
-                state.observers.removeAll { $0.id == id }
-                return removed
-            }
-        }
+        core.observers.add(handler)
     }
 
     public func arrival(of identifier: [UInt8]) -> UInt64? {
@@ -127,7 +115,7 @@ public final class VirtualField: FieldDriver {
             return (.failure(LinkError(.unsupported, "This field does not have the technology.")), .zero)
         }
         let outcome = core.exchange(frame, technology, timeout: timeout)
-        if outcome.changedPresence { core.notifyObservers() }
+        if outcome.changedPresence { core.observers.notify() }
         return (outcome.record.result, outcome.record.elapsed)
     }
 
@@ -220,7 +208,7 @@ final class VirtualLink: FrameLink {
         let outcome = core.exchange(frame, technology, timeout: timeout)
         core.onExchange?(outcome.record)
         if outcome.record.elapsed > .zero { core.onElapsed?(outcome.record.elapsed) }
-        if outcome.changedPresence { core.notifyObservers() }
+        if outcome.changedPresence { core.observers.notify() }
         return try outcome.record.result.get()
     }
 }
@@ -228,6 +216,7 @@ final class VirtualLink: FrameLink {
 /// The state that a virtual field shares with its links.
 final class FieldCore: Sendable {
     let state = Locked(FieldState())
+    let observers = PresenceObservers()
     let maximumFrameLength: Int
     let onElapsed: (@Sendable (Airtime) -> Void)?
     let onExchange: (@Sendable (ExchangeRecord) -> Void)?
@@ -250,11 +239,6 @@ final class FieldCore: Sendable {
 
     /// Changes the tags in the field, and informs the observers if `change` returns true.
     func changePresence(_ change: @Sendable (inout FieldState) -> Bool) {
-        if state.withLock({ change(&$0) }) { notifyObservers() }
-    }
-
-    func notifyObservers() {
-        let handlers = state.withLock { $0.observers.map(\.handler) }
-        for handler in handlers { handler() }
+        if state.withLock({ change(&$0) }) { observers.notify() }
     }
 }

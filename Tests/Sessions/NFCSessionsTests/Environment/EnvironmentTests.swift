@@ -35,18 +35,17 @@ import Testing
             #expect(inChild === environment)
         }
         #expect(NFCEnvironment.scoped == nil)
-        // An environment is an app's, unless it has a test's place or is made for a test.
+        // An environment is an app's, unless it is made for a test.
         let (clock, reader) = (ManualClock(), NFCEnvironment.Reader.none(reason: "None."))
         #expect(!NFCEnvironment(reader: reader, clock: clock).isOfTest)
-        #expect(NFCEnvironment(reader: reader, clock: clock, place: Place()).isOfTest)
     }
 
-    /// A test kit's place, which prints nothing but lines that begin with an exclamation mark.
-    private final class Place: TestContext {
+    /// A test kit's context, which prints only lines that begin with an exclamation mark.
+    private final class Context: TestContext {
+        static var environmentOfCaller: NFCEnvironment? { nil }
         func made(_ object: AnyObject, as kind: MadeObject) {}
         func willConnect() {}
         func prints(_ notice: String) -> Bool { notice.hasPrefix("!") }
-        static func environmentOfCaller() -> NFCEnvironment? { nil }
     }
 
     @Test(.ownThreads) func `notice to the author: one line on standard error, or kept by a test`() async {
@@ -58,8 +57,9 @@ import Testing
             let ofTest = NFCEnvironment(
                 reader: .none(reason: "None."),
                 clock: ManualClock(),
+                isOfTest: true,
                 onNotice: { text in kept.withLock { $0.append(text) } },
-                place: Place()
+                testContext: Context()
             )
             ofTest.notice("Kept.")
             ofTest.notice("!Printed.")

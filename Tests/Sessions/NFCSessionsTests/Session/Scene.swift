@@ -57,7 +57,7 @@ struct Scene {
             sessionEndObserver: sessionEndObserver,
             host: host,
             onNotice: { [notices] text in notices.withLock { $0.append(text) } },
-            place: QuietTest()
+            testContext: QuietTest()
         )
     }
 
@@ -131,10 +131,10 @@ struct Scene {
 
 /// Prints no lines to the app's author.
 private final class QuietTest: TestContext {
+    static var environmentOfCaller: NFCEnvironment? { nil }
     func made(_ object: AnyObject, as kind: MadeObject) {}
     func willConnect() {}
     func prints(_ notice: String) -> Bool { false }
-    static func environmentOfCaller() -> NFCEnvironment? { nil }
 }
 
 /// Waits until something that another thread does is so, or the test's time is over.
@@ -161,7 +161,17 @@ extension ReaderSession {
         within time: TagPacket.Answer = .within(.milliseconds(5)),
         connecting: Bool = false
     ) async -> Result<[UInt8], CommandError> {
-        await withCompletion { send(TagPacket(packet, answer: time), to: tag, connecting: connecting, completion: $0) }
+        let packet = TagPacket(packet, answer: time)
+        return await withCompletion { done in
+            perform(
+                on: tag,
+                connecting: connecting ? .ifNeeded : .never,
+                { tag throws(TagError) in
+                    try await tag.send(packet)
+                },
+                completion: done
+            )
+        }
     }
 
     /// Runs a procedure on the connected tag.
@@ -169,14 +179,16 @@ extension ReaderSession {
         on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
     ) async -> Result<Value, CommandError> {
-        await withCompletion { perform(on: tag, procedure, completion: $0) }
+        await withCompletion { done in
+            perform(on: tag, { tag throws(TagError) in try await procedure(tag.ndef) }, completion: done)
+        }
     }
 
     func read(_ tag: ConnectableTag) async -> Result<[UInt8], CommandError> {
         await run(on: tag) { tag throws(TagError) in try await tag.readNDEF() }
     }
 
-    func messages(of tags: [ConnectableTag]) async -> Result<[[UInt8]], CommandError> {
+    func messages(of tags: [ConnectableTag]) async -> [[UInt8]]? {
         await withCompletion { readMessages(from: tags, completion: $0) }
     }
 

@@ -101,7 +101,7 @@ import VirtualTags
     {
         let tag = ntag()
         let outcome = try await Self.work(with: tag) { tag throws(TagError) in
-            await tag.writeAndDescribe(Self.message, checks: checks, locks: locks)
+            await tag.write(Self.message, checks: checks, locks: locks, describing: .product)
         }
         let access: NDEFDetection.Access = locks ? .readOnly : .readWrite
         #expect(outcome.failure == nil && outcome.findings.product == "NTAG213")
@@ -130,7 +130,7 @@ import VirtualTags
         for (tag, message, code, product, access) in rows {
             for asksProduct in [true, false] {
                 let outcome = try await Self.work(with: tag) { tag throws(TagError) in
-                    await tag.writeAndDescribe(message, checks: true, locks: true, asksProduct: asksProduct)
+                    await tag.write(message, checks: true, locks: true, describing: asksProduct ? .product : .content)
                 }
                 let failure = try #require(outcome.failure)
                 #expect(
@@ -151,7 +151,7 @@ import VirtualTags
         let outcome = try await session.work(with: tags[0]) { tag throws(TagError) in
             reader.pullsOutAt.withLock { $0 = 0x30 }
             let before = reader.virtual.statistics.exchanges
-            let outcome = await tag.writeAndDescribe(Self.message, checks: true, locks: false)
+            let outcome = await tag.write(Self.message, checks: true, locks: false, describing: .product)
             #expect(reader.virtual.statistics.exchanges == before)
             return outcome
         }

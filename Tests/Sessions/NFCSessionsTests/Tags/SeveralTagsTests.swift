@@ -276,7 +276,11 @@ import VirtualTags
         reader.meanwhile.withLock {
             $0 = {
                 let packet = TagPacket([0x00, 0xB0, 0x00, 0x01], answer: .within(.milliseconds(5)))
-                session.send(packet, to: card) { continuation.yield($0) }
+                session.perform(on: card) { tag throws(TagError) in
+                    try await tag.send(packet)
+                } completion: {
+                    continuation.yield($0)
+                }
                 for _ in 0..<100 { await Task.yield() }
             }
         }
