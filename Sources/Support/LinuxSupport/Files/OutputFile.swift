@@ -120,9 +120,8 @@ package final class PrivateLog: Sendable {
     }
 
     /// Creates the file, or empties an existing one that is empty or starts with `beginning`. If others can read an
-    /// existing file, their access is removed.
-    ///
-    /// - Throws: ``StorageError``, with code `occupied` when it is another file, `unsafe` when it is another user's.
+    /// existing file, their access is removed. Throws ``StorageError``, with code `occupied` when it is another file,
+    /// `unsafe` when it is another user's.
     package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
         found = try ResolvedPath(path, .output)
@@ -178,9 +177,8 @@ package struct OutputDescriptor: Sendable {
     package static let standardError = OutputDescriptor(STDERR_FILENO)
     package static let standardOutput = OutputDescriptor(STDOUT_FILENO)
 
-    /// Writes all of a text. What can't be written, because nobody reads any more, is dropped.
-    ///
-    /// - Returns: the number of the error that stopped it; nil when all is written.
+    /// Writes all of a text. What can't be written, because nobody reads any more, is dropped. Returns the number of
+    /// the error that stopped it; nil when all is written.
     @discardableResult
     package func write(_ text: String) -> Int32? {
         var text = text
