@@ -20,10 +20,8 @@ package struct AnswerToReset: Sendable, Hashable {
     /// The RID of PC/SC, with which the application identifier of a storage card begins.
     private static let registeredIdentifier: [UInt8] = [0xA0, 0x00, 0x00, 0x03, 0x06]
 
-    /// Parses an ATR.
-    ///
-    /// - Returns: nil when the bytes are not an ATR: too short, a wrong initial character, or an end before the
-    ///   historical bytes.
+    /// Parses an ATR. Returns nil when the bytes are not an ATR: too short, a wrong initial character, or an end before
+    /// the historical bytes.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2, bytes.count <= 33, bytes[0] == 0x3B || bytes[0] == 0x3F else { return nil }
         let count = Int(bytes[1] & 0x0F)

@@ -132,9 +132,7 @@ public enum ReaderChoice: Sendable, Hashable {
     /// The reader with this name; or the first one whose name begins with it, or contains it, ignoring case.
     case named(String)
 
-    /// Chooses a reader.
-    ///
-    /// - Returns: the reader's name; nil when no reader matches.
+    /// Chooses a reader. Returns the reader's name; nil when no reader matches.
     package func pick(from states: [SmartCardReaderState]) -> String? {
         let names = states.map(\.reader)
         switch self {

@@ -103,9 +103,7 @@ public final class PCSCReader: DiscoveringDriver {
     }
 
     /// Whether another program has opened the card in the reader, so that this one can't use it. Call it only while no
-    /// card is open here.
-    ///
-    /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    /// card is open here. Throws `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
     package func isCardInUse() async throws(LinkError) -> Bool {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             try reader(among: usableReaders())?.isInUse ?? false

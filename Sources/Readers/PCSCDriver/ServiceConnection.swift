@@ -319,9 +319,7 @@ package final class CancellationSignal: Sendable {
         return try body()
     }
 
-    /// Waits for a time.
-    ///
-    /// - Throws: `cancelled` as soon as the wait is ended.
+    /// Waits for a time. Throws `cancelled` as soon as the wait is ended.
     package func sleep(milliseconds: Int) throws(SmartCardError) {
         guard signal.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return }
         // Later waits end too.

@@ -19,8 +19,7 @@ extension PN532Chip {
     /// Polls once for all targets in the field, technology by technology.
     ///
     /// NFC-A is the last one: most tags use it, and the target that was found last is ready for commands at once.
-    ///
-    /// - Returns: the targets found, and the index of the one that is selected now, if any.
+    /// Returns the targets found, and the index of the one that is selected now, if any.
     func findTargets(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
@@ -110,9 +109,8 @@ extension PN532Chip {
 
     /// Makes a tag ready for commands again, after it refused a command, or while another tag was selected.
     ///
-    /// It does not restart the field at first, because a card with a random identifier then takes another one.
-    ///
-    /// - Throws: `LinkError` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
+    /// It does not restart the field at first, because a card with a random identifier then takes another one. Throws
+    /// `LinkError` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
     func wake(_ target: TagHandle.Target) throws(LinkError) {
         switch target {
         case .nfcA(let uid, let sak):

@@ -133,9 +133,7 @@ package struct EmulatedReader: ReaderFirmware {
 
     // MARK: The host's requests
 
-    /// Changes the card's power.
-    ///
-    /// - Returns: the ATR; empty when the power is off; or that there is no card.
+    /// Changes the card's power. Returns the ATR; empty when the power is off; or that there is no card.
     package mutating func setPower(_ power: Power) async -> Reply {
         let reply: Reply
         switch power {

@@ -67,9 +67,8 @@ package final class HostedCard: Sendable {
         if isNew { onChange() }
     }
 
-    /// Passes a command to the host, and waits for the answer.
-    ///
-    /// - Returns: nil when there is no answer; then the chip stays silent.
+    /// Passes a command to the host, and waits for the answer. Returns nil when there is no answer; then the chip stays
+    /// silent.
     package func respond(to command: [UInt8]) -> [UInt8]? {
         let asks = state.withLock { state in
             guard state.isListening else { return false }

@@ -22,9 +22,8 @@ package final class PN532Server: Sendable {
     private let device: PN532SerialDevice
     private let close: @Sendable () -> Void
 
-    /// Creates the line, with a symbolic link to it.
-    ///
-    /// - Throws: ``EmulationError`` when the terminal or the link can't be created.
+    /// Creates the line, with a symbolic link to it. Throws ``EmulationError`` when the terminal or the link can't be
+    /// created.
     package init(
         path: String,
         field: any FieldDriver,
@@ -52,9 +51,8 @@ package final class PN532Server: Sendable {
         close = { terminal.remove() }
     }
 
-    /// Starts to answer hosts, until ``stop()``, or until the terminal fails.
-    ///
-    /// - Returns: the task, which ends after ``stop()``.
+    /// Starts to answer hosts, until ``stop()``, or until the terminal fails. Returns the task, which ends after
+    /// ``stop()``.
     package func start() -> Task<Void, Never> {
         Task(executorPreference: executor) { await self.run() }
     }

@@ -17,9 +17,8 @@ package struct PCSCInstallation: Sendable {
     /// The driver's file name.
     package static let driverName = "libOpenCoreNFCReader.so"
 
-    /// Creates the description of a reader.
-    ///
-    /// - Throws: ``EmulationError`` when pcscd's configuration can't contain a name or a path.
+    /// Creates the description of a reader. Throws ``EmulationError`` when pcscd's configuration can't contain a name
+    /// or a path.
     package init(readerName: String, socketPath: String, driverPath: String) throws(EmulationError) {
         for path in [socketPath, driverPath] where path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x22 || $0 == 0x23 })
         {
@@ -61,9 +60,8 @@ package struct PCSCInstallation: Sendable {
         return try? PrivateFolder(runtime + "/opencorenfc")
     }
 
-    /// Finds the driver beside this program, or where it is installed.
-    ///
-    /// - Throws: ``EmulationError`` that lists the places where it was looked for, or says who else can change it.
+    /// Finds the driver beside this program, or where it is installed. Throws ``EmulationError`` that lists the places
+    /// where it was looked for, or says who else can change it.
     package static func findDriver() throws(EmulationError) -> String {
         let path = try findDriver(
             "\(driverName), which pcscd loads,",
@@ -119,9 +117,7 @@ package struct PrivatePCSCD: Sendable {
     ///
     /// pcscd accepts a socket that is already listening, by systemd's protocol, so any user may run it. The protocol
     /// uses descriptor 3, LISTEN_FDS and LISTEN_PID. A shell sets LISTEN_PID to its own process number, and then pcscd
-    /// replaces the shell.
-    ///
-    /// - Throws: ``EmulationError`` when there is no pcscd, or it can't be started.
+    /// replaces the shell. Throws ``EmulationError`` when there is no pcscd, or it can't be started.
     package init(folder: PrivateFolder, configuration: String) throws(EmulationError) {
         guard
             let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(

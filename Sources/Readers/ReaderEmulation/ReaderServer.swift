@@ -80,9 +80,7 @@ package final class ReaderServer: Sendable {
         socket = try ListeningSocket(name, in: folder, queue: executor.queue) { continuation.yield(.connection($0)) }
     }
 
-    /// Starts to answer pcscd, until ``stop()``.
-    ///
-    /// - Returns: the task, which ends after ``stop()``.
+    /// Starts to answer pcscd, until ``stop()``. Returns the task, which ends after ``stop()``.
     package func start() -> Task<Void, Never> {
         Task(executorPreference: executor) { await self.run() }
     }

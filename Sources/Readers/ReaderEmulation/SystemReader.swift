@@ -35,10 +35,8 @@ package struct SystemReader: Sendable {
 
     // MARK: Install
 
-    /// Installs the reader, or replaces it.
-    ///
-    /// - Returns: the files and folders that were written.
-    /// - Throws: ``EmulationError``. Files that were written before stay, and do no harm.
+    /// Installs the reader, or replaces it. Returns the files and folders that were written. Throws ``EmulationError``.
+    /// Files that were written before stay, and do no harm.
     package func install(_ driver: PlainDriver, readerName: String) throws(EmulationError) -> [String] {
         let lines = try PCSCInstallation(
             readerName: readerName,
@@ -104,9 +102,8 @@ package struct SystemReader: Sendable {
 
     // MARK: Uninstall
 
-    /// Removes the reader; and the driver, if this was the last reader.
-    ///
-    /// - Returns: the files and folders that were removed; empty when there were none.
+    /// Removes the reader; and the driver, if this was the last reader. Returns the files and folders that were
+    /// removed; empty when there were none.
     package func uninstall() throws(EmulationError) -> [String] {
         if root.isEmpty, geteuid() != 0 {
             throw EmulationError("Only root can remove a reader: sudo nfc emulate uninstall --for \(owner.name)")
@@ -152,9 +149,8 @@ package struct SystemReader: Sendable {
         return parts.count == 3 ? String(parts[1]) : nil
     }
 
-    /// Finds the plain driver that belongs to this program.
-    ///
-    /// - Throws: ``EmulationError`` that lists the places where it was looked for.
+    /// Finds the plain driver that belongs to this program. Throws ``EmulationError`` that lists the places where it
+    /// was looked for.
     package static func findDriver() throws(EmulationError) -> String {
         try PCSCInstallation.findDriver(
             "The plain \(PCSCInstallation.driverName)",
@@ -172,9 +168,7 @@ package struct ReaderOwner: Sendable, Hashable {
     package let user: UInt32
     package let group: UInt32
 
-    /// Finds a user.
-    ///
-    /// - Throws: ``EmulationError`` when there is no such user, or when the name can't be a file name.
+    /// Finds a user. Throws ``EmulationError`` when there is no such user, or when the name can't be a file name.
     package init(_ text: String) throws(EmulationError) {
         if let entry = unsafe getpwnam(text) {
             unsafe (user, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)

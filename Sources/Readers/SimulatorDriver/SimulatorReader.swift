@@ -127,9 +127,8 @@ final class SimulatorLink: FrameLink {
 extension SimulatorReader {
     // MARK: Turns
 
-    /// Waits until it is this program's turn to read tags.
-    ///
-    /// - Throws: `LinkError`: `readerUnavailable` when there is no simulator or it refuses, `cancelled`.
+    /// Waits until it is this program's turn to read tags. Throws `LinkError`: `readerUnavailable` when there is no
+    /// simulator or it refuses, `cancelled`.
     package func claimTurn() async throws(LinkError) {
         do throws(LinkError) {
             _ = try await client.request("claim")
@@ -218,9 +217,8 @@ extension SimulatorReader {
 
     // MARK: What the phone withholds
 
-    /// The switches of the simulator. Connects when it is not connected.
-    ///
-    /// - Returns: switches that withhold nothing when there is no simulator. A session then ends with the reason.
+    /// The switches of the simulator. Connects when it is not connected. Returns switches that withhold nothing when
+    /// there is no simulator. A session then ends with the reason.
     package var switches: SimulatorSwitches {
         if let known = client.known.withLock({ $0.switches }) { return known }
         if client.executor.isCurrent {

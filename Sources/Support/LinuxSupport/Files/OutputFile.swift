@@ -21,7 +21,10 @@ package enum OutputFile {
     /// Writes a file with this content, by its path from the process's current folder. `readers` counts if the file is
     /// new.
     package static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
-        guard PathParts(path) != nil else { throw StorageError(.notAFile, "'\(path)' is not a file name.") }
+        guard PathParts(path) != nil else {
+            let isFolder = FileStatus.ofTarget(path).map(FileKind.init) == .folder
+            throw isFolder ? Self.folder(path) : StorageError(.notAFile, "'\(path)' is not a file name.")
+        }
         let found = try ResolvedPath(path, .output)
         guard let status = found.status else {
             return try replace(found, with: bytes, name: path, mode: readers == .everyone ? 0o644 : 0o600)
@@ -82,6 +85,10 @@ package enum OutputFile {
         guard fsync(file) == 0 else { throw .system("\(name) can't be written") }
     }
 
+    private static func folder(_ name: String) -> StorageError {
+        StorageError(.notAFile, "\(name) is a folder. Name a file in it.")
+    }
+
     /// Opens a pipe or a device for writing, without waiting. Later writes may wait for the reader.
     static func openStream(
         _ found: ResolvedPath,
@@ -91,7 +98,7 @@ package enum OutputFile {
     ) throws(StorageError) -> Int32 {
         switch kind {
         case .pipe, .device: break
-        case .folder: throw StorageError(.notAFile, "\(name) is a folder. Name a file in it.")
+        case .folder: throw folder(name)
         default: throw StorageError(.notAFile, "\(name) is a \(kind.rawValue), which is not written to. Name a file.")
         }
         let file = unsafe open(found.descriptorPath, flags | O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -120,9 +127,8 @@ package final class PrivateLog: Sendable {
     }
 
     /// Creates the file, or empties an existing one that is empty or starts with `beginning`. If others can read an
-    /// existing file, their access is removed.
-    ///
-    /// - Throws: ``StorageError``, with code `occupied` when it is another file, `unsafe` when it is another user's.
+    /// existing file, their access is removed. Throws ``StorageError``, with code `occupied` when it is another file,
+    /// `unsafe` when it is another user's.
     package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
         found = try ResolvedPath(path, .output)
@@ -178,9 +184,8 @@ package struct OutputDescriptor: Sendable {
     package static let standardError = OutputDescriptor(STDERR_FILENO)
     package static let standardOutput = OutputDescriptor(STDOUT_FILENO)
 
-    /// Writes all of a text. What can't be written, because nobody reads any more, is dropped.
-    ///
-    /// - Returns: the number of the error that stopped it; nil when all is written.
+    /// Writes all of a text. What can't be written, because nobody reads any more, is dropped. Returns the number of
+    /// the error that stopped it; nil when all is written.
     @discardableResult
     package func write(_ text: String) -> Int32? {
         var text = text

@@ -28,10 +28,9 @@ package struct PathParts: Sendable {
 
 /// The names of the entries of a folder.
 package enum FolderNames {
-    /// Reads the wanted names in a folder. At most a hundred times as many entries as the limit are read.
-    ///
-    /// - Returns: the names, sorted, without `.` and `..` and those that aren't UTF-8; nil when the folder can't be read,
-    ///   with the reason in `errno`.
+    /// Reads the wanted names in a folder. At most a hundred times as many entries as the limit are read. Returns the
+    /// names, sorted, without `.` and `..` and those that aren't UTF-8; nil when the folder can't be read, with the
+    /// reason in `errno`.
     package static func read(
         _ path: String,
         limit: Int = .max,

@@ -40,10 +40,8 @@ package struct ProgramLaunch: Sendable {
         package var reason: String { unsafe String(cString: strerror(number)) }
     }
 
-    /// Starts the program.
-    ///
-    /// - Returns: its process number, for `waitpid`.
-    /// - Throws: ``Failure``, with number `EINVAL` when an argument or a variable contains a zero byte.
+    /// Starts the program. Returns its process number, for `waitpid`. Throws ``Failure``, with number `EINVAL` when an
+    /// argument or a variable contains a zero byte.
     package func start() throws(Failure) -> Int32 {
         let variables = environment.map { $0.map { "\($0)=\($1)" } }
         // The program would not see anything after a zero byte.
