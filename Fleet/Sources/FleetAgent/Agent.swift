@@ -155,7 +155,7 @@ package actor Agent {
     package func stop() async {
         guard !isStopping else { return }
         isStopping = true
-        requestLimit = .now + .milliseconds(300)
+        requestLimit = .now + .milliseconds(100)
         requests.close()
         await requestsTask?.value
         await jobs.close()

@@ -28,6 +28,13 @@ extension Spool {
         }
     }
 
+    /// Stores events that only got their numbers, now that there may be room.
+    ///
+    /// - Returns: those that still have none.
+    package func store(_ events: [StoredEvent]) async throws(SpoolError) -> [StoredEvent] {
+        try await transact { [number] core, db in try events.filter { try !core.store(db, number, $0) } }
+    }
+
     /// Notes that events that were not stored are lost.
     package func drop(_ places: [StoredEvent.Place]) async throws(SpoolError) {
         try await transact { [number] core, db in
@@ -86,6 +93,21 @@ extension SpoolCore {
             }
         }
         return stored
+    }
+
+    /// Stores an event that has its number already. Returns false where there is no room.
+    func store(_ db: Database, _ node: Int64, _ event: StoredEvent) throws -> Bool {
+        guard let index = ledger.index(SpoolLedger.Key(node: node, name: event.reader)), !isFull,
+            event.sequence > ledger.readers[index].acknowledged
+        else { return false }
+        let row = ledger.readers[index].row
+        try db.execute(
+            sql: "INSERT INTO event (number, reader, sequence, payload) VALUES (?, ?, ?, ?)",
+            arguments: [event.number, row, event.sequence, event.payload.data]
+        )
+        ledger.totals.size += event.payload.count
+        ledger.change(index) { $0.first = min($0.first, event.sequence) }
+        return true
     }
 
     /// Whether something of a node was dropped and is not reported yet.

@@ -17,6 +17,7 @@ extension Agent {
         case .connected:
             log("connected", "Connected to \(connection.address).")
             connection.subscribe(subscriptions)
+            await storeUnstored()
             outbox.connect(last: await spool.lastNumber())
             await announceAll()
             await publishPositions()

@@ -40,8 +40,17 @@ extension Agent {
         }
     }
 
+    /// Stores the events that wait in memory, if there is room for them now.
+    func storeUnstored() async {
+        let events = unstored
+        guard !events.isEmpty, let left = try? await spool.store(events) else { return }
+        let stored = Set(events.map(\.number)).subtracting(left.map(\.number))
+        unstored.removeAll { stored.contains($0.number) }
+    }
+
     /// Sends events that report what was dropped, if there is room for them now.
     func announceDropped() async {
+        await storeUnstored()
         do throws(SpoolError) {
             let reports = try await spool.announceDropped(time: Timestamp.now)
             if !reports.events.isEmpty { sendOrPump(reports) }

@@ -178,7 +178,7 @@ extension Agent {
 
     /// Waits a short time until everything that waits was acknowledged.
     func drain() async {
-        for _ in 0..<20 where outbox.isConnected {
+        for _ in 0..<40 where outbox.isConnected {
             await pump()
             guard !outbox.inFlight.isEmpty || isPumping else { break }
             try? await Task.sleep(for: .milliseconds(20))
