@@ -69,11 +69,11 @@ struct DesktopEntriesTests {
         let text = "[Desktop Entry]\nType=Application\nName=x\n"
         // An unsafe file hides the system's one; in a folder of another name it is as good as none.
         try scratch.write("own/applications/one.desktop", text, mode: 0o666)
-        #expect(reason("one")?.contains("by others") == true)
+        #expect(reason("one")?.contains("by another user") == true)
         try scratch.write("own/applications/kde/four.desktop", text, mode: 0o666)
         #expect(try entries.entry("kde-four").path.hasSuffix("/system/applications/kde/four.desktop"))
         try scratch.write("own/applications/kde-four.desktop", text, mode: 0o666)
-        #expect(reason("kde-four")?.contains("by others") == true)
+        #expect(reason("kde-four")?.contains("by another user") == true)
         try scratch.write("own/applications/two.desktop", "[Desktop Entry]\nType=Link\n")
         #expect(
             reason("two")?.hasSuffix("/own/applications/two.desktop is not a desktop entry of an app that is shown.")

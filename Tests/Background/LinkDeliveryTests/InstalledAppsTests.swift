@@ -70,7 +70,7 @@ struct InstalledAppsTests {
         #expect(reasons["a b.json"] == "The file's name can't be that of a desktop entry.")
         #expect(reasons["org.x.NoEntry.json"]?.contains("org.x.NoEntry.desktop") == true)
         #expect(reasons["org.x.Same.json"]?.contains("T.org.x.good") == true)
-        #expect(reasons["org.x.Open.json"]?.contains("by others") == true)
+        #expect(reasons["org.x.Open.json"]?.contains("by another user") == true)
         #expect(reasons["org.x.Pipe.json"]?.contains("regular") == true)
         #expect(reasons["org.x.Big.json"]?.contains("larger") == true)
     }

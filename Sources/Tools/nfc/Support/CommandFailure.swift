@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinuxSupport
 import NDEF
+import NFCReaders
 import NFCSessions
 import ReaderEmulation
 import TagImages
@@ -76,6 +77,7 @@ extension CommandFailure {
         case let error as CommandError: self.init(error)
         case let error as NDEFError: self.init(error)
         case let error as TagImageError: self.init(error.code.description, error.reason)
+        case let error as TagFileError: self.init(error.code.description, error.reason)
         case let error as RecordingError: self.init(error.code.description, error.reason)
         case let error as AssociationFileOptions.Problem: self.init(error.name, error.message)
         case let error as StorageError: self.init("storage", error.reason)
