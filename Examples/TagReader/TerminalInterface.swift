@@ -14,6 +14,8 @@ final class TerminalInterface {
     /// The title of the screen, and how many of its lines are scrolled off.
     private var title = ""
     private var scroll = 0
+    /// The texts below the title, which do not scroll.
+    private var head: [String] = []
     /// Whether a session runs, so that the lower part of the terminal belongs to the sheet.
     private var isSheetUp = false
     private var size = Terminal.size
@@ -99,8 +101,8 @@ final class TerminalInterface {
     /// The lines that a scanning sheet takes, with some room for a long text.
     private static let sheetLines = 12
 
-    /// How many lines fit between the title and the keys.
-    private var room: Int { max(size.lines - (isSheetUp ? Self.sheetLines + 1 : 2), 1) }
+    /// How many lines fit between the texts at the top and the keys.
+    private var room: Int { max(size.lines - head.count - (isSheetUp ? Self.sheetLines + 1 : 2), 1) }
 
     /// Draws the screen, and leaves the cursor where a sheet can be drawn. The terminal cuts lines that are too long.
     private func draw() {
@@ -108,12 +110,14 @@ final class TerminalInterface {
         let screen = app.screen
         if screen.title != title { (title, scroll) = (screen.title, 0) }
         if let number = app.shown { selection.id = "message-\(number)" }
+        let texts = screen.alert == nil ? screen.items.prefix { $0.kind == .text } : []
+        head = texts.flatMap(\.lines).flatMap(wrapped)
         var lines: [String] = []
         if let alert = screen.alert {
             lines = (alert.detail ?? "").components(separatedBy: "\n").flatMap(wrapped)
         } else {
             select(in: screen.items.filter { $0.kind == .row }.compactMap(\.id))
-            for item in screen.items {
+            for item in screen.items.dropFirst(texts.count) {
                 guard let id = item.id, item.kind == .row else {
                     lines += item.lines.flatMap(wrapped)
                     continue
@@ -125,7 +129,7 @@ final class TerminalInterface {
         }
         scroll = max(min(scroll, lines.count - room), 0)
         lines = Array(lines.dropFirst(scroll).prefix(room))
-        var page = ["\u{1B}[1m\(VisibleText.escaped(screen.alert?.text ?? screen.title))\u{1B}[0m"] + lines
+        var page = ["\u{1B}[1m\(VisibleText.escaped(screen.alert?.text ?? screen.title))\u{1B}[0m"] + head + lines
         page += isSheetUp ? ["", ""] : Array(repeating: "", count: room - lines.count) + [keys(of: screen)]
         put("\u{1B}[?25l\u{1B}[H\u{1B}[J" + page.joined(separator: "\r\n"), to: .standardOutput)
     }

@@ -155,7 +155,7 @@ import Testing
                 (Self.prompt, "scan\n"),
                 ("1  2 records  Link: https://example.com/welcome\r\n> ", "scan --many\n"),
                 ("[Ready to Scan] That one is saved.", "\n"), ("[Failed] That was cancelled.", "show 1\n"),
-                ("Payload     Text (en): Welcome to the gallery.\r\n> ", "quit\n"),
+                ("Payload     Text (en): Welcome to the gallery.\r\n", "quit\n"),
             ]
             for step in steps {
                 try terminal.wait(for: step.text)
