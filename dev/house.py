@@ -78,7 +78,7 @@ OTHERS = {
     },
     "Fleet/Sources/nfc-fleet": {
         "ArgumentParser", "Crypto", "Dispatch", "FleetMQTT", "FleetModel", "Glibc", "NDEF", "LinuxSupport", "TagImages",
-        "VirtualTags", "TextSafety",
+        "Synchronization", "VirtualTags", "TextSafety",
     },
     # What an app on a phone could import, and what a text interface needs.
     "Examples/TagReader": {"CoreNFC", "Glibc", "PhoneScreens", "UserActivityReceiving", "TextSafety"},

@@ -148,7 +148,8 @@ struct ServiceInboxTests {
             let daemon = try Daemon(environment: ["XDG_RUNTIME_DIR": place.path("run")])
             let line = try daemon.waits(for: "failed service")
             let path = place.path("run/nfc/background")
-            let reason = isShared ? "can be changed by another user" : "\(path) is in the place of a socket. Move it away"
+            let reason =
+                isShared ? "can be changed by another user" : "\(path) is in the place of a socket. Move it away"
             #expect(line["message"]?.contains(reason) == true, "\(line)")
             #expect(daemon.ended() == 1 && place.text("run/nfc/background") == "mine")
         }
