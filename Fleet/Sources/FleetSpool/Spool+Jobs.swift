@@ -11,6 +11,8 @@ package enum JobAcceptance: Sendable, Hashable {
     case waiting
     /// It has ended; the members of its outcome's event.
     case ended(JSONValue)
+    /// It is new, and there is no room for it.
+    case refused
 }
 
 extension Spool {
@@ -18,7 +20,7 @@ extension Spool {
     private static let memory: Int64 = 86_400_000
 
     /// Takes a job into the journal, unless it is there.
-    package func accept(_ job: Job) async throws(SpoolError) -> JobAcceptance {
+    package func accept(_ job: Job, hasRoom: Bool = true) async throws(SpoolError) -> JobAcceptance {
         try await transact { [number] _, db in
             let known = try Row.fetchOne(
                 db,
@@ -29,6 +31,7 @@ extension Spool {
                 guard let outcome: Data = known["outcome"] else { return .waiting }
                 return .ended((try? JSONValue(parsing: Array(outcome))) ?? [:])
             }
+            guard hasRoom else { return .refused }
             try db.execute(
                 sql: "INSERT INTO job (node, id, body, deadline) VALUES (?, ?, ?, ?)",
                 arguments: [number, job.id, job.json.bytes.data, job.deadline]

@@ -46,6 +46,9 @@ struct JournalTests {
         var spool = try open()
         #expect(try await spool.accept(job("a")) == .new)
         #expect(try await spool.accept(job("a")) == .waiting)
+        // Without room a known job is still known, and a new one is not stored.
+        #expect(try await spool.accept(job("a"), hasRoom: false) == .waiting)
+        for _ in 0..<2 { #expect(try await spool.accept(job("full"), hasRoom: false) == .refused) }
         _ = consume spool
         spool = try open()
         #expect(try await spool.accept(job("a")) == .waiting)

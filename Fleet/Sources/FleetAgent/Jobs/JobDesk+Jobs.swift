@@ -42,10 +42,13 @@ extension JobDesk {
     }
 
     private func take(_ job: Job, now: Int64) async throws(JobRefusal) {
-        // Before it is in the journal, so that jobs without an end do not fill the disk.
-        if job.work.needsTag, !board.contains(job.id) { try board.checkRoom(for: job) }
+        // A new job has to fit before it is in the journal, so that jobs without an end do not fill the disk. One that has
+        // ended is answered again in any case.
+        var isRefused = false
+        let hasRoom = !job.work.needsTag || (try? board.checkRoom(for: job)) != nil
         do throws(SpoolError) {
-            switch try await parts.spool.accept(job) {
+            switch try await parts.spool.accept(job, hasRoom: hasRoom) {
+            case .refused: isRefused = true
             case .new:
                 do throws(SpoolError) {
                     try await start(job, now: now)
@@ -58,6 +61,7 @@ extension JobDesk {
         } catch {
             throw JobRefusal(.init(error.code.description), error.reason, job: job.id)
         }
+        if isRefused { try board.checkRoom(for: job) }
     }
 
     private func repeatOutcome(_ members: JSONValue, now: Int64) async throws(SpoolError) {
