@@ -105,7 +105,12 @@ struct PseudoTerminal {
         let terminal = unsafe open(link, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard terminal >= 0 else { return errno == EBUSY }
         defer { close(terminal) }
-        return isatty(terminal) == 1 && !takeLock(terminal)
+        guard isatty(terminal) == 1, !takeLock(terminal) else { return false }
+        // A terminal that is younger than the link has got the number of the one that the link was made for.
+        var (linkStatus, terminalStatus) = (stat(), stat())
+        guard unsafe lstat(link, &linkStatus) == 0, fstat(terminal, &terminalStatus) == 0 else { return true }
+        let (made, opened) = (linkStatus.st_ctim, terminalStatus.st_ctim)
+        return (made.tv_sec, made.tv_nsec) >= (opened.tv_sec, opened.tv_nsec)
     }
 
     /// Removes the link if it is still this one, and closes the terminal's other end. The reader of this program's end
