@@ -4,6 +4,8 @@
 #define OPENCORENFC_SYSTEM_CALLS_H
 
 #include <spawn.h>
+// For getxattr, which Swift's module of glibc does not have.
+#include <sys/xattr.h>
 
 // Accepts a waiting connection of a socket. The connection is closed in child programs, and does not block.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinuxSupport
 import Foundation
 import Glibc
 
@@ -68,10 +69,13 @@ package final class ResolvedPath: Sendable {
     /// at its end may be, and only the existing ones are checked.
     package init(_ path: String, _ rule: Rule, isPartial: Bool = false) throws(StorageError) {
         guard !path.utf8.contains(0) else { throw StorageError(.denied, "'\(path)' is not a path.") }
-        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         var walk = Walk(rule: rule, isPartial: isPartial, path: path)
         do throws(StorageError) {
-            try walk.follow(absolute)
+            if path.hasPrefix("/") {
+                try walk.follow(path)
+            } else {
+                try walk.followRelative()
+            }
         } catch {
             walk.close()
             throw error
@@ -99,6 +103,21 @@ package final class ResolvedPath: Sendable {
 
         func close() { for descriptor in [folder, file] where descriptor >= 0 { _ = Glibc.close(descriptor) } }
 
+        /// Follows the path from the current folder. What is trusted is checked from the root on; for output only the
+        /// folder itself matters, which may have been deleted or lie below one that can't be searched.
+        mutating func followRelative() throws(StorageError) {
+            let current = FileManager.default.currentDirectoryPath
+            guard rule == .output else {
+                guard !current.isEmpty else { throw failure(ENOENT) }
+                return try follow(current + "/" + path)
+            }
+            let start = unsafe Glibc.open(".", openPathOnly | O_DIRECTORY | O_CLOEXEC)
+            guard start >= 0 else { throw failure(errno) }
+            enter(start, try FileStatus.ofOpen(start, "."))
+            part = current
+            try follow(path)
+        }
+
         mutating func follow(_ text: String) throws(StorageError) {
             try add(text)
             while let next = rest.popLast() {
@@ -112,7 +131,7 @@ package final class ResolvedPath: Sendable {
                 let found: stat
                 do throws(StorageError) {
                     found = try FileStatus.ofOpen(node, path)
-                    try check(found, part + "/" + name)
+                    try check(found, node, part + "/" + name)
                     if FileKind(found) == .link {
                         try followLink(node, found)
                         _ = Glibc.close(node)
@@ -144,7 +163,7 @@ package final class ResolvedPath: Sendable {
             let found = try FileStatus.ofOpen(root, "/")
             enter(root, found)
             part = ""
-            try check(found, "/")
+            try check(found, root, "/")
         }
 
         private mutating func enter(_ node: Int32, _ status: stat) {
@@ -176,7 +195,7 @@ package final class ResolvedPath: Sendable {
             try add(text)
         }
 
-        private func check(_ status: stat, _ part: String) throws(StorageError) {
+        private func check(_ status: stat, _ node: Int32, _ part: String) throws(StorageError) {
             let kind = FileKind(status)
             let refusal = StorageError(.unsafe, "\(part) can be changed by another user.")
             switch rule {
@@ -187,7 +206,10 @@ package final class ResolvedPath: Sendable {
                 guard status.st_uid == 0 || status.st_uid == owner else { throw refusal }
                 // A link has no mode.
                 guard kind != .link, status.st_mode & 0o1000 == 0 || kind != .folder else { return }
-                let mayGroupWrite = takesOwnGroups && UserGroup(status.st_gid)?.hasOnly(status.st_uid) == true
+                // With an access control list, the group's bits stand for what anybody in the list may do.
+                let mayGroupWrite =
+                    takesOwnGroups && UserGroup(status.st_gid)?.hasOnly(status.st_uid) == true
+                    && unsafe getxattr("/proc/self/fd/\(node)", "system.posix_acl_access", nil, 0) < 0
                 if status.st_mode & (mayGroupWrite ? 0o002 : 0o022) != 0 { throw refusal }
             }
         }
@@ -206,6 +228,7 @@ package final class ResolvedPath: Sendable {
 package struct UserGroup: Sendable {
     /// Its name.
     package let name: String
+    private let number: UInt32
     private let members: [String]
 
     /// Finds a group by its number; nil when it is unknown.
@@ -226,10 +249,19 @@ package struct UserGroup: Sendable {
         }
         guard let found else { return nil }
         (name, members) = found
+        self.number = number
     }
 
-    /// Whether this is a user's own group: it has the user's name, and no other members.
+    /// Whether this is a user's own group: it has the user's name and no other members, and is the first group of no other
+    /// user of `/etc/passwd`.
     func hasOnly(_ user: UInt32) -> Bool {
+        let users =
+            FileManager.default.contents(atPath: "/etc/passwd").map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let isFirstOfOthers = users.split(separator: "\n").contains { line in
+            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+            return fields.count > 3 && fields[3] == String(number) && fields[2] != String(user)
+        }
+        guard !isFirstOfOthers else { return false }
         var entry = unsafe passwd()
         var result: UnsafeMutablePointer<passwd>?
         var memory = [CChar](repeating: 0, count: 16 << 10)
