@@ -59,6 +59,11 @@ import Testing
         let cookie = String(guardian.cookie.prefix { $0 != ";" })
         #expect(guardian.cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
         #expect(guardian.knows(cookies: cookie))
+        for index in cookie.indices {
+            var changed = cookie
+            changed.replaceSubrange(index...index, with: cookie[index] == "x" ? "y" : "x")
+            #expect(!guardian.knows(cookies: changed))
+        }
         #expect(guardian.knows(cookies: "a=b; \(cookie); nfc-simulator-8080=old"))
         for wrong in [nil, "", "nfc-simulator-8080=", "x\(cookie)", cookie + "x", PageGuard(port: 8080).cookie] {
             #expect(!guardian.knows(cookies: wrong))

@@ -116,6 +116,6 @@ public final class PageGuard: Sendable {
     /// Compares in a time that does not depend on where the texts differ.
     private static func isEqual(_ secret: String, _ given: some StringProtocol) -> Bool {
         guard given.utf8.count == secret.utf8.count else { return false }
-        return zip(secret.utf8, given.utf8).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0
+        return zip(secret.utf8, given.utf8).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

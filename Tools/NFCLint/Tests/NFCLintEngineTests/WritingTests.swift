@@ -88,7 +88,10 @@ import Testing
 
     @Test func `A link that leads out of the project is not written through`() throws {
         let list = Projects.list("")
-        let files = ["app/Reader.swift": Projects.reader, "outside/Info.plist": list]
+        let files = [
+            "app/App.xcodeproj/project.pbxproj": Projects.xcode(target: "INFOPLIST_FILE = Info.plist;"),
+            "app/Reader.swift": Projects.reader, "outside/Info.plist": list,
+        ]
         try Folders.withFiles(files) { root in
             let (app, target) = (root.appendingPathComponent("app"), root.appendingPathComponent("outside/Info.plist"))
             let link = app.appendingPathComponent("Info.plist")
