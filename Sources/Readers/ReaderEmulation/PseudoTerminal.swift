@@ -108,7 +108,7 @@ struct PseudoTerminal {
         guard isatty(terminal) == 1, !takeLock(terminal) else { return false }
         // A terminal that is younger than the link has got the number of the one that the link was made for.
         var (linkStatus, terminalStatus) = (stat(), stat())
-        guard unsafe lstat(link, &linkStatus) == 0, fstat(terminal, &terminalStatus) == 0 else { return true }
+        guard unsafe lstat(link, &linkStatus) == 0, unsafe fstat(terminal, &terminalStatus) == 0 else { return true }
         let (made, opened) = (linkStatus.st_ctim, terminalStatus.st_ctim)
         return (made.tv_sec, made.tv_nsec) >= (opened.tv_sec, opened.tv_nsec)
     }

@@ -207,9 +207,9 @@ package final class ResolvedPath: Sendable {
                 // A link has no mode.
                 guard kind != .link, status.st_mode & 0o1000 == 0 || kind != .folder else { return }
                 // With an access control list, the group's bits stand for what anybody in the list may do.
+                let hasList = unsafe getxattr("/proc/self/fd/\(node)", "system.posix_acl_access", nil, 0) >= 0
                 let mayGroupWrite =
-                    takesOwnGroups && UserGroup(status.st_gid)?.hasOnly(status.st_uid) == true
-                    && unsafe getxattr("/proc/self/fd/\(node)", "system.posix_acl_access", nil, 0) < 0
+                    takesOwnGroups && !hasList && UserGroup(status.st_gid)?.hasOnly(status.st_uid) == true
                 if status.st_mode & (mayGroupWrite ? 0o002 : 0o022) != 0 { throw refusal }
             }
         }
