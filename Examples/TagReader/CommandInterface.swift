@@ -157,7 +157,7 @@ final class LineInput {
     /// Lines that nobody waited for; nil is the end.
     private var lines: [String?] = []
     private var waiter: CheckedContinuation<String?, Never>?
-    /// Called in place of ``next()`` for each line, while a session runs.
+    /// Called for the next line, once. The lines after it wait for ``next()``.
     var onLine: (() -> Void)?
 
     init() {
@@ -172,6 +172,7 @@ final class LineInput {
             self.waiter = nil
             waiter.resume(returning: line)
         } else if let onLine, line != nil {
+            self.onLine = nil
             onLine()
         } else {
             lines.append(line)
