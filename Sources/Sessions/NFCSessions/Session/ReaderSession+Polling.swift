@@ -13,7 +13,7 @@ extension ReaderSession {
         look()
     }
 
-    /// Asks the background service to release the reader, once per session, before the first look.
+    /// Asks the background service to release the reader, once per session, before the first search.
     private nonisolated func claimReader() {
         guard let gate = environment.gate else { return }
         let isFirst = state.withLock { state in
@@ -28,11 +28,11 @@ extension ReaderSession {
         }
     }
 
-    /// The driver reports that a tag may have arrived or left, or the polling plan changed.
+    /// Called when the driver reports that a tag may have arrived or left, or when the polling plan has changed.
     nonisolated func fieldChanged() {
         noticeDepartures()
         let looks = state.withLock { state in
-            // If arrivals can't be distinguished, every tag that is near now counts as new.
+            // If arrivals can't be distinguished, every tag in the field now counts as new.
             state.reported = state.reported.filter { $0.arrival != nil }
             switch state.poll {
             case .waiting: return true
@@ -74,7 +74,7 @@ extension ReaderSession {
         act { state in
             guard state.machine.phase == .polling else { return [] }
             state.obstacle = nil
-            // Tags found with an outdated plan are not what the app looks for now.
+            // The plan changed during the search, so these tags may not match it.
             looksAgain = plan != state.plan
             if looksAgain { return [] }
             let present = Set(tags.map(\.presence))
@@ -98,7 +98,7 @@ extension ReaderSession {
         case .readerUnavailable where error.link?.code != .inUse:
             fail(.terminatedUnexpectedly(reason: error.reason))
         default:
-            // A tag that left during the look, noise, or a tag that another program uses: look again later.
+            // The tag left during the search, there was noise, or another program uses the tag: search again later.
             state.withLock { state in
                 state.obstacle = error.link?.code == .inUse ? error.reason : nil
                 if state.machine.phase == .polling { state.poll = .waiting }
