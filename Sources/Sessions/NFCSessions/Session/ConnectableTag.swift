@@ -55,7 +55,7 @@ public final class ConnectableTag: Sendable {
 
     /// Returns whether the tag is still in the field according to the reader, without sending anything to the tag.
     /// Returns nil if the reader can't distinguish visits.
-    func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
+    func isKnownPresent(by driver: any ReaderDriver) async -> Bool? {
         guard let arrival = presence.arrival else { return nil }
         return await driver.isStillNear(presence.identifier, since: arrival)
     }

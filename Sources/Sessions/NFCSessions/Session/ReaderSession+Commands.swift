@@ -20,7 +20,7 @@ package enum Connecting: Sendable {
     case never
     /// Connects if no tag is connected.
     case ifNeeded
-/// Always connects. If the tag is already connected, checks that it is still in the field.
+    /// Always connects. If the tag is already connected, checks that it is still in the field.
     case always
 }
 
@@ -162,11 +162,11 @@ extension ReaderSession {
             }
         }
         let tag = try tag(of: handle)
-        let isKnownToStay = await handle.isKnownToStay(by: driver)
-        if isKnownToStay == false { throw lost(handle) }
+        let isKnownPresent = await handle.isKnownPresent(by: driver)
+        if isKnownPresent == false { throw lost(handle) }
         let wasSelected = selected === handle
         try await select(handle)
-        if isKnownToStay == nil || wasSelected && tag.wasConnected {
+        if isKnownPresent == nil || wasSelected && tag.wasConnected {
             guard await tag.isPresent() else { throw lost(handle) }
         }
         tag.wasConnected = true
@@ -199,7 +199,7 @@ extension ReaderSession {
         // asked before each command, and gives the recorded answers.
         if handle.hasLeft || !driver.reportsPresenceInTime {
             let presenceDriver = driver.reportsPresenceInTime ? driver : driver.unrecorded
-            if await handle.isKnownToStay(by: presenceDriver) == false { throw lost(handle) }
+            if await handle.isKnownPresent(by: presenceDriver) == false { throw lost(handle) }
         }
         if connecting == .ifNeeded, connectedTag == nil { return try await connect(handle) }
         guard selected === handle, state.withLock({ $0.connected === handle }) else { throw .notConnected }
@@ -278,7 +278,7 @@ extension ReaderSession {
     /// Marks a tag as departed if it has left. If the reader does not know and the tag is selected, asks the tag.
     private func noticeDeparture(of handle: ConnectableTag, from driver: any ReaderDriver) async {
         guard let tag = try? tag(of: handle) else { return }
-        if let isNear = await handle.isKnownToStay(by: driver) {
+        if let isNear = await handle.isKnownPresent(by: driver) {
             if !isNear { handle.noticeDeparture() }
         } else if selected === handle, await !tag.isPresent() {
             handle.noticeDeparture()

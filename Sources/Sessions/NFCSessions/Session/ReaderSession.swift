@@ -67,9 +67,9 @@ public actor ReaderSession {
         /// Not looking for tags.
         case idle
         /// An attempt is under way.
-        case looking
+        case searching
         /// The field changed during an attempt, so another attempt follows.
-        case lookingAndChanged
+        case searchingAndChanged
         /// The last attempt found nothing new. A change in the field, or the timer, starts the next attempt.
         case waiting
     }
