@@ -102,7 +102,7 @@ extension ReaderConformance {
         let isWhole = read.map { [[], message, longMessage].contains($0) } ?? (tag.type == 3)
         try stage.expect(isWhole, "A tag that was lost in mid-write is broken.")
         try await stage.perform(on: again) { tag throws(TagError) in try await tag.writeNDEF(longMessage) }
-        // A new session knows nothing from before; this one may remember what it wrote.
+        // The current session may return cached data, so a new session reads the tag.
         let rewritten = try await stage.read(from: stage.connectOne())
         try stage.expect(rewritten == longMessage, "A tag that was lost in mid-write can't be written any more.")
     }
@@ -148,7 +148,7 @@ extension ReaderConformance {
         let looks = stage.setup.field.statistics.exchanges
         async let scan = stage.scanOne()
         let end = ContinuousClock.now + .seconds(2)
-        // By then the reader has polled an empty field, or waits for an event.
+        // After this loop, the reader has polled an empty field or is waiting for an event.
         while stage.setup.field.statistics.exchanges == looks, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(1))
         }
