@@ -2,7 +2,7 @@
 import Foundation
 import TagLink
 
-/// Requests of ISO/IEC 15693-3 as they are transmitted: flags, command, perhaps the UID, parameters.
+/// Builds ISO/IEC 15693-3 requests: the flags, the command, the UID if addressed, and the parameters.
 enum ISO15693Packet {
     /// The commands that Core NFC names, with their codes.
     enum Command: UInt8 {
@@ -37,7 +37,7 @@ enum ISO15693Packet {
         var isExtended: Bool { rawValue >= 0x30 }
     }
 
-    /// What follows the UID in a request.
+    /// The data after the UID of a request.
     enum Parameters {
         case none
         case byte(UInt8)
@@ -49,11 +49,11 @@ enum ISO15693Packet {
         case message(Int, Data)
     }
 
-    /// The maximum number of bytes of a frame, checksum included.
+    /// The maximum number of bytes in a frame, including the checksum.
     private static let maximumFrameLength = 256
 
-    /// Builds a request, which is addressed by default: unless the select flag is set, it sets the address flag and
-    /// adds the UID.
+    /// Builds a request. By default the request is addressed: unless the select flag is set, this sets the address flag
+    /// and adds the UID.
     ///
     /// - Parameter uid: the tag's UID, most significant byte first.
     /// - Returns: the frame without its checksum.
@@ -64,10 +64,10 @@ enum ISO15693Packet {
         let isAddressed: Bool
         switch command {
         case .challenge:
-            // A challenge is for all tags at once (ISO/IEC 15693-3, 10.4.19).
+            // A challenge is sent to all tags at once (ISO/IEC 15693-3, 10.4.19).
             isAddressed = false
         case .stayQuiet, .select:
-            // These need a UID, and do not allow the select flag.
+            // These commands need a UID, and do not allow the select flag.
             isAddressed = true
             flags.remove(.select)
         default: isAddressed = !flags.contains(.select)
@@ -77,8 +77,8 @@ enum ISO15693Packet {
         return try checked(header + bytes(of: parameters, isExtended: command.isExtended))
     }
 
-    /// Builds a custom command, whose code is from 0xA0 to 0xDF. The manufacturer's code follows it, and the caller gives
-    /// the rest: also the UID, if the address flag is set.
+    /// Builds a custom command: the flags, the code from 0xA0 to 0xDF, the manufacturer's code, and the caller's
+    /// parameters, which have to include the UID if the address flag is set.
     static func custom(code: Int, flags: NFCISO15693RequestFlag, manufacturer: Int, parameters: Data) throws -> [UInt8]
     {
         guard let code = UInt8(exactly: code), (0xA0...0xDF).contains(code) else {
@@ -90,7 +90,7 @@ enum ISO15693Packet {
         return try checked([flags.rawValue, code, manufacturer] + parameters)
     }
 
-    /// Builds a request from the caller's flags, command and data, and adds nothing.
+    /// Builds a request from the caller's flags, command and data, exactly as given.
     static func raw(flags: Int, code: Int, data: Data) throws -> [UInt8] {
         guard let flags = UInt8(exactly: flags), let code = UInt8(exactly: code) else {
             throw outOfBound("Flags and command are one byte each.")
@@ -110,7 +110,7 @@ enum ISO15693Packet {
 
     // MARK: Parameters
 
-    /// Block numbers have one byte, or two in extended commands.
+    /// Encodes parameters. Block numbers have one byte, or two bytes in extended commands.
     private static func bytes(of parameters: Parameters, isExtended: Bool) throws -> [UInt8] {
         let last = isExtended ? 0xFFFF : 0xFF
         switch parameters {
@@ -149,12 +149,12 @@ enum ISO15693Packet {
     }
 }
 
-/// A response of ISO/IEC 15693-3: flags, then data.
+/// An ISO/IEC 15693-3 response: flags, followed by data.
 struct ISO15693Answer: Sendable {
     let flags: NFCISO15693ResponseFlag
     let data: [UInt8]
 
-    /// A response that no tag sent, which completion handlers get together with an error.
+    /// A placeholder that is passed to completion handlers together with an error.
     static let empty = ISO15693Answer(flags: [], data: [])
 
     private init(flags: NFCISO15693ResponseFlag, data: [UInt8]) {
@@ -162,10 +162,10 @@ struct ISO15693Answer: Sendable {
         self.data = data
     }
 
-    /// Reads a response.
+    /// Parses a response.
     ///
-    /// - Parameter bytes: the response from the flags on, without its checksum.
-    /// - Throws: when the error flag is set, the tag's error with its code in the user info.
+    /// - Parameter bytes: the response, starting with the flags, without its checksum.
+    /// - Throws: the tag's error, with its code in the user info, when the error flag is set.
     init(parsing bytes: [UInt8]) throws {
         guard let first = bytes.first else { throw NFCReaderError.unexpectedLength("The tag's answer is empty.") }
         flags = NFCISO15693ResponseFlag(rawValue: first)
@@ -180,7 +180,7 @@ struct ISO15693Answer: Sendable {
         )
     }
 
-    /// What an error code means (ISO/IEC 15693-3, 7.4.2).
+    /// Explains an error code (ISO/IEC 15693-3, 7.4.2).
     private static func reason(_ code: UInt8) -> String {
         switch code {
         case 0x01: "The tag does not know the command."
@@ -198,12 +198,12 @@ struct ISO15693Answer: Sendable {
         }
     }
 
-    /// Checks that the response has no data, such as one to a write.
+    /// Checks that the response has no data, as after a write.
     func expectNoData() throws {
         guard data.isEmpty else { throw NFCReaderError.unexpectedLength("The tag's answer to the command has data.") }
     }
 
-    /// The data of one block: at least one byte, after the security status if that was requested.
+    /// Decodes one block: the security status if requested, and at least one byte of data.
     func block(withStatus: Bool) throws -> Data {
         guard (1...32).contains(data.count - (withStatus ? 1 : 0)) else {
             throw NFCReaderError.unexpectedLength("A block has from 1 to 32 bytes; the answer has \(data.count).")
@@ -211,7 +211,7 @@ struct ISO15693Answer: Sendable {
         return Data(data)
     }
 
-    /// The data of several blocks, all of one size.
+    /// Decodes several blocks of the same size.
     func blocks(count: Int, withStatus: Bool) throws -> [Data] {
         guard count > 0, data.count % count == 0, (1...32).contains(data.count / count - (withStatus ? 1 : 0)) else {
             throw NFCReaderError.unexpectedLength("\(count) blocks don't fit in an answer of \(data.count) bytes.")
@@ -220,7 +220,7 @@ struct ISO15693Answer: Sendable {
         return stride(from: 0, to: data.count, by: size).map { Data(data[$0..<($0 + size)]) }
     }
 
-    /// One status for each block.
+    /// Decodes one status for each block.
     func statuses(count: Int) throws -> [NSNumber] {
         guard data.count == count else {
             throw NFCReaderError.unexpectedLength("The status of \(count) blocks has \(data.count) bytes.")
@@ -228,7 +228,7 @@ struct ISO15693Answer: Sendable {
         return data.map { NSNumber(value: Int($0)) }
     }
 
-    /// The data of a response to Get System Information.
+    /// Decodes a response to Get System Information.
     func systemInfo() throws -> NFCISO15693SystemInfo {
         guard data.count >= 9 else {
             throw NFCReaderError.unexpectedLength("System information has at least 9 bytes; there are \(data.count).")
@@ -254,6 +254,6 @@ struct ISO15693Answer: Sendable {
 }
 
 extension NFCISO15693SystemInfo {
-    /// Without any value.
+    /// A value without any information.
     static var empty: NFCISO15693SystemInfo { NFCISO15693SystemInfo(nil, -1, -1, -1, -1, -1) }
 }

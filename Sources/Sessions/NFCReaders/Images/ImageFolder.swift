@@ -108,7 +108,7 @@ final class ImageFolder: Sendable {
     }
 
     /// Brings the tags of new or changed files into the field, and removes the tags of deleted files.
-    private func update(again written: Set<String>, isAll: Bool) {
+    private func update(written: Set<String>, isAll: Bool) {
         // A new file may displace another file from these, if its name is sorted before.
         let firstNames = Self.names(in: path).sorted().prefix(Self.maximumCount)
         let names = Set(firstNames)
