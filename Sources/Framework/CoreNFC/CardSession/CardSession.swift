@@ -191,9 +191,9 @@ public final class NFCPresentmentIntentAssertion: Sendable {
     private static let pause: Duration = .seconds(15)
 
     /// The end of each live clock's last assertion.
-    private static let last = Locked<[Last]>([])
+    private static let lastAssertions = Locked<[LastAssertion]>([])
 
-    private struct Last {
+    private struct LastAssertion {
         weak var clock: (any RuntimeClock)?
         var end: Duration
     }
@@ -208,10 +208,10 @@ public final class NFCPresentmentIntentAssertion: Sendable {
 
     deinit {
         let now = clock.now
-        Self.last.withLock { last in
+        Self.lastAssertions.withLock { lastAssertions in
             // Releasing an assertion early ends it now.
-            guard let index = last.firstIndex(where: { $0.clock === clock && $0.end == end }) else { return }
-            last[index].end = min(now, end)
+            guard let index = lastAssertions.firstIndex(where: { $0.clock === clock && $0.end == end }) else { return }
+            lastAssertions[index].end = min(now, end)
         }
     }
 
@@ -226,10 +226,10 @@ public final class NFCPresentmentIntentAssertion: Sendable {
         }
         let clock = NFCEnvironment.current.clock
         let now = clock.now
-        let isFree = last.withLock { last in
-            last.removeAll { $0.clock == nil || $0.clock === clock && now >= $0.end + pause }
-            guard !last.contains(where: { $0.clock === clock }) else { return false }
-            last.append(Last(clock: clock, end: now + duration))
+        let isFree = lastAssertions.withLock { lastAssertions in
+            lastAssertions.removeAll { $0.clock == nil || $0.clock === clock && now >= $0.end + pause }
+            guard !lastAssertions.contains(where: { $0.clock === clock }) else { return false }
+            lastAssertions.append(LastAssertion(clock: clock, end: now + duration))
             return true
         }
         guard isFree else { throw Error.systemNotAvailable }

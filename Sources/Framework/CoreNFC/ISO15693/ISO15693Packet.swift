@@ -74,7 +74,7 @@ enum ISO15693Packet {
         }
         if isAddressed { flags.insert(.address) } else { flags.remove(.address) }
         let header = [flags.rawValue, command.rawValue] + (isAddressed ? uid.reversed() : [])
-        return try checked(header + bytes(of: parameters, isExtended: command.isExtended))
+        return try withCheckedLength(header + bytes(of: parameters, isExtended: command.isExtended))
     }
 
     /// Builds a custom command: the flags, the code from 0xA0 to 0xDF, the manufacturer's code, and the caller's
@@ -87,7 +87,7 @@ enum ISO15693Packet {
         guard let manufacturer = UInt8(exactly: manufacturer) else {
             throw outOfBound("A manufacturer's code is from 0 to 0xFF.")
         }
-        return try checked([flags.rawValue, code, manufacturer] + parameters)
+        return try withCheckedLength([flags.rawValue, code, manufacturer] + parameters)
     }
 
     /// Builds a request from the caller's flags, command and data, exactly as given.
@@ -95,10 +95,10 @@ enum ISO15693Packet {
         guard let flags = UInt8(exactly: flags), let code = UInt8(exactly: code) else {
             throw outOfBound("Flags and command are one byte each.")
         }
-        return try checked([flags, code] + data)
+        return try withCheckedLength([flags, code] + data)
     }
 
-    private static func checked(_ frame: [UInt8]) throws -> [UInt8] {
+    private static func withCheckedLength(_ frame: [UInt8]) throws -> [UInt8] {
         guard frame.count + 2 <= maximumFrameLength else {
             throw NFCReaderError(
                 .readerTransceiveErrorPacketTooLong,
@@ -122,7 +122,7 @@ enum ISO15693Packet {
         case .block(let number, let data):
             guard (0...last).contains(number) else { throw outOfBound("Blocks are numbered from 0 to \(last).") }
             guard (1...32).contains(data?.count ?? 1) else { throw wrongLength("A block has from 1 to 32 bytes.") }
-            return little(number, isExtended: isExtended) + (data ?? Data())
+            return encode(number, isExtended: isExtended) + (data ?? Data())
         case .blocks(let range, let data):
             guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),
                 range.location + range.length <= last + 1
@@ -130,12 +130,12 @@ enum ISO15693Packet {
             if let data, data.count != range.length || data[0].isEmpty || Set(data.map(\.count)).count > 1 {
                 throw wrongLength("There are as many blocks of data as in the range, all of one size.")
             }
-            return little(range.location, isExtended: isExtended) + little(range.length - 1, isExtended: isExtended)
+            return encode(range.location, isExtended: isExtended) + encode(range.length - 1, isExtended: isExtended)
                 + (data ?? []).flatMap { $0 }
         }
     }
 
-    private static func little(_ value: Int, isExtended: Bool) -> [UInt8] {
+    private static func encode(_ value: Int, isExtended: Bool) -> [UInt8] {
         let low = UInt8(truncatingIfNeeded: value)
         return isExtended ? [low, UInt8(truncatingIfNeeded: value >> 8)] : [low]
     }
@@ -233,22 +233,22 @@ struct ISO15693Answer: Sendable {
         guard data.count >= 9 else {
             throw NFCReaderError.unexpectedLength("System information has at least 9 bytes; there are \(data.count).")
         }
-        let present = data[0]
+        let fieldFlags = data[0]
         let sizes = [1, 1, 2, 1]
-        let expected = (0..<4).reduce(9) { $0 + (present & (1 << $1) != 0 ? sizes[$1] : 0) }
+        let expected = (0..<4).reduce(9) { $0 + (fieldFlags & (1 << $1) != 0 ? sizes[$1] : 0) }
         guard data.count == expected else {
             throw NFCReaderError.unexpectedLength("System information says that it has other fields than it has.")
         }
         var info = NFCISO15693SystemInfo.empty
         info.uniqueIdentifier = Data(data[1..<9])
         var rest = data[9...]
-        if present & 1 != 0 { info.dataStorageFormatIdentifier = Int(rest.removeFirst()) }
-        if present & 2 != 0 { info.applicationFamilyIdentifier = Int(rest.removeFirst()) }
-        if present & 4 != 0 {
+        if fieldFlags & 1 != 0 { info.dataStorageFormatIdentifier = Int(rest.removeFirst()) }
+        if fieldFlags & 2 != 0 { info.applicationFamilyIdentifier = Int(rest.removeFirst()) }
+        if fieldFlags & 4 != 0 {
             info.totalBlocks = Int(rest.removeFirst()) + 1
             info.blockSize = Int(rest.removeFirst() & 0x1F) + 1
         }
-        if present & 8 != 0 { info.icReference = Int(rest.removeFirst()) }
+        if fieldFlags & 8 != 0 { info.icReference = Int(rest.removeFirst()) }
         return info
     }
 }

@@ -29,15 +29,15 @@ open class NFCTagReaderSession: NFCReaderSession {
         /// its ``NFCISO7816Tag/supportsPACE`` is true. Add ``iso14443`` to find other cards too.
         public static let pace = PollingOption(rawValue: 1 << 3)
 
-        static let known: PollingOption = [.iso14443, .iso15693, .iso18092, .pace]
+        static let supported: PollingOption = [.iso14443, .iso15693, .iso18092, .pace]
     }
 
     /// The tags to look for at first, and after ``restartPolling()``.
     private let search: TagSearch
     /// The tags to look for now.
-    private let current: Locked<TagSearch>
+    private let currentSearch: Locked<TagSearch>
     /// The tags that the session reported last.
-    private let found = Locked(UncheckedSendableBox<[NFCTag]>([]))
+    private let lastTags = Locked(UncheckedSendableBox<[NFCTag]>([]))
 
     /// Creates a session.
     ///
@@ -55,7 +55,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         let search = TagSearch(Configuration(pollingOption: pollingOption), in: .current)
         guard !search.options.isEmpty else { return nil }
         self.search = search
-        current = Locked(search)
+        currentSearch = Locked(search)
         super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
@@ -73,7 +73,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     ) {
         let search = TagSearch(configuration, in: .current)
         self.search = search
-        current = Locked(search)
+        currentSearch = Locked(search)
         super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
@@ -81,12 +81,12 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     override var refusal: NFCReaderError? { search.refusal }
 
-    override var hasApplicationList: Bool { current.withLock { $0.hasApplicationList } }
+    override var hasApplicationList: Bool { currentSearch.withLock { $0.hasApplicationList } }
 
     func request(for search: TagSearch) -> AppConfiguration.Request { search.request }
 
     /// The technologies that a session of this class may look for.
-    var acceptedOptions: PollingOption { .known }
+    var acceptedOptions: PollingOption { .supported }
 
     private var tagDelegate: (any NFCTagReaderSessionDelegate)? {
         delegate as? any NFCTagReaderSessionDelegate
@@ -96,7 +96,7 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// Looks for tags again. The app can no longer use the tags found before.
     open func restartPolling() {
-        current.withLock { $0 = search }
+        currentSearch.withLock { $0 = search }
         noteRestart()
         runtime?.restartPolling()
     }
@@ -115,7 +115,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         if let error = search.refusal ?? self.configuration.error(for: request(for: search), in: environment) {
             return end(with: error)
         }
-        current.withLock { $0 = search }
+        currentSearch.withLock { $0 = search }
         noteRestart()
         runtime?.restartPolling(with: search.plan)
     }
@@ -123,7 +123,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// The connected tag; nil when no tag is connected, or the tag was lost.
     public var connectedTag: NFCTag? {
         guard let handle = runtime?.connectedTag else { return nil }
-        return found.withLock { $0 }.value.first { $0.object?.handle === handle }
+        return lastTags.withLock { $0 }.value.first { $0.object?.handle === handle }
     }
 
     /// Connects the session to a tag, checks that the tag is present, and disconnects any other tag. A connection lasts
@@ -153,10 +153,10 @@ open class NFCTagReaderSession: NFCReaderSession {
     override func didBecomeActive() { tagDelegate?.tagReaderSessionDidBecomeActive(self) }
 
     override func didDetect(_ tags: [ConnectableTag]) {
-        let search = current.withLock { $0 }
+        let search = currentSearch.withLock { $0 }
         for tag in tags { reportMissingApplication(of: tag, in: search) }
         let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }
-        self.found.withLock { [found = UncheckedSendableBox(found)] in $0 = found }
+        self.lastTags.withLock { [found = UncheckedSendableBox(found)] in $0 = found }
         if found.isEmpty {
             // Phones do not detect these tags, so polling continues.
             runtime?.restartPolling(skippingReported: true)
@@ -167,7 +167,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     }
 
     override func didEnd(_ error: NFCReaderError) {
-        found.withLock { $0 = UncheckedSendableBox([]) }
+        lastTags.withLock { $0 = UncheckedSendableBox([]) }
         tagDelegate?.tagReaderSession(self, didInvalidateWithError: error)
     }
 }
@@ -258,7 +258,7 @@ struct TagSearch: Sendable {
     /// - Parameter app: the app's lists. Without a property list, all applications and systems are allowed.
     init(_ configuration: NFCTagReaderSession.Configuration, in app: AppConfiguration) {
         let isListed = app.infoPlist != nil || app.isStrict
-        let options = configuration.pollingOption.intersection(.known)
+        let options = configuration.pollingOption.intersection(.supported)
         let wanted = configuration.iso7816SelectIdentifiers
         let applications = Self.part(wanted, of: app.selectIdentifiers, isListed: isListed)
         let codes = Self.part(configuration.feliCaSystemCodes, of: app.systemCodes, isListed: isListed)

@@ -32,7 +32,7 @@ extension Result where Failure == any Error {
 // MARK: The asynchronous form of a command
 
 /// The result of a command, for the task that waits for it.
-private typealias Ended<Value> = UncheckedSendableBox<Result<Value, any Error>>
+private typealias Reply<Value> = UncheckedSendableBox<Result<Value, any Error>>
 
 /// Waits for a command that ends with a result.
 ///
@@ -40,48 +40,48 @@ private typealias Ended<Value> = UncheckedSendableBox<Result<Value, any Error>>
 func withResult<Value>(
     _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
 ) async throws -> Value {
-    let ended: Ended<Value> = await TagLink.withCompletion { done in start { done(Ended($0)) } }
-    return try ended.value.get()
+    let reply: Reply<Value> = await TagLink.withCompletion { done in start { done(Reply($0)) } }
+    return try reply.value.get()
 }
 
 /// Waits for a command that ends with an optional error. The next functions wait for commands that also return values.
 func withCompletion(_ start: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
-    let ended: Ended<Void> = await TagLink.withCompletion { done in start { done(Ended(Result((), $0))) } }
-    try ended.value.get()
+    let reply: Reply<Void> = await TagLink.withCompletion { done in start { done(Reply(Result((), $0))) } }
+    try reply.value.get()
 }
 
 func withCompletion<A>(_ start: (@escaping @Sendable (A, (any Error)?) -> Void) -> Void) async throws -> A {
-    let ended: Ended<A> = await TagLink.withCompletion { done in start { done(Ended(Result($0, $1))) } }
-    return try ended.value.get()
+    let reply: Reply<A> = await TagLink.withCompletion { done in start { done(Reply(Result($0, $1))) } }
+    return try reply.value.get()
 }
 
 func withCompletion<A, B>(_ start: (@escaping @Sendable (A, B, (any Error)?) -> Void) -> Void) async throws -> (A, B) {
-    let ended: Ended<(A, B)> = await TagLink.withCompletion { done in start { done(Ended(Result(($0, $1), $2))) } }
-    return try ended.value.get()
+    let reply: Reply<(A, B)> = await TagLink.withCompletion { done in start { done(Reply(Result(($0, $1), $2))) } }
+    return try reply.value.get()
 }
 
 func withCompletion<A, B, C>(
     _ start: (@escaping @Sendable (A, B, C, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C) {
-    let ended: Ended<(A, B, C)> = await TagLink.withCompletion { done in start { done(Ended(Result(($0, $1, $2), $3))) }
+    let reply: Reply<(A, B, C)> = await TagLink.withCompletion { done in start { done(Reply(Result(($0, $1, $2), $3))) }
     }
-    return try ended.value.get()
+    return try reply.value.get()
 }
 
 func withCompletion<A, B, C, D>(
     _ start: (@escaping @Sendable (A, B, C, D, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C, D) {
-    let ended: Ended<(A, B, C, D)> = await TagLink.withCompletion { done in
-        start { done(Ended(Result(($0, $1, $2, $3), $4))) }
+    let reply: Reply<(A, B, C, D)> = await TagLink.withCompletion { done in
+        start { done(Reply(Result(($0, $1, $2, $3), $4))) }
     }
-    return try ended.value.get()
+    return try reply.value.get()
 }
 
 func withCompletion<A, B, C, D, E>(
     _ start: (@escaping @Sendable (A, B, C, D, E, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C, D, E) {
-    let ended: Ended<(A, B, C, D, E)> = await TagLink.withCompletion { done in
-        start { done(Ended(Result(($0, $1, $2, $3, $4), $5))) }
+    let reply: Reply<(A, B, C, D, E)> = await TagLink.withCompletion { done in
+        start { done(Reply(Result(($0, $1, $2, $3, $4), $5))) }
     }
-    return try ended.value.get()
+    return try reply.value.get()
 }

@@ -315,11 +315,11 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
                 let error = NFCReaderError(.readerTransceiveErrorRetryExceeded, reason: "The tag never answered.")
                 return completion(.failure(error))
             }
-            let again: @Sendable () -> Void = { [self] in
+            let retry: @Sendable () -> Void = { [self] in
                 attempt(packet, connecting, policy, retriesLeft: retriesLeft - 1, completion: completion)
             }
-            if policy.interval == .zero { return again() }
-            _ = handle.session.environment.clock.schedule(after: policy.interval, again)
+            if policy.interval == .zero { return retry() }
+            _ = handle.session.environment.clock.schedule(after: policy.interval, retry)
         }
     }
 
