@@ -176,8 +176,7 @@ extension PhoneScreen.Item {
 
 /// The phone of a running simulator, on which this process appears as an app.
 ///
-/// An app that shows no screens appears with its name and its printed output. The scanning sheet does not need this
-/// class.
+/// An app that shows no screens appears with its name and its printed output. The scanning sheet needs no screen.
 public final class SimulatedPhone: Sendable {
     /// The phone of this process; nil when `NFC_READER` is not `simulator`.
     public static let ofProcess = SimulatorPhone.ofProcess.map { SimulatedPhone($0) }

@@ -130,8 +130,7 @@ extension Application {
         }
     }
 
-    /// Returns whether one of the user's processes, perhaps this one, owns the app's bus name and so receives its
-    /// links.
+    /// Returns whether a process of the user, perhaps this one, owns the app's bus name and so receives its links.
     ///
     /// This call waits for the bus. Without a bus, the result is false.
     ///

@@ -128,11 +128,10 @@ extension AppConfiguration {
         )
     }
 
-    /// Returns the folders of an executable's resources. The package manager creates `PACKAGE_TARGET.resources` beside
-    /// the executable.
+    /// Returns the folders of an executable's resources. SwiftPM creates `PACKAGE_TARGET.resources` beside the
+    /// executable.
     ///
-    /// The package manager does not allow an `Info.plist` as a single resource. So the files may be in a subfolder
-    /// `Resources`.
+    /// SwiftPM does not allow an `Info.plist` as a single resource, so the files may be in a subfolder `Resources`.
     private static func resources(of name: String, in directory: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         let bundles = names.filter { $0 == "\(name).resources" || $0.hasSuffix("_\(name).resources") }.sorted()
@@ -277,8 +276,7 @@ extension AppConfiguration {
 
     // MARK: Commands
 
-    /// Returns an error for an APDU that selects an application that the app does not list; nil when the APDU is
-    /// allowed.
+    /// Returns an error for an APDU that selects an application that the app does not list; nil if allowed.
     package func violation(of apdu: NFCISO7816APDU) -> NFCReaderError? {
         guard let infoPlist, apdu.instructionCode == 0xA4, apdu.p1Parameter == 0x04, let aid = apdu.data else {
             return nil

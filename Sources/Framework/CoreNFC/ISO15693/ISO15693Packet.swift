@@ -52,8 +52,7 @@ enum ISO15693Packet {
     /// The maximum number of bytes in a frame, including the checksum.
     private static let maximumFrameLength = 256
 
-    /// Builds a request. By default the request is addressed: unless the select flag is set, this sets the address flag
-    /// and adds the UID.
+    /// Builds a request. Unless the select flag is set, this sets the address flag and adds the UID.
     ///
     /// - Parameter uid: the tag's UID, most significant byte first.
     /// - Returns: the frame without its checksum.

@@ -4,8 +4,7 @@ import TagLink
 
 /// An ISO/IEC 7816-4 command: a header of four bytes, optional data, and the expected length of the answer.
 ///
-/// The short form is used for up to 255 bytes of data and an expected length of up to 256. Otherwise the extended form
-/// is used.
+/// The short form is used for up to 255 bytes of data and an expected length of up to 256; otherwise the extended form.
 public final class NFCISO7816APDU: NSObject, NSCopying {
     /// The class (CLA).
     public let instructionClass: UInt8

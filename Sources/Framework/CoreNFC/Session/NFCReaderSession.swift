@@ -266,8 +266,7 @@ extension Optional where Wrapped == AnyObject {
     /// Whether an object conforms to a protocol in the current isolation. A conformance that is isolated to the main
     /// actor exists only on the main actor.
     ///
-    /// The function is generic, because for a cast to a known protocol the compiler emits a check that ignores
-    /// isolation.
+    /// This is generic, because for a cast to a known protocol the compiler emits a check that ignores isolation.
     @inline(never) func conforms<Delegate>(to delegate: Delegate.Type) -> Bool { self is Delegate }
 }
 

@@ -230,8 +230,7 @@ public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
 /// A reader session for payment cards: it looks for ISO/IEC 14443 cards and reports them to an
 /// ``NFCTagReaderSessionDelegate``.
 ///
-/// On iOS, only eligible apps in some countries may use this session. On Linux, every app may use it, so that you can
-/// test your code.
+/// On iOS, only eligible apps in some countries may use this session. On Linux, every app may use it, for testing.
 open class NFCPaymentTagReaderSession: NFCTagReaderSession {
     /// Creates a session.
     public init(delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil) {

@@ -90,8 +90,7 @@ extension NFCReaderSession {
     }
 }
 
-/// The properties that the four kinds of tags have in common. Clients need this protocol only for their own tag
-/// classes.
+/// The common properties of the four kinds of tags. Clients need this protocol only for their own tag classes.
 public protocol __NFCTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     /// The technology of the tag.
     var type: __NFCTagType { get }

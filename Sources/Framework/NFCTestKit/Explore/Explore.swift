@@ -14,8 +14,7 @@ import VirtualTags
 /// invariant does. A run also fails when the flow never ends, or makes no exchange at all.
 ///
 /// The first failing run ends the exploration. This run's faults are then simplified for as long as it still fails. If
-/// the environment variable `NFC_REPLAY` is set, only that run is made. On a real reader, a single run without faults
-/// is made.
+/// the environment variable `NFC_REPLAY` is set, only that run is made. On a real reader, the only run has no faults.
 ///
 /// - Parameters:
 ///   - exploration: the faults.
@@ -168,8 +167,7 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
     public static let busy = Exploration("busy") { $0.each(.busy, at: 0..<$0.sessions) }
     /// Another tag of the same product enters the field at each exchange, and leaves after a second. It contains the
-    /// same records, with a "2" appended to the first record. If the technology allows a choice, the reader finds this
-    /// tag first.
+    /// same records, with a "2" appended to the first record. If possible, the reader finds this tag first.
     public static let secondTags = Exploration("second tags") { $0.eachExchange(.second) }
     /// The app goes to the background at each exchange: its session ends with
     /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.

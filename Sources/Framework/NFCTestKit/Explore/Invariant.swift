@@ -18,8 +18,7 @@ public struct Invariant: Sendable {
         case holds
         /// The invariant does not hold. The text describes the problem.
         case broken(String)
-        /// The run has nothing to check. The text says what is missing. A report lists the invariants that no run could
-        /// check.
+        /// The run has nothing to check, for the given reason. A report lists the invariants that no run could check.
         case nothingToCheck(String)
     }
 
@@ -221,8 +220,7 @@ extension FlowRun {
     }
 }
 
-/// A cache of the NDEF contents of tags. Most runs of an exploration leave the same few contents, so each of them is
-/// read only once.
+/// A cache of the NDEF contents of tags. Most runs leave the same few contents, so each of them is read only once.
 final class TagReadings: Sendable {
     typealias Reading = (access: NDEFDetection.Access, capacity: Int, message: [UInt8])
 

@@ -7,8 +7,8 @@ public import VirtualTags
 extension TestField {
     // MARK: Time
 
-    /// Waits until the code under test can continue only when time passes or the user acts. On a real reader, returns
-    /// at once.
+    /// Waits until the code under test can continue only if time passes or the user acts. Not needed on a real reader,
+    /// where it returns at once.
     public func settle() async {
         guard drivenClock != nil else { return }
         await withCheckedContinuation { continuation in

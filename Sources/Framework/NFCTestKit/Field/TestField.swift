@@ -11,8 +11,7 @@ public import VirtualTags
 /// wait, so the test never races with that code.
 ///
 /// The field has its own time, which advances by the airtime of frames, and to the next event when nothing else can
-/// happen. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test also use this time. See <doc:Reference>
-/// for details.
+/// happen. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test also use this time; see <doc:Reference>.
 public final class TestField: Sendable {
     /// The field of the caller's task, block or delegate method; if unknown, the only open field. Nil outside of any
     /// field, or if the caller's field is unknown and several fields are open.
@@ -36,7 +35,7 @@ public final class TestField: Sendable {
         var sessionsMade = 0
         /// The steps of the script that have happened.
         var happened: [FaultScript.Step] = []
-        /// How many times the test's code has connected to a tag, and the steps that remove the tag before a
+        /// How many times the test's code has connected to a tag, and the faults that remove a tag just before a
         /// connection.
         var connections = 0
         var departures: [FaultScript.Step] = []

@@ -25,8 +25,7 @@ public struct TestReader: Sendable {
         reader(NFCEnvironment(ReaderConfiguration(reader: name.map { "pcsc:\($0)" } ?? "pcsc")).reader)
     }
 
-    /// A recording, which gives the recorded answers to the same requests, in the same order and with the recorded
-    /// times.
+    /// A recording, which gives the recorded answers to the same requests, in order and with the recorded times.
     ///
     /// - Parameter path: the file that `NFC_RECORD`, or `nfc scan --record`, wrote.
     /// - Throws: ``FieldError`` with `badRecording`.
@@ -44,8 +43,7 @@ public struct TestReader: Sendable {
     /// Any reader.
     public static func reader(_ reader: NFCEnvironment.Reader) -> TestReader { TestReader(kind: .reader(reader)) }
 
-    /// The reader that `NFC_TEST_READER` names: `virtual`, or a reader as in `NFC_READER`. Virtual if the variable is
-    /// unset.
+    /// The reader that `NFC_TEST_READER` names: `virtual`, or a reader as in `NFC_READER`. Virtual if unset.
     ///
     /// Tests have their own variable, so that they never write to tags on a reader that `NFC_READER` selects for apps.
     public static var ofProcess: TestReader {

@@ -150,8 +150,7 @@ final class TestTracker: TestContext {
     /// Postpones a job until all current work has returned. So a flow that continues after a completion handler finds
     /// its session ended, and its thread is woken only once.
     ///
-    /// The order of a job relative to other work doesn't matter. ``QuiescenceMonitor`` releases jobs postponed for
-    /// long.
+    /// The order of a job relative to other work doesn't matter. ``QuiescenceMonitor`` releases old jobs.
     ///
     /// - Returns: false when the job has to be put on its queue now.
     func postpone(_ job: SwiftJobs.Job) -> Bool {
@@ -277,7 +276,7 @@ struct IdleState: Sendable {
 
     var quiet = Duration.zero
     var standing = Duration.zero
-    /// Whether the untracked work is idle too. If not, time may advance only to the end of a delay that is over in real
+    /// Whether the untracked work is idle too. If not, time advances only to the end of a delay that is over in real
     /// time.
     var isOfAll = true
 }

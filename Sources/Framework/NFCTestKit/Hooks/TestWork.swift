@@ -120,8 +120,7 @@ import TagLink
 /// and waking another thread for that job would take longer than a whole run of a short flow.
 ///
 /// If a job does not end soon, its kept job is passed to other threads as soon as the job waits, or at the next check
-/// of ``QuiescenceMonitor``. A job that other work starts, such as a completion handler, is postponed in
-/// ``TestTracker``.
+/// of ``QuiescenceMonitor``. A job that other work starts, such as a completion handler, is postponed instead.
 @safe enum SwiftJobs {
     /// A job and its queue, as addresses.
     struct Job: Sendable {

@@ -4,8 +4,7 @@ import NFCSessions
 
 /// Lets `Task.sleep` and `DispatchQueue.asyncAfter` in code under test use the field's time.
 ///
-/// Both call libdispatch functions that are replaced, see ``DispatchLibrary``. Delays of other code are passed to the
-/// library.
+/// Both call functions that are replaced, see ``DispatchLibrary``. Delays of other code are passed to the library.
 @safe enum VirtualDelay {
     /// Delayed work, and the queue on which it will run.
     ///
@@ -87,8 +86,7 @@ import NFCSessions
             let wrapped = unsafe TestWork.wrap(for: owner, work, function)
             return unsafe DispatchLibrary.after(time, queue, wrapped, TestWork.run)
         }
-        // `DelayedWork` refers to the environment weakly, because the environment owns the clock, and the clock the
-        // event.
+        // The environment owns the clock, which owns the event. So `DelayedWork` refers to the environment weakly.
         let delayed = unsafe DelayedWork(owner, queue, work, function)
         clock.schedule(delayOfApp: wait) { delayed.enqueue() }
     }

@@ -87,8 +87,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         }
     }
 
-    /// Returns the same tag in the form of contents, which is faster to create; `self` when the contents can't be
-    /// copied.
+    /// Returns the same tag as contents, which are faster to create; `self` when the contents can't be copied.
     func prepared(seed: UInt64) async throws(FieldError) -> TagSpec {
         switch source {
         case .product, .dump: return TagContents(of: try await make(seed: seed)).map { TagSpec(.contents($0)) } ?? self

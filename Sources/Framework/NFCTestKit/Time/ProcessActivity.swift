@@ -76,8 +76,7 @@ struct ProcessActivity {
         return [UInt8(ascii: "S"), UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(text[end + 2])
     }
 
-    /// Returns how many times the kernel has run a thread: the third number of schedstat; 0 for a thread that has
-    /// ended.
+    /// Returns how many times the kernel has run a thread (the third number of schedstat); 0 for an ended thread.
     private mutating func timesRun(_ thread: Int32) -> UInt64 {
         numbers(contents(of: "/proc/self/task/\(thread)/schedstat")).dropFirst(2).first ?? 0
     }

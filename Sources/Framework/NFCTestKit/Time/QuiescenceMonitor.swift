@@ -78,8 +78,7 @@ final class QuiescenceMonitor: Sendable {
             )
         }
 
-        /// Whether to check the threads now. The intervals grow to 50 ms, so that the checks do not slow down long
-        /// work.
+        /// Whether to check the threads now. The intervals grow to 50 ms, so that long work is not slowed down.
         mutating func isCheckDue() -> Bool {
             guard quiet >= nextCheck else { return false }
             nextCheck = quiet + step

@@ -116,8 +116,7 @@ final class ImageFolder: Sendable {
             state.refused = state.refused.filter { names.contains($0) && !isAll && !written.contains($0) }
             return state.tags
         }
-        // If events were lost, all files count as changed, perhaps because of other folders. Unchanged files are
-        // skipped.
+        // If events were lost, even of other folders, all files count as changed. Unchanged files are skipped.
         func isWritten(_ name: String) -> Bool {
             if written.contains(name) { return true }
             guard isAll, let nearTag = currentTags[name] else { return false }

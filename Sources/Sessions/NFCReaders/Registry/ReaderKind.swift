@@ -71,7 +71,7 @@ package struct ReaderKind: Sendable {
     /// Adds the kind's known properties to the report of a reader that ``reports`` does not include.
     package var describe: @Sendable (inout ReaderReport) -> Void = { _ in }
     /// Returns why a working reader can't be used now, for example because another program uses its card; nil when it
-    /// can.
+    /// can be used.
     package var obstacle: @Sendable (any ReaderDriver) async throws(LinkError) -> LinkError? = { _ in nil }
     /// Sentences for people about a reader that does not answer, with the remedy.
     package var silence = ReaderKind.silence
@@ -150,8 +150,7 @@ package struct ResolvedReader: Sendable {
     package var gate: (any ReaderSharing)?
     /// The simulated phone that contains the reader; nil for a reader without a phone.
     package var host: (any SessionHost)?
-    /// Whether the background service may use the same reader, so that a session has to ask for it. False for a
-    /// recording.
+    /// Whether the background service may use the same reader, so that sessions have to ask. False for a recording.
     package var isShared = true
 
     var exists: Bool { reader.driver != nil }

@@ -213,8 +213,7 @@ public final class ReaderGateServer: Sendable {
             let waiting = state.connections.filter { $0.value.purpose != nil && !$0.value.isAnswered }.map(\.key)
             for descriptor in waiting {
                 state.connections[descriptor]?.isAnswered = true
-                // Sent under the lock, because otherwise the descriptor could be closed meanwhile and reused for
-                // another file.
+                // Sent under the lock, because otherwise the descriptor could be closed and reused for another file.
                 ReaderGate.send([0x59], to: descriptor)
             }
         }

@@ -2,8 +2,7 @@
 import TagLink
 public import TagProtocols
 
-/// A tag that a session has found. It can be connected until the tag is lost, polling is restarted, or the session
-/// ends.
+/// A tag that a session has found. It is usable until the tag is lost, polling is restarted, or the session ends.
 ///
 /// This object is a handle: commands go to the ``ReaderSession``, which owns the activated tag.
 public final class ConnectableTag: Sendable {
@@ -61,8 +60,7 @@ public final class ConnectableTag: Sendable {
     }
 }
 
-/// The identity of one visit of a tag. A tag that leaves and returns starts a new visit, if the reader can distinguish
-/// visits.
+/// The identity of one visit of a tag. A tag's return starts a new visit, if the reader can distinguish visits.
 struct TagPresenceID: Hashable, Sendable {
     let identifier: [UInt8]
     /// The number of the arrival; nil if the reader can't distinguish arrivals.

@@ -4,8 +4,7 @@ import TagLink
 
 /// Grants the reader to one session at a time. Later sessions wait in a queue.
 ///
-/// If a session gets the reader while the previous session's sheet is still visible, its own sheet replaces that one at
-/// once.
+/// If a session gets the reader while the previous session's sheet is still visible, it replaces that sheet at once.
 public final class SessionArbiter: Sendable {
     /// The treatment of a session that begins while the previous session's sheet is still visible.
     public enum BusyPolicy: Sendable, Hashable {

@@ -51,8 +51,7 @@ package struct SessionStateMachine: Sendable {
         case showSuccess
         case showFailure(String)
         case dismissSheet
-        /// Stop timers and polling. After the running commands have finished, perform `notifyEnded` and
-        /// `releaseReader`.
+        /// Stop timers and polling. After the running commands, perform `notifyEnded` and `releaseReader`.
         case shutDown(SessionEnd)
         case notifyEnded(SessionEnd)
         /// Release the reader to the next session, which becomes active after the end of this session was reported.

@@ -28,8 +28,7 @@ public final class TerminalSheet: ScanSheet {
         var content: SheetContent?
         var decoder = SheetKeyDecoder()
         var cancel: (@Sendable () -> Void)?
-        /// Whether the terminal hung up. It is not opened again, because its path may belong to another terminal by
-        /// now.
+        /// Whether the terminal hung up. Its path may belong to another terminal by now, so it is not reopened.
         var isHungUp = false
     }
 
@@ -79,8 +78,7 @@ public final class TerminalSheet: ScanSheet {
 
     // MARK: Drawing
 
-    /// Draws the card and moves the cursor back to the card's first line, so that one escape sequence can erase the
-    /// card.
+    /// Draws the card and moves the cursor back to the card's first line, so that one sequence can erase the card.
     private func draw(_ state: borrowing State) {
         guard let screen = state.screen, let content = state.content else { return }
         let lines = render(content, size: screen.size)

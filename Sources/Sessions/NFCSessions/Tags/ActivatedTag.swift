@@ -133,7 +133,7 @@ package final class ActivatedTag {
                 throw TagError(.tagLost, "The card does not answer any more.")
             }
         case .nfcA, .nfcF, .nfcV:
-            // No activation is needed. Type 1 has no anticollision, and every NFC-F or NFC-V command contains the
+            // No activation is needed: Type 1 has no anticollision, and NFC-F and NFC-V commands contain the
             // identifier.
             break
         }

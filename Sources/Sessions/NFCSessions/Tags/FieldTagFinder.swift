@@ -70,8 +70,7 @@ struct FieldTagFinder {
         return tags
     }
 
-    /// Leaves a Type B card open if it is the only tag. Otherwise deselects all Type B cards, because only one tag is
-    /// used at a time.
+    /// Leaves a Type B card open if it is the only tag. Otherwise deselects all Type B cards.
     private func settleTypeB(_ tags: [ActivatedTag], _ selected: inout ActivatedTag?) async {
         guard plan.opensCards else { return }
         if tags.count == 1, tags[0].target.technology == .nfcB, tags[0].card != nil {

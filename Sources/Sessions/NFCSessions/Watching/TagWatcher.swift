@@ -12,8 +12,7 @@ public final class TagWatcher: Sendable {
     public enum Event: Sendable {
         /// The reader works. Reported after the start, and when a missing reader is available again.
         case available
-        /// The reader is missing or in use. The reason is a sentence for people. Reported again when the reason
-        /// changes.
+        /// The reader is missing or in use; a sentence for people. Reported again when the reason changes.
         case unavailable(reason: String)
         /// The identifiers of all tags in the field. Reported after the first search with a working reader, and
         /// whenever a tag has left.
@@ -67,8 +66,7 @@ public final class TagWatcher: Sendable {
     private let observer: @Sendable (Event) -> Void
     private let attendant: Attendant?
 
-    /// Creates a watcher. Many watchers of readers that never block, such as virtual readers, can share a thread of the
-    /// caller.
+    /// Creates a watcher. Many watchers of readers that never block, such as virtual readers, can share a thread.
     ///
     /// - Parameters:
     ///   - environment: the environment, with the reader and the clock.
@@ -296,8 +294,7 @@ public final class TagWatcher: Sendable {
 
 /// A tag that a ``TagWatcher`` has found and selected, for the watcher's ``TagWatcher/Attendant``.
 ///
-/// Use the tag only until that function returns. It is not Sendable, so that only the current user of the reader has
-/// it.
+/// Use the tag only until that function returns. It is not Sendable, so it stays on the reader's thread.
 public struct WatchedTag {
     private let tag: ActivatedTag
 
