@@ -58,7 +58,7 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
 
     static let fieldIsGone = FieldError(
         .fieldIsGone,
-        "The field is gone, and its tags with it. Use them inside the closure of withField, and return what you need."
+        "The field and its tags no longer exist. Use them inside the closure of withField, and return what you need."
     )
 
     public static func == (lhs: FieldError, rhs: FieldError) -> Bool { lhs.code == rhs.code }

@@ -327,7 +327,7 @@ extension AppConfiguration {
                 defer { hasNoted = true }
                 return !hasNoted
             }
-            if isFirst { environment.print("this runs here, and on iOS it would need more. \(messages)") }
+            if isFirst { environment.print("this works here, but iOS would require more. \(messages)") }
             return nil
         case .refused(let violation):
             environment.print("the session was refused. \(violation.message)")

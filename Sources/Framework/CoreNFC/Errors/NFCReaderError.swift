@@ -244,7 +244,7 @@ extension NFCReaderError {
         case .tagUnavailable:
             self.init(
                 .readerTransceiveErrorTagConnectionLost,
-                reason: "The tag is no longer the one that was found. Restart polling to find it again."
+                reason: "The tag is no longer available. Restart polling to find it again."
             )
         case .tag(let error): self.init(error)
         }

@@ -50,7 +50,7 @@ enum FeliCaPacket {
     /// Encodes a list of nodes: the count, from 1 to `limit`, and two bytes for each node.
     static func nodes(_ list: [Data], limit: Int = 32) throws -> [UInt8] {
         guard (1...limit).contains(list.count), list.allSatisfy({ $0.count == 2 }) else {
-            throw wrongLength("There are from 1 to \(limit) codes of two bytes each.")
+            throw wrongLength("The list needs from 1 to \(limit) codes of two bytes each.")
         }
         return [UInt8(list.count)] + list.flatMap { $0 }
     }
@@ -66,7 +66,7 @@ enum FeliCaPacket {
             throw wrongLength("A block list element has two bytes when its first bit is 1, and three otherwise.")
         }
         if let data, data.count != blocks.count || !data.allSatisfy({ $0.count == 16 }) {
-            throw wrongLength("There are as many blocks of data as list elements, 16 bytes each.")
+            throw wrongLength("Each block list element needs one block of 16 bytes.")
         }
         return services + [UInt8(blocks.count)] + blocks.flatMap { $0 } + (data ?? []).flatMap { $0 }
     }
@@ -113,7 +113,7 @@ struct FeliCaAnswer {
     /// - Parameter nodes: the number of nodes in the command; nil for a command without nodes.
     func pairs(of nodes: Int? = nil) throws -> [Data] {
         guard let count = data.first, data.count == 1 + 2 * Int(count) else {
-            throw NFCReaderError.unexpectedLength("The answer does not hold as many items as it says.")
+            throw NFCReaderError.unexpectedLength("The answer does not contain as many items as its count says.")
         }
         if let nodes, nodes != Int(count) { throw Self.otherNodes }
         return Self.split(data[1...], by: 2)
@@ -127,7 +127,7 @@ struct FeliCaAnswer {
 
     /// Decodes two status flags without further data.
     func status() throws -> NFCFeliCaStatusFlag {
-        guard data.count == 2 else { throw NFCReaderError.unexpectedLength("The answer is not two status flags.") }
+        guard data.count == 2 else { throw NFCReaderError.unexpectedLength("The answer is not just two status flags.") }
         return try leadingStatus()
     }
 
@@ -148,7 +148,7 @@ struct FeliCaAnswer {
         }
         guard data.count == 3 + 16 * expected, Int(data[2]) == expected else {
             throw NFCReaderError.unexpectedLength(
-                "The answer does not hold the \(expected) blocks that were asked for."
+                "The answer does not contain the \(expected) requested blocks."
             )
         }
         return (status, Self.split(data[3...], by: 16))
@@ -159,12 +159,12 @@ struct FeliCaAnswer {
         var answer = NFCFeliCaRequsetServiceV2Response(try leadingStatus())
         guard data[0] == 0 else { return answer }
         guard data.count >= 4, let encryption = NFCFeliCaEncryptionId(rawValue: Int(data[2])) else {
-            throw NFCReaderError.unexpectedLength("The answer has no kind of encryption that is known.")
+            throw NFCReaderError.unexpectedLength("The answer names an unknown kind of encryption.")
         }
         let count = Int(data[3])
         let lists = encryption == .AES ? 1 : 2
         guard data.count == 4 + 2 * count * lists else {
-            throw NFCReaderError.unexpectedLength("The answer does not hold as many key versions as it says.")
+            throw NFCReaderError.unexpectedLength("The answer does not contain as many key versions as its count says.")
         }
         guard count == nodes else { throw Self.otherNodes }
         answer.encryptionIdentifier = encryption
@@ -179,14 +179,14 @@ struct FeliCaAnswer {
         guard data[0] == 0 else { return answer }
         // The data are a format byte, the basic version, a count, and the option versions.
         guard data.count >= 6, data.count == 6 + 2 * Int(data[5]) else {
-            throw NFCReaderError.unexpectedLength("The answer does not hold the versions that it says.")
+            throw NFCReaderError.unexpectedLength("The answer does not contain as many versions as its count says.")
         }
         answer.basicVersion = Data(data[3..<5])
         answer.optionVersion = Data(data[6...])
         return answer
     }
 
-    private static var otherNodes: NFCReaderError { .unexpectedLength("The answer is about another number of nodes.") }
+    private static var otherNodes: NFCReaderError { .unexpectedLength("The answer has a different node count.") }
 
     private static func split(_ bytes: ArraySlice<UInt8>, by size: Int) -> [Data] {
         stride(from: bytes.startIndex, to: bytes.endIndex, by: size).map { Data(bytes[$0..<($0 + size)]) }

@@ -381,7 +381,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
             let policy = try readConfiguration.policy
             _ = try ofConfiguration { try frame(reading: range) }
             guard chunkSize >= 1 else {
-                throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: "chunkSize is at least 1.")
+                throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: "chunkSize is below 1.")
             }
             readChunks(of: chunkSize, range, retrying: policy, after: Data(), completionHandler)
         } catch { fail { completionHandler(Data(), error) } }

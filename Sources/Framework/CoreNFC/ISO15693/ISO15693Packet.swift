@@ -127,7 +127,7 @@ enum ISO15693Packet {
                 range.location + range.length <= last + 1
             else { throw outOfBound("Blocks are numbered from 0 to \(last), and a range has at least one.") }
             if let data, data.count != range.length || data[0].isEmpty || Set(data.map(\.count)).count > 1 {
-                throw wrongLength("There are as many blocks of data as in the range, all of one size.")
+                throw wrongLength("The range needs as many blocks of data, all of the same size.")
             }
             return encode(range.location, isExtended: isExtended) + encode(range.length - 1, isExtended: isExtended)
                 + (data ?? []).flatMap { $0 }
@@ -171,7 +171,7 @@ struct ISO15693Answer: Sendable {
         data = Array(bytes.dropFirst())
         guard flags.contains(.error) else { return }
         guard let code = data.first else {
-            throw NFCReaderError.unexpectedLength("The tag reports an error without saying which.")
+            throw NFCReaderError.unexpectedLength("The tag reports an error without an error code.")
         }
         throw NFCReaderError(
             .readerTransceiveErrorTagResponseError,
@@ -236,7 +236,7 @@ struct ISO15693Answer: Sendable {
         let sizes = [1, 1, 2, 1]
         let expected = (0..<4).reduce(9) { $0 + (fieldFlags & (1 << $1) != 0 ? sizes[$1] : 0) }
         guard data.count == expected else {
-            throw NFCReaderError.unexpectedLength("System information says that it has other fields than it has.")
+            throw NFCReaderError.unexpectedLength("The fields of the system information do not match its flags.")
         }
         var info = NFCISO15693SystemInfo.empty
         info.uniqueIdentifier = Data(data[1..<9])

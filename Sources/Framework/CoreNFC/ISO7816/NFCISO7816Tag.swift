@@ -125,7 +125,7 @@ extension TagObject {
         guard handle.target.isISODEP else {
             throw NFCReaderError(
                 .readerErrorUnsupportedFeature,
-                reason: "The card does not take ISO/IEC 14443-4, so it does not take APDUs."
+                reason: "The card does not support ISO/IEC 14443-4, so it can't receive APDUs."
             )
         }
         if let violation = context.configuration.violation(of: apdu) { throw violation }

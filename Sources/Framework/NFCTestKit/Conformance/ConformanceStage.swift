@@ -64,7 +64,7 @@ final class ConformanceStage: Sendable {
     }
 
     func one(of tags: [ConnectableTag]) throws -> ConnectableTag {
-        try expect(tags.count == 1, "There is one tag, and the reader found \(tags.count).")
+        try expect(tags.count == 1, "One tag is in the field, but the reader found \(tags.count).")
         return tags[0]
     }
 

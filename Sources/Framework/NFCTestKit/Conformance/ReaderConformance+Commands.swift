@@ -8,17 +8,17 @@ extension ReaderConformance {
     static let commandScenarios: [Scenario] =
         ConformanceTag.all.filter { ["Type 4A", "Type 4B"].contains($0.name) }.flatMap { tag in
             [
-                Scenario("\(tag.name): takes APDUs and gives status words", needs: tag.needs) {
+                Scenario("\(tag.name): accepts APDUs and returns status words", needs: tag.needs) {
                     try await apdus(tag, $0)
                 },
-                Scenario("\(tag.name): takes and gives APDUs of many blocks", needs: tag.needs + [.extendedAPDUs]) {
+                Scenario("\(tag.name): exchanges APDUs of many blocks", needs: tag.needs + [.extendedAPDUs]) {
                     try await longAPDUs(tag, $0)
                 },
             ]
         } + [
-            Scenario("Type 2: takes commands, and says no", needs: [.technology(.nfcA), .packets(.nfcA)], type2),
-            Scenario("Type 3: takes FeliCa commands", needs: [.technology(.nfcF), .packets(.nfcF)], feliCa),
-            Scenario("Type 5: takes ISO 15693 commands", needs: [.technology(.nfcV), .packets(.nfcV)], iso15693),
+            Scenario("Type 2: accepts commands, and refuses one", needs: [.technology(.nfcA), .packets(.nfcA)], type2),
+            Scenario("Type 3: accepts FeliCa commands", needs: [.technology(.nfcF), .packets(.nfcF)], feliCa),
+            Scenario("Type 5: accepts ISO 15693 commands", needs: [.technology(.nfcV), .packets(.nfcV)], iso15693),
         ]
 
     private static func card(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws -> ConnectableTag {

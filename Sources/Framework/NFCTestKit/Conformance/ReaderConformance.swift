@@ -48,7 +48,7 @@ public enum ReaderConformance {
             let reason = missing.flatMap { setup.lacks[$0] }
             if let missing, case .technology(let technology) = missing {
                 let looks = setup.makeEnvironment().driver?.technologies.contains(technology) ?? false
-                if looks { throw ConformanceFailure(description: "The reader looks for \(missing), and yet lacks it.") }
+                if looks { throw ConformanceFailure(description: "The reader looks for \(missing), but should not.") }
                 return reason
             }
             let stage = ConformanceStage(setup)
@@ -57,7 +57,7 @@ public enum ReaderConformance {
             if let missing {
                 if case .failure(let error as ConformanceFailure) = result, error.isLimit { return reason }
                 try result.get()
-                throw ConformanceFailure(description: "The reader is said to lack \(missing), and it does not.")
+                throw ConformanceFailure(description: "The set-up lacks \(missing), but the reader supports it.")
             }
             try result.get()
             return nil

@@ -64,7 +64,7 @@ struct Explorer {
         let completed = try await make(nil)
         if let failure = try await failure(of: completed) { throw failure }
         if completed.isVirtual, completed.run.trace.exchanges.isEmpty {
-            let problem = "the flow made no exchange with a tag: it ended before, or it made no session"
+            let problem = "the flow made no exchange with a tag: it ended too early, or it created no session"
             throw nothingTried(completed.run, problem)
         }
         first = completed.run

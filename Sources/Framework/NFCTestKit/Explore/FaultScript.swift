@@ -122,7 +122,7 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
     /// The syntax of a line, for the error about an invalid line.
     static let help = """
         Write loss@N, gone@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
-        tear@N:old (new, mixed), joined by + (or by a comma behind a loss whose tag comes back), and #SEED behind them.
+        tear@N:old (new, mixed), joined by + (or by a comma after a loss if the tag comes back), and #SEED at the end.
         """
 }
 

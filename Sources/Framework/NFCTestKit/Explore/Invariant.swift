@@ -102,7 +102,7 @@ extension Invariant {
             let holds =
                 "\(tag.name) holds \(now.map { TagMessage(bytes: $0).description } ?? "nothing that can be read")"
             if now == goal { continue }
-            if !run.reportsFailure { return .broken("\(holds), and the flow ended as if all were well") }
+            if !run.reportsFailure { return .broken("\(holds), and the flow reported success") }
             // An app can't prevent a page that mixes old and new bits.
             if now != old, now?.isEmpty != true, !run.hasMixedTear {
                 return .broken("\(holds), which is neither the old message nor the new one")
@@ -114,10 +114,10 @@ extension Invariant {
     /// All sessions have ended when the flow ends. No session works with a tag until the time limit of 60 seconds.
     public static let sessionEnds = Invariant("the session always ends") { run in
         if run.leavesSessionOpen {
-            return "the flow has ended, and the sheet still stands: nobody invalidates the session"
+            return "the flow has ended, but the sheet is still visible: the session was never invalidated"
         }
         if run.reachesLimit {
-            return "the sheet stood with a tag until the limit of the session: nobody invalidates it"
+            return "the sheet showed a tag until the session's time limit: the session was never invalidated"
         }
         return nil
     }
@@ -161,7 +161,7 @@ extension Invariant {
             return .broken("\(run.howItFailed), and the sheet ended with a check mark")
         }
         if last.content.state == .failure, last.content.message.isEmpty {
-            return .broken("\(run.howItFailed), and the error on the sheet has no words")
+            return .broken("\(run.howItFailed), and the error message on the sheet is empty")
         }
         return .holds
     }

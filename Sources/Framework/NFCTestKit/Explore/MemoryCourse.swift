@@ -50,7 +50,7 @@ struct MemoryCourse: Sendable {
             for unit in area.differences(from: isDone ? goal : before[index]) {
                 let holds = "\(area.unitName) \(unit) holds \(Self.text(area[unit: unit]))"
                 if isDone {
-                    return "\(holds) and not \(Self.text(goal[unit: unit])), and the flow ended as if all were well"
+                    return "\(holds) and not \(Self.text(goal[unit: unit])), and the flow reported success"
                 }
                 guard values[Place(area: index, unit: unit)]?.contains(area[unit: unit]) != true else { continue }
                 return """

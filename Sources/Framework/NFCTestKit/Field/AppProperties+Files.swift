@@ -39,7 +39,7 @@ extension AppProperties {
                 .badAppFile,
                 """
                 The app's \(name) can't be read. \(error.reason) The working folder is \
-                \(FileManager.default.currentDirectoryPath); give a path from there, or a whole one.
+                \(FileManager.default.currentDirectoryPath); give a path relative to it, or an absolute path.
                 """
             )
         }

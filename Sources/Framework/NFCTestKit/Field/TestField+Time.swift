@@ -73,7 +73,7 @@ extension TestField {
                 """
                 The \(queue) is blocked: what runs there waits with \(wait.call), and nothing was left that could end \
                 it: nothing happened for \(quiet.components.seconds) s of real time.\(missing) A delegate's methods and completion handlers share one queue: if one of them waits there for \
-                another, it waits forever. Go on in the completion handler, or use async and await.
+                another, it waits forever. Continue in the completion handler, or use async and await.
                 """
             )
         }
@@ -87,14 +87,14 @@ extension TestField {
         let limit = limit.components.seconds
         let next = drivenClock?.nextEvent?.deadline
         if now - start > self.limit || next != nil {
-            let what = next.map { " The next thing happens at \($0.components.seconds) s." } ?? ""
-            return ("its limit is \(limit) s.\(what)", " Give limit: for a flow that is to take longer.")
+            let what = next.map { " The next event is at \($0.components.seconds) s." } ?? ""
+            return ("its limit is \(limit) s.\(what)", " Set limit: for a longer flow.")
         }
         let (sessions, log) = state.withLock { ($0.sessionsMade, $0.log) }
         let released = Trace.Event.note(APIMisuse.delegateReleased.explanation)
         let advice =
             if sessions > 0, environment.arbiter.requestCount == 0 {
-                "A session was made, and none has begun: call begin()."
+                "A session was created but never begun: call begin()."
             } else if log.contains(where: { $0.event == released }) {
                 APIMisuse.delegateReleased.explanation
             } else {
@@ -130,7 +130,7 @@ extension TestField {
         stop(
             .neverEnds,
             """
-            The flow goes on forever: it does one thing after the other, and the field's time stands still, because it \
+            The flow never ends: it keeps working while the field's time does not advance, because it \
             neither sends a frame nor waits. Look for a retry without a limit, such as of a command that fails because \
             the tag is gone.
             """

@@ -106,8 +106,8 @@ extension TestField {
             throw FieldError(
                 .fieldInField,
                 """
-                There is a field around this test already. Use it: its bring(_:) puts several tags in it at once. An exploration \
-                makes fields of its own: call explore outside of withField, and in a test without the trait .field.
+                This test already runs in a field. Use that field: its bring(_:) can add several tags. An exploration \
+                creates its own fields: call explore outside of withField, and in a test without the trait .field.
                 """
             )
         }

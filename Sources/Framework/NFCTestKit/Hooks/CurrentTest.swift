@@ -142,9 +142,9 @@ enum OpenFields {
         // Threads without a queue have this label.
         let isOfThread = queue.isEmpty || queue == "com.apple.root.default-qos.overcommit"
         let reason = """
-            This session belongs to no test that is known: it is made on \(isOfThread ? "a thread of its own" : "the queue \"\(queue)\""), \
-            by work that did not begin in a test, while \(open.count) fields are open. Make it in the test's task, or in what \
-            that begins; or run tests with fields one after the other: write .serialized at the suite that has .field or \
+            The test of this session is unknown: the session was created on \(isOfThread ? "a thread of its own" : "the queue \"\(queue)\""), \
+            by work that did not start in a test, while \(open.count) fields are open. Create it in the test's task, or in work \
+            that it starts; or run tests with fields one after the other: write .serialized at the suite that has .field or \
             withField, or use swift test --no-parallel.
             """
         return NFCEnvironment(reader: .none(reason: reason), isOfTest: true) { _ in

@@ -49,7 +49,7 @@ import LinuxSupport
     static func next<Signature>(_ name: String) -> Signature {
         guard let symbol = unsafe symbol(name) else {
             preconditionFailure(
-                "The test kit replaces \(name), and the system has none to call. Link tests dynamically."
+                "The test kit replaces \(name), but the system has no such function. Link tests dynamically."
             )
         }
         return unsafe unsafeBitCast(symbol, to: Signature.self)
@@ -103,7 +103,7 @@ import LinuxSupport
     static var areInEffect: Bool {
         guard let problem = probe() else { return true }
         let line = """
-            NFCTestKit: fields have plain time, because the functions of Dispatch can't be replaced: \(problem). Delays and \
+            NFCTestKit: fields use real time, because the functions of Dispatch can't be replaced: \(problem). Delays and \
             the limits of sessions take as long as on a phone.
 
             """

@@ -32,10 +32,10 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
     public func contents() throws(FieldError) -> TagContents {
         guard field?.isOpen == true else { throw FieldError.fieldIsGone }
         guard field?.virtual != nil else {
-            throw FieldError(.notVirtual, "What a tag on a reader holds is not known here. Let the app read it again.")
+            throw FieldError(.notVirtual, "The contents of a tag on a reader are unknown. Let the app read it again.")
         }
         guard let contents = TagContents(of: virtual) else {
-            throw FieldError(.badTag, "What a card of a script holds can't be asked. Look at field.trace instead.")
+            throw FieldError(.badTag, "The contents of a scripted card are unknown. Look at field.trace instead.")
         }
         return contents
     }

@@ -48,7 +48,7 @@ extension ReaderKind {
     ) -> ResolvedReader {
         let reader = FolderField()
         let problem =
-            "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Make it, or name another."
+            "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Create it, or name another."
         do throws(TagFileError) {
             _ = try ImageFolder(path, field: reader.field) { folderExists in
                 reader.note(folderExists ? nil : problem)
@@ -89,7 +89,7 @@ extension ReaderKind {
                 if let record = configuration.recording, OutputFile.isOneFile(path, record) {
                     throw RecordingError(
                         .unwritable,
-                        "\(record) is the recording that is replayed. Record in another file."
+                        "\(record) is the recording that is replayed. Record to another file."
                     )
                 }
                 let replay = RecordingReplay(try Recording(path: path), onDeparture: onDeparture)

@@ -260,12 +260,12 @@ package enum APIMisuse: Sendable, Hashable {
     package var explanation: String {
         switch self {
         case .beginsAgain:
-            "begin() was called on a session that has ended, and does nothing. Make another session."
+            "begin() was called on a session that has already ended. Create a new session."
         case .waitsForTurn:
-            "A session waits for its turn, because another one is active. Invalidate that one when it is done."
+            "A session waits for its turn, because another session is active. Invalidate the other session when it is done."
         case .delegateReleased:
             """
-            The delegate of a session was released, so nobody hears what the session has found. Keep a reference to it: \
+            The delegate of a session was released, so the session's results are lost. Keep a reference to the delegate: \
             the session holds it weakly.
             """
         case .delegateOfMainActor:
@@ -276,7 +276,7 @@ package enum APIMisuse: Sendable, Hashable {
         case .noListedApplication(let arrives):
             """
             A card has none of the applications that the app lists, so it \
-            \(arrives ? "arrives as .miFare and not as .iso7816" : "is not reported"). Add its application to \
+            \(arrives ? "is reported as .miFare and not as .iso7816" : "is not reported"). Add its application to \
             com.apple.developer.nfc.readersession.iso7816.select-identifiers in the app's Info.plist.
             """
         case .tagOfOlderSession:

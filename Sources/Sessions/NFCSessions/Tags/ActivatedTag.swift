@@ -63,7 +63,7 @@ package final class ActivatedTag {
         get throws(TagError) {
             if let forumTag { return forumTag }
             if case .nfcA(let target) = target { throw TagError(.unsupported, target.reasonWithoutNDEF) }
-            throw TagError(.unsupported, "A \(target.kindName) does not hold NDEF that can be read here.")
+            throw TagError(.unsupported, "A \(target.kindName) can't be read as NDEF here.")
         }
     }
 
@@ -235,7 +235,7 @@ extension ActivatedTag {
             case .timeout, .transmission, .collision:
                 if packet.answer == .none { return [] }
                 throw await recover()
-                    ? TagError(.badAnswer, "The tag is near and did not answer the command.", link: error)
+                    ? TagError(.badAnswer, "The tag is present but did not answer the command.", link: error)
                     : TagError(.tagLost, "The tag does not answer any more.", link: error)
             case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)
             case .frameTooLong, .unsupported: throw TagError(.unsupported, error.reason, link: error)
@@ -249,7 +249,7 @@ extension ActivatedTag {
     private var type2: Type2Tag? { forumTag as? Type2Tag }
 
     private func exchange(_ packet: TagPacket) async throws(LinkError) -> [UInt8] {
-        guard let link else { throw LinkError(.unsupported, "This reader sends no frames to this tag.") }
+        guard let link else { throw LinkError(.unsupported, "This reader can't send frames to this tag.") }
         let isFeliCa = target.technology == .nfcF
         if isFeliCa, packet.bytes.count > 254 {
             throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 bytes after its length.")
