@@ -52,7 +52,7 @@ public struct PhoneScreen: Sendable, Hashable {
         public private(set) var kind: Kind
         /// The text, or the title of an alert.
         public private(set) var text: String
-        /// A smaller text below ``text``.
+        /// A smaller text below the first.
         public private(set) var detail: String?
         /// The ID that the app receives when the item is pressed; nil if the item can't be pressed.
         public private(set) var id: String?

@@ -251,7 +251,7 @@ extension NFCNDEFPayload {
         wellKnownTypeURIPayload(string: url.absoluteString)
     }
 
-    /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
+    /// Creates a text record in UTF-8 (NFC Forum Text RTD 1.0).
     ///
     /// - Parameters:
     ///   - text: the text.
@@ -261,7 +261,7 @@ extension NFCNDEFPayload {
         (try? TextRecord(text, language: locale.identifier(.bcp47)).makeRecord()).map { NFCNDEFPayload($0) }
     }
 
-    /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
+    /// Creates a text record in UTF-8 (NFC Forum Text RTD 1.0).
     @available(*, deprecated, renamed: "wellKnownTypeTextPayload(string:locale:)")
     public static func wellKnowTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {
         wellKnownTypeTextPayload(string: text, locale: locale)

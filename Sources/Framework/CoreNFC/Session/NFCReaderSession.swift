@@ -45,7 +45,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         return false
     }
 
-    /// The queue on which the delegate and completion handlers are called: the given one, or a serial queue that the
+    /// The queue on which the delegate and completion handlers are called: the given queue, or a serial queue that the
     /// session creates.
     public let sessionQueue: DispatchQueue
 

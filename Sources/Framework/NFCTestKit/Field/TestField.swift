@@ -140,7 +140,7 @@ public final class TestField: Sendable {
         owner.field = self
     }
 
-    // MARK: What happened
+    // MARK: History
 
     /// The field's time, starting at 0. On a real reader, real time.
     public var now: Duration { environment.clock.now }
