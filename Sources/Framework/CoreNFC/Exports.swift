@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On a phone, importing Core NFC imports Foundation as well. Many clients import nothing else.
+// On Apple's platforms, importing Core NFC also imports Foundation. Many clients import only Core NFC.
 @_exported public import Foundation

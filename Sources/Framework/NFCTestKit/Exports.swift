@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A test also needs virtual tags and the states of the sheet. With these exports, one import is enough.
+// Tests also need virtual tags and the states of the sheet. With these exports, one import is enough.
 @_exported public import NFCReaders
 @_exported public import NFCSessions
 @_exported public import TagImages

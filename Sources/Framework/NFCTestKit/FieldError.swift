@@ -8,27 +8,27 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Code: Sendable, Hashable {
         private let name: String
 
-        /// The flow had not ended when the field's time was up, or when nothing was left that could end it.
+        /// The flow did not end within the field's time limit, or nothing was left that could end it.
         public static let neverEnds = Code(name: "neverEnds")
         /// The test already runs in a field.
         public static let fieldInField = Code(name: "fieldInField")
-        /// The field has ended, with its tags.
+        /// The field and its tags do not exist any more.
         public static let fieldIsGone = Code(name: "fieldIsGone")
-        /// There is no product of this name.
+        /// No product has this name.
         public static let unknownProduct = Code(name: "unknownProduct")
         /// The tag can't be created as described: the message does not fit, or the dump can't be read.
         public static let badTag = Code(name: "badTag")
-        /// The recording can't be played here.
+        /// The recording can't be loaded, or does not fit the code under test.
         public static let badRecording = Code(name: "badRecording")
         /// The sheet has no button that can be pressed now.
         public static let noButton = Code(name: "noButton")
-        /// Only virtual tags support this, and the test runs on a reader.
+        /// Only virtual tags support this, but the test runs on a real reader.
         public static let notVirtual = Code(name: "notVirtual")
         /// A session was created while several fields were open, and its field can't be determined.
         public static let unknownField = Code(name: "unknownField")
-        /// Code of the test blocks a queue while it waits for something that never happens.
+        /// Code of the test blocks a queue by waiting for an event that never happens.
         public static let queueIsBlocked = Code(name: "queueIsBlocked")
-        /// A time limit that leaves no time, or a negative grace.
+        /// The time limit is zero or negative, or the grace is negative.
         public static let badDuration = Code(name: "badDuration")
         /// The line that replays a run can't be parsed.
         public static let badReplay = Code(name: "badReplay")
@@ -38,9 +38,9 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What happened and what to do, as text for people.
+    /// Sentences for people: the problem, and how to solve it.
     public let reason: String
-    /// What happened in the field so far, if that helps.
+    /// The events in the field so far; nil if they don't help.
     public let trace: Trace?
 
     /// Creates an error.
@@ -58,7 +58,7 @@ public struct FieldError: Error, Sendable, Hashable, CustomStringConvertible {
 
     static let fieldIsGone = FieldError(
         .fieldIsGone,
-        "The field is gone, and its tags with it. Use them inside the closure of withField, and return what you need."
+        "The field and its tags no longer exist. Use them inside the closure of withField, and return what you need."
     )
 
     public static func == (lhs: FieldError, rhs: FieldError) -> Bool { lhs.code == rhs.code }

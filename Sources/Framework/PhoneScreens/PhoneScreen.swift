@@ -14,9 +14,9 @@ import TextSafety
 /// )
 /// ```
 public struct PhoneScreen: Sendable, Hashable {
-    /// Something that is pressed.
+    /// A button that the user can press.
     public struct Button: Sendable, Hashable {
-        /// How a button looks.
+        /// The appearance of a button.
         public enum Style: String, Sendable, Hashable {
             /// The most important action of a screen.
             case filled
@@ -26,11 +26,11 @@ public struct PhoneScreen: Sendable, Hashable {
             case destructive
         }
 
-        /// What the app gets when it is pressed.
+        /// The ID that the app receives when the button is pressed.
         public var id: String
         /// The text.
         public var text: String
-        /// How it looks.
+        /// The button's appearance.
         public var style: Style
 
         /// Creates a button.
@@ -43,20 +43,20 @@ public struct PhoneScreen: Sendable, Hashable {
 
     /// A part of a screen.
     public struct Item: Sendable, Hashable {
-        /// What a part is.
+        /// The kind of a part.
         public enum Kind: String, Sendable, Hashable {
             case text, heading, row, button, alert
         }
 
-        /// What it is.
+        /// The kind of the item.
         public private(set) var kind: Kind
-        /// The text; of an alert the title.
+        /// The text, or the title of an alert.
         public private(set) var text: String
-        /// A smaller text below it.
+        /// A smaller text below the first.
         public private(set) var detail: String?
-        /// What the app gets when it is pressed; nil if it can't be pressed.
+        /// The ID that the app receives when the item is pressed; nil if the item can't be pressed.
         public private(set) var id: String?
-        /// A word at its end.
+        /// A short label at the end of a row.
         public private(set) var badge: String?
         var style: Button.Style?
         /// The buttons of an alert.
@@ -66,7 +66,7 @@ public struct PhoneScreen: Sendable, Hashable {
         ///
         /// - Parameters:
         ///   - text: the text, which may have several lines.
-        ///   - detail: a smaller text below it.
+        ///   - detail: a smaller text below the first.
         public static func text(_ text: String, detail: String? = nil) -> Item {
             Item(kind: .text, text: text, detail: detail)
         }
@@ -74,13 +74,13 @@ public struct PhoneScreen: Sendable, Hashable {
         /// A heading between items.
         public static func heading(_ text: String) -> Item { Item(kind: .heading, text: text) }
 
-        /// A row of a list. Rows that follow each other are one list.
+        /// A row of a list. Consecutive rows form one list.
         ///
         /// - Parameters:
         ///   - text: the text.
-        ///   - detail: a smaller text below it.
-        ///   - badge: a word at its end, such as "New".
-        ///   - id: what the app gets when it is pressed; nil for a row that can't be pressed.
+        ///   - detail: a smaller text below the first.
+        ///   - badge: a short label at the end of the row, such as "New".
+        ///   - id: the ID that the app receives when the row is pressed; nil for a row that can't be pressed.
         public static func row(
             _ text: String,
             detail: String? = nil,
@@ -95,11 +95,11 @@ public struct PhoneScreen: Sendable, Hashable {
             Item(kind: .button, text: text, id: id, style: style)
         }
 
-        /// An alert over the screen. A screen shows the first one.
+        /// An alert on top of the screen. Only a screen's first alert is shown.
         ///
         /// - Parameters:
         ///   - title: the title.
-        ///   - text: the text below it.
+        ///   - text: the text below the title.
         ///   - buttons: the buttons, from left to right.
         public static func alert(_ title: String, text: String, buttons: [Button]) -> Item {
             Item(kind: .alert, text: title, detail: text, buttons: buttons)
@@ -127,7 +127,7 @@ public struct PhoneScreen: Sendable, Hashable {
 }
 
 extension PhoneScreen {
-    /// The screen as the simulator takes it.
+    /// The screen as JSON for the simulator.
     package var json: String {
         var writer = JSONWriter()
         writer.beginObject()
@@ -174,19 +174,19 @@ extension PhoneScreen.Item {
     }
 }
 
-/// The phone of a running simulator, on which this process is an app.
+/// The phone of a running simulator, on which this process appears as an app.
 ///
-/// Without it, the phone shows the app's name and what it prints. The scanning sheet needs nothing of this.
+/// An app that shows no screens appears with its name and its printed output. The scanning sheet needs no screen.
 public final class SimulatedPhone: Sendable {
     /// The phone of this process; nil when `NFC_READER` is not `simulator`.
     public static let ofProcess = SimulatorPhone.ofProcess.map { SimulatedPhone($0) }
 
-    /// The ids of the rows and buttons that are pressed. One task may wait for them.
+    /// The IDs of the pressed rows and buttons. Only one task may iterate this stream.
     public let presses: AsyncStream<String>
 
     private let phone: SimulatorPhone
 
-    /// Creates an app's side of a simulator's phone; apps use ``ofProcess``.
+    /// Creates the app's side of a phone, for tests. Apps use ``ofProcess``.
     package init(_ phone: SimulatorPhone) {
         self.phone = phone
         let (stream, presses) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(100))
@@ -194,10 +194,10 @@ public final class SimulatedPhone: Sendable {
         phone.onPress { presses.yield($0) }
     }
 
-    /// Shows a screen. It is shown again when the simulator was started again.
+    /// Shows a screen. If the simulator is restarted, the screen is shown again.
     ///
-    /// Returns at once. A screen may have up to 64 KiB as JSON; a larger one is not shown.
+    /// Returns at once. A screen of more than 64 KiB as JSON is not shown.
     ///
-    /// - Parameter screen: the screen; nil for the app's name and what it prints.
+    /// - Parameter screen: the screen; nil for the app's name and its printed output.
     public func show(_ screen: PhoneScreen?) { phone.show(screen?.json) }
 }

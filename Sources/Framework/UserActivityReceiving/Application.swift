@@ -6,20 +6,19 @@ import Foundation
 import NFCReaders
 public import UserBus
 
-/// The app as the receiver of links from tags that were read in the background.
+/// Represents the app, and receives the links of tags that were read in the background.
 ///
-/// The transport calls ``receive(_:)`` for each delivery; its interface on the bus is
-/// `DeliveryInterface`. Links that arrive before there is a delegate wait for it, for example
-/// while the app starts.
+/// The transport, whose bus interface is `DeliveryInterface`, calls ``receive(_:)`` for each link. Links that arrive
+/// before the delegate is set, for example while the app starts, are queued.
 @MainActor
 public final class Application {
     /// The app of this process.
     public static let shared = Application()
 
-    /// The maximum number of links that wait for a delegate. When there are more, the oldest is dropped.
+    /// The maximum number of queued links. When more links arrive, the oldest is dropped.
     static let maximumWaiting = 16
 
-    /// The receiver of the links. Setting it delivers the waiting links.
+    /// The receiver of the links. Setting the delegate delivers the queued links.
     public weak var delegate: (any ApplicationDelegate)? {
         didSet {
             guard delegate != nil else { return }
@@ -36,8 +35,8 @@ public final class Application {
 
     /// Passes a link to the delegate.
     ///
-    /// - Parameter payload: the link with its message. Its creation has checked that the two belong together.
-    /// - Returns: whether the app handled it; also true when it waits for a delegate.
+    /// - Parameter payload: the link with its message. Its initializer has checked that these belong together.
+    /// - Returns: whether the app handled the link; also true when the link is queued.
     @discardableResult
     public func receive(_ payload: UserActivityPayload) -> Bool {
         guard let delegate else {
@@ -83,27 +82,26 @@ extension NSUserActivity {
 extension Application {
     /// Whether an instance of the app is visible to the user.
     public enum Presence: Sendable, Hashable {
-        /// The user sees it. It replaces an instance in the background.
+        /// The user sees the instance. It replaces an instance in the background.
         case visible
-        /// The user does not see it. An instance that the user sees replaces it.
+        /// The user does not see the instance. A visible instance replaces it.
         case background
     }
 
-    /// Receives the links that are sent over the user's bus, from now until the process ends.
+    /// Starts to receive the links that are sent over the user's bus, until the process ends.
     ///
-    /// The delegate receives the links on the main queue. The app has to run that queue, as every app does.
+    /// The delegate is called on the main queue, which the app has to run.
     ///
-    /// Where `NFC_READER` is `simulator`, the links come from the background reading of the simulator's phone instead, and
+    /// If `NFC_READER` is `simulator`, the links are from the background reading of the simulator's phone instead, and
     /// no bus is needed.
     ///
     /// - Parameters:
     ///   - desktopID: the name of the app's desktop entry, which is also its name on the bus.
-    ///   - presence: whether the user sees this instance of the app. A visible instance replaces one in the background,
-    ///     which receives no more links from then on.
-    ///   - onEnd: called on a separate thread when no more links arrive: the bus is gone, or a visible instance has
-    ///     replaced this one.
-    /// - Throws: `BusError` when there is no bus, or when another instance receives the links and can't be
-    ///   replaced.
+    ///   - presence: whether the user sees this instance of the app. A visible instance replaces an instance in the
+    ///     background, which then receives no more links.
+    ///   - onEnd: called on a separate thread when no more links can arrive, because the bus connection was lost or a
+    ///     visible instance has replaced this instance.
+    /// - Throws: `BusError` when the bus is missing, or another instance receives the links and can't be replaced.
     public func listen(
         as desktopID: String,
         presence: Presence = .visible,
@@ -124,7 +122,7 @@ extension Application {
 
     private func listen(to phone: SimulatorPhone) {
         phone.onLink { [weak self] type, url, message in
-            // The simulator reads the link from the message, so that a link of another message comes from elsewhere.
+            // The payload's initializer rejects a link that does not belong to the message.
             guard let payload = try? UserActivityPayload(activityType: type, webpageURL: url, message: message) else {
                 return
             }
@@ -132,13 +130,13 @@ extension Application {
         }
     }
 
-    /// Whether a process of the user, perhaps this one, owns the app's name on the bus and so receives the app's links.
+    /// Returns whether a process of the user, perhaps this one, owns the app's bus name and so receives its links.
     ///
     /// This call waits for the bus. Without a bus, the result is false.
     ///
     /// - Parameter desktopID: the name of the app's desktop entry.
     nonisolated public static func isRunning(as desktopID: String) -> Bool {
-        // A simulator gives the links to each program of the app.
+        // A simulator passes the links to each of the app's processes.
         if SimulatorPhone.ofProcess != nil { return false }
         guard let bus = try? BusConnection(.user) else { return false }
         return (try? bus.isRunning(desktopID)) ?? false
@@ -147,20 +145,20 @@ extension Application {
 
 /// The methods with which an app receives the links of tags, like `UIApplicationDelegate`.
 ///
-/// On a phone the same method takes a `UIApplication`. With `typealias UIApplication = Application` and
-/// `typealias UIUserActivityRestoring = UserActivityRestoring`, an app's own method needs no changes.
+/// On a phone, the first parameter is a `UIApplication`. With `typealias UIApplication = Application` and `typealias
+/// UIUserActivityRestoring = UserActivityRestoring`, an app's methods need no changes.
 @MainActor
 public protocol ApplicationDelegate: AnyObject {
-    /// An activity is about to continue. Its data arrive with ``application(_:continue:restorationHandler:)``.
+    /// An activity is about to continue. Its data are passed to ``application(_:continue:restorationHandler:)``.
     ///
-    /// - Returns: whether the app informs the user about it.
+    /// - Returns: whether the app informs the user about the activity.
     func application(_ application: Application, willContinueUserActivityWithType userActivityType: String) -> Bool
 
     /// Continues an activity: for example, opens the link of a tag.
     ///
     /// - Parameters:
     ///   - application: the app.
-    ///   - userActivity: the activity. `webpageURL` has the link, and `ndefMessagePayload` the whole message.
+    ///   - userActivity: the activity. `webpageURL` is the link, and `ndefMessagePayload` is the whole message.
     ///   - restorationHandler: call it with the objects that show the activity; each of them receives the activity.
     func application(
         _ application: Application,

@@ -72,7 +72,7 @@ import VirtualTags
         let pace = VirtualType4Tag(card: TestTag.card(access: .pace))
         let missing = "A card has none of the applications that the app lists, so it "
         let rows: [(String, any VirtualTag, [String], NFCTagReaderSession.PollingOption, String?)] = [
-            ("listed, DESFire", desfire, [AID.document], .iso14443, missing + "arrives as .miFare"),
+            ("listed, DESFire", desfire, [AID.document], .iso14443, missing + "is reported as .miFare"),
             ("listed, DESFire, PACE alone", desfire, [AID.document], .pace, missing + "is not reported"),
             ("listed, Type B", typeB, [AID.document], .iso14443, missing + "is not reported"),
             // An app that lists nothing wants MIFARE cards, and other tags take no APDUs.

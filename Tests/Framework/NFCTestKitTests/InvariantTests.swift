@@ -28,7 +28,7 @@ import Testing
                 { _ in Self.show("Oh.") }
             ),
             ("Cancel beside another fault", .replay("flip@1+cancel@3"), nil, { _ in Self.show("Oh.") }),
-            ("no words", .badAnswers, ", and the error on the sheet has no words", { _ in Self.show("") }),
+            ("no words", .badAnswers, ", and the error message on the sheet is empty", { _ in Self.show("") }),
             ("check mark", .badAnswers, ", and the sheet ended with a check mark", { _ in Self.show(nil) }),
             (
                 "check mark, app shows the error", .badAnswers, nil,

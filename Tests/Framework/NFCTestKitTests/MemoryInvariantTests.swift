@@ -8,7 +8,7 @@ import VirtualTags
 
 private let one: [UInt8] = [1, 2, 3, 4]
 private let two: [UInt8] = [5, 6, 7, 8]
-private let well = ", and the flow ended as if all were well"
+private let well = ", and the flow reported success"
 private let neither = ", which is neither the old message nor the new one"
 /// A message whose length is beyond the memory; one with the URI "a"; and no capability container.
 private let long: MemoryInvariantTests.Writes = [(4, [0x03, 0xFF, 0xFF, 0xFF])]

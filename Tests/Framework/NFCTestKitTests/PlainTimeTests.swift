@@ -25,9 +25,9 @@ import Testing
                 guard report.runs == 2 else { fatalError("\(report)") }
             }
         }
-        let lines = try said(result).split(separator: "\n").filter { $0.contains("plain time") }
+        let lines = try said(result).split(separator: "\n").filter { $0.contains("real time") }
         #expect(lines.count == 1)
-        #expect(lines.first?.hasPrefix("NFCTestKit: fields have plain time, because") == true)
+        #expect(lines.first?.hasPrefix("NFCTestKit: fields use real time, because") == true)
         #expect(lines.first?.contains("can't be replaced: the system's libraries have no dispatch_time. ") == true)
     }
 }

@@ -120,7 +120,7 @@ import VirtualTags
         let folder = try place.watch()
         let written = FolderWatch.Changes(written: ["0.json"], exists: true)
         let counts = [Self.nothing, Self.lost, Self.nothing, written].map { changes in
-            folder.take(changes)
+            folder.apply(changes)
             return place.notices.withLock { $0.count }
         }
         #expect(counts == [1, 2, 2, 3])
@@ -175,7 +175,7 @@ import VirtualTags
         let place = try Place()
         let folder = try place.watch()
         #expect(place.presence.withLock { $0 } == [true] && place.notices.withLock { $0.isEmpty })
-        for changes in [Self.gone, Self.gone, Self.nothing, Self.nothing, Self.gone] { folder.take(changes) }
+        for changes in [Self.gone, Self.gone, Self.nothing, Self.nothing, Self.gone] { folder.apply(changes) }
         #expect(place.presence.withLock { $0 } == [true, false, true, false])
         #expect(place.notices.withLock { $0.count } == 2)
     }

@@ -209,7 +209,7 @@ struct ReadingTests {
             environment: ["NFC_SHEET": "bogus", "NFC_READER": "bogus"]
         )
         try daemon.waits(for: "not-reading unsupported")
-        let missing = "--tags: The folder of tags \(place.path("above/tags")) is missing. Make it, or name another."
+        let missing = "--tags: The folder of tags \(place.path("above/tags")) is missing. Create it, or name another."
         let json = try daemon.user.nfc.run("background", "status", "--json")
         #expect(json.status == 3 && json["reading"] == "false" && json["reader"] == missing)
         let words = try daemon.user.nfc.run("background", "status")

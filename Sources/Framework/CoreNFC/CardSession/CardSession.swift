@@ -4,17 +4,16 @@ import NFCReaders
 import NFCSessions
 import TagLink
 
-/// A session in which the app is a card: it answers the APDUs of a reader.
+/// A card emulation session, in which the app answers the APDUs of a reader.
 ///
 /// Iterate ``eventStream``. Call ``startEmulation()``, before or after a reader is detected, and answer every
-/// ``CardSession/Event/received(_:)``. The reader can select the applications that the app lists in
-/// `com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes` of its entitlements. The framework answers a
-/// selection of any other application with status 6A82, and the app does not see it. A session lasts 60 seconds at
-/// most.
+/// ``CardSession/Event/received(_:)``. The reader can select the applications that the app lists in its entitlement
+/// `com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes`. The framework itself answers the selection of any
+/// other application with status 6A82. A session lasts at most 60 seconds.
 ///
 /// The session may be used from any thread.
 open class CardSession {
-    /// What the user sees when emulation stops.
+    /// The symbol that the user sees when emulation stops.
     public enum EmulationUIStatus: Hashable {
         /// A check mark.
         case success
@@ -24,12 +23,12 @@ open class CardSession {
 
     let core: CardSessionCore
 
-    /// The session's events, in order. A session has one stream: several iterators share its events.
+    /// The session's events, in order. If a session has several iterators, each event is passed to only one of them.
     public let eventStream: EventStream
 
     /// Creates a session.
     ///
-    /// - Throws: ``CardSession/Error``: `systemNotAvailable` when there is no virtual or linked reader, or another
+    /// - Throws: ``CardSession/Error``: `systemNotAvailable` when no virtual or linked reader is available or another
     ///   session uses it; `accessNotAccepted` when the app has entitlements without `com.apple.developer.nfc.hce`.
     public init() async throws {
         guard let port = NFCEnvironment.current.cardPort else { throw Error.systemNotAvailable }
@@ -45,7 +44,7 @@ open class CardSession {
 
     deinit { core.end(.invalidated) }
 
-    /// Whether the app can be a card here: there is a virtual reader, or a link to one.
+    /// Whether card emulation is possible here, with a virtual or linked reader.
     public class var isSupported: Bool { NFCEnvironment.current.cardPort != nil }
 
     /// Whether the app may emulate cards: ``isSupported`` is true, and the app's entitlements don't forbid it.
@@ -75,9 +74,9 @@ open class CardSession {
         guard core.startEmulation() else { throw Error.invalidated }
     }
 
-    /// Stops answering readers; the session goes on. A command that has no answer yet stays unanswered.
+    /// Stops answering readers, without ending the session. A command that the app has not answered yet fails.
     ///
-    /// - Parameter status: what the user sees.
+    /// - Parameter status: the symbol that the user sees.
     public func stopEmulation(status: EmulationUIStatus) async { core.stopEmulation(status) }
 
     /// Ends the session. Its stream ends after ``CardSession/Event/sessionInvalidated(reason:)``.
@@ -85,7 +84,7 @@ open class CardSession {
 }
 
 extension CardSession {
-    /// What happens in a session.
+    /// An event of a session.
     public enum Event: Sendable {
         /// The session started. The first event.
         case sessionStarted
@@ -93,7 +92,7 @@ extension CardSession {
         case readerDetected
         /// A reader sent a command. Answer it with ``CardSession/APDU/respond(response:)``.
         case received(CardSession.APDU)
-        /// The reader is gone, or deselected the card.
+        /// The reader has left, or has deselected the card.
         case readerDeselected
         /// The session ended. The last event.
         case sessionInvalidated(reason: CardSession.Error)
@@ -140,8 +139,8 @@ extension CardSession {
         /// Answers the command.
         ///
         /// - Parameter response: the data and the status word, at least 2 bytes.
-        /// - Throws: ``CardSession/Error``: `transmissionError` when the reader is gone, the command was answered
-        ///   before, or the response has no status word; `emulationStopped`; `invalidated`.
+        /// - Throws: ``CardSession/Error``: `transmissionError` when the reader has left, the command was already
+        ///   answered, or the response has no status word; `emulationStopped`; `invalidated`.
         public func respond(response: Data) async throws { try onRespond(response) }
 
         public static func == (lhs: APDU, rhs: APDU) -> Bool { lhs === rhs }
@@ -153,7 +152,7 @@ extension CardSession {
 extension CardSession {
     /// Why emulation failed, or a session ended.
     public enum Error: Swift.Error, Sendable, Hashable {
-        /// The user, or the app's entitlements, did not allow it.
+        /// The user, or the app's entitlements, did not allow card emulation.
         case accessNotAccepted
         /// Emulation stopped before the command was answered.
         case emulationStopped
@@ -161,40 +160,40 @@ extension CardSession {
         case invalidated
         /// The session reached its limit of 60 seconds.
         case maxSessionDurationReached
-        /// The radio is off.
+        /// The NFC radio is switched off.
         case radioDisabled
         /// The device or the user is not eligible.
         case systemEligibilityFailed
-        /// No virtual or linked reader can take a card, or it is in use.
+        /// No virtual or linked reader is available for card emulation, or the reader is in use.
         case systemNotAvailable
-        /// The response could not be sent: the reader is gone, or the command was answered before.
+        /// The response could not be sent, because the reader has left or the command was already answered.
         case transmissionError
         /// The user ended the session.
         case userInvalidated
     }
 }
 
-/// Keeps the system's default contactless app away while this app means to present a card.
+/// Prevents the system's default contactless app from opening while this app is about to present a card.
 ///
-/// An assertion is valid for 15 seconds, or until it is released if that is sooner. The next one can be acquired 15
-/// seconds later. No other app takes the card here, so the assertion has no further effect. It follows a phone's times
-/// so that you can test the code around it.
+/// An assertion is valid for 15 seconds, or until it is released. The next assertion can be acquired 15 seconds later.
+/// On Linux, no default app competes for the reader, so an assertion has no other effect. It only follows a phone's
+/// times, so that you can test your code.
 public final class NFCPresentmentIntentAssertion: Sendable {
     /// Why an assertion was refused.
     public enum Error: Swift.Error, Sendable, Hashable {
         /// The device or the user is not eligible.
         case systemEligibilityFailed
-        /// There is nothing that can be a card, or the last assertion ended less than 15 seconds ago.
+        /// Card emulation is not possible here, or the last assertion ended less than 15 seconds ago.
         case systemNotAvailable
     }
 
     private static let duration: Duration = .seconds(15)
     private static let pause: Duration = .seconds(15)
 
-    /// When the last assertion of each clock that still exists ends.
-    private static let last = Locked<[Last]>([])
+    /// The end of each live clock's last assertion.
+    private static let lastAssertions = Locked<[LastAssertion]>([])
 
-    private struct Last {
+    private struct LastAssertion {
         weak var clock: (any RuntimeClock)?
         var end: Duration
     }
@@ -209,10 +208,10 @@ public final class NFCPresentmentIntentAssertion: Sendable {
 
     deinit {
         let now = clock.now
-        Self.last.withLock { last in
-            // An assertion that is released early ends now.
-            guard let index = last.firstIndex(where: { $0.clock === clock && $0.end == end }) else { return }
-            last[index].end = min(now, end)
+        Self.lastAssertions.withLock { lastAssertions in
+            // Releasing an assertion early ends it now.
+            guard let index = lastAssertions.firstIndex(where: { $0.clock === clock && $0.end == end }) else { return }
+            lastAssertions[index].end = min(now, end)
         }
     }
 
@@ -227,10 +226,10 @@ public final class NFCPresentmentIntentAssertion: Sendable {
         }
         let clock = NFCEnvironment.current.clock
         let now = clock.now
-        let isFree = last.withLock { last in
-            last.removeAll { $0.clock == nil || $0.clock === clock && now >= $0.end + pause }
-            guard !last.contains(where: { $0.clock === clock }) else { return false }
-            last.append(Last(clock: clock, end: now + duration))
+        let isFree = lastAssertions.withLock { lastAssertions in
+            lastAssertions.removeAll { $0.clock == nil || $0.clock === clock && now >= $0.end + pause }
+            guard !lastAssertions.contains(where: { $0.clock === clock }) else { return false }
+            lastAssertions.append(LastAssertion(clock: clock, end: now + duration))
             return true
         }
         guard isFree else { throw Error.systemNotAvailable }
@@ -241,20 +240,20 @@ public final class NFCPresentmentIntentAssertion: Sendable {
     public var isValid: Bool { clock.now < end }
 }
 
-/// The state of a card session, and the events of its port. The port keeps it only until the end, when it is detached.
+/// The state of a card session, which receives its port's events. At the end, the session is detached from the port.
 final class CardSessionCore: EmulatedCard {
     private struct State {
         var hasEnded = false
         var isEmulating = false
-        /// Whether the reader has selected an application of this app.
+        /// Whether the reader has selected one of this app's applications.
         var isSelected = false
         var alertMessage = ""
-        /// The number of the command that waits for an answer; nil when none does.
+        /// The number of the command that was not answered yet; nil when no command is waiting.
         var waiting: Int?
         var lastCommand = 0
         var respond: (@Sendable ([UInt8]) -> Void)?
         var timer: ScheduledEvent?
-        /// Keeps the background reading service off the reader.
+        /// Reserves the reader against the background service.
         var claim: (any ReaderClaim)?
     }
 
@@ -312,7 +311,7 @@ final class CardSessionCore: EmulatedCard {
         if stops { port.setEmulating(false) }
     }
 
-    /// Has the background reading service release the reader until the session ends.
+    /// Asks the background service to release the reader until the session ends.
     func claimReader() async {
         guard let claim = await environment.gate?.claim(for: .card, clock: environment.clock) else { return }
         state.withLock { if !$0.hasEnded { $0.claim = claim } }
@@ -364,7 +363,7 @@ final class CardSessionCore: EmulatedCard {
         continuation.yield(.received(command))
     }
 
-    /// The status word for a command that the app does not receive; nil when the app receives it.
+    /// Returns the status word for a command that is not passed to the app; nil for a command that is passed on.
     private func refusal(of apdu: [UInt8]) -> [UInt8]? {
         let selected = Self.selectedName(in: apdu)
         return state.withLock { state in
@@ -374,7 +373,7 @@ final class CardSessionCore: EmulatedCard {
         }
     }
 
-    /// The name of the application that a command selects; nil for any other command.
+    /// Returns the name of the application that a command selects; nil for any other command.
     private static func selectedName(in apdu: [UInt8]) -> [UInt8]? {
         guard apdu.count >= 4, apdu[1] == 0xA4, apdu[2] == 0x04, let body = APDUBody(parsing: apdu) else { return nil }
         return Array(apdu[body.data])

@@ -6,13 +6,13 @@ import NFCSessions
 import TagLink
 import TextSafety
 
-/// What an app declares for Core NFC in its property list and its entitlements.
+/// An app's declarations for Core NFC, in its property list and entitlements.
 ///
-/// It is a plain value, so that tests can check without an app what iOS would do.
+/// This is a plain value, so that tests can check without an app how iOS would react.
 package struct AppConfiguration: Sendable, Hashable {
-    /// A property list that was found.
+    /// The content of a property list file.
     package struct PropertyFile: Sendable, Hashable {
-        /// Where it was found.
+        /// The path of the file.
         package var path: String
         /// Strings, and lists of strings, by key.
         package var values: [String: [String]]
@@ -35,11 +35,11 @@ package struct AppConfiguration: Sendable, Hashable {
         case cardIdentifierPrefixes = "com.apple.developer.nfc.hce.iso7816.select-identifier-prefixes"
     }
 
-    /// The app's property list; nil when it has none.
+    /// The app's property list; nil when the file is missing.
     package var infoPlist: PropertyFile?
-    /// The app's entitlements; nil when it has none.
+    /// The app's entitlements; nil when the file is missing.
     package var entitlements: PropertyFile?
-    /// Whether a missing entry ends the process. A missing file then counts as an empty one.
+    /// Whether a missing entry ends the process. If true, a missing file is treated as an empty file.
     package var isStrict: Bool
 
     package init(infoPlist: PropertyFile? = nil, entitlements: PropertyFile? = nil, isStrict: Bool = false) {
@@ -54,21 +54,21 @@ package struct AppConfiguration: Sendable, Hashable {
     /// The FeliCa system codes that the app lists, in order, in upper-case hexadecimal digits.
     package var systemCodes: [String] { (infoPlist?[.systemCodes] ?? []).map { $0.uppercased() } }
 
-    /// The configuration of a test, for the task that set it and its children.
+    /// The configuration of a test. It applies to the task that sets it, and to that task's children.
     @TaskLocal package static var scoped: AppConfiguration?
 
-    /// The configuration of the process, read once.
+    /// The configuration of the process, which is read once.
     package static let process = AppConfiguration(
         environment: ProcessInfo.processInfo.environment,
         executable: Bundle.main.executablePath ?? CommandLine.arguments.first ?? ""
     )
 
-    /// The configuration of a session that is created now.
+    /// The configuration for new sessions.
     package static var current: AppConfiguration {
         scoped ?? NFCEnvironment.ofTest?.app.map { AppConfiguration($0) } ?? process
     }
 
-    /// The configuration of a test that declares it in code.
+    /// Creates the configuration of a test from declarations in code.
     private init(_ app: AppProperties) {
         self.init(
             infoPlist: app.infoPlist.map { PropertyFile(path: "the test's Info.plist", values: $0.mapValues(\.texts)) },
@@ -81,7 +81,7 @@ package struct AppConfiguration: Sendable, Hashable {
 }
 
 extension AppConfiguration {
-    /// The configuration of an app that lacks what a phone withholds.
+    /// Returns a copy without the declarations that a simulated phone denies.
     func without(_ needs: SessionNeeds) -> AppConfiguration {
         var configuration = self
         if needs.contains(.entitlement) {
@@ -100,9 +100,9 @@ extension AppConfiguration {
 extension AppConfiguration {
     /// Reads the configuration of an app.
     ///
-    /// `NFC_INFO_PLIST` and `NFC_ENTITLEMENTS` name the files. Without them, the files are an `Info.plist`, and a file
-    /// with the executable's name and the extension `entitlements`. They are looked for beside the executable, in its
-    /// bundle, and in the resources of the package's target that has the executable's name. `NFC_STRICT=1` makes the
+    /// `NFC_INFO_PLIST` and `NFC_ENTITLEMENTS` name the files. Otherwise, the files are an `Info.plist`, and a file
+    /// with the executable's name and the extension `entitlements`. These are searched for beside the executable, in
+    /// its bundle, and in the resources of the package target with the executable's name. `NFC_STRICT=1` makes the
     /// configuration strict.
     ///
     /// - Parameters:
@@ -128,10 +128,10 @@ extension AppConfiguration {
         )
     }
 
-    /// The folders of an executable's resources, which the package manager puts beside it: `PACKAGE_TARGET.resources`.
+    /// Returns the folders of an executable's resources. SwiftPM creates `PACKAGE_TARGET.resources` beside the
+    /// executable.
     ///
-    /// The package manager refuses an `Info.plist` as a resource of its own (a bundle on Apple's systems has one
-    /// already). So the files may be in a folder `Resources` of the resources.
+    /// SwiftPM does not allow an `Info.plist` as a single resource, so the files may be in a subfolder `Resources`.
     private static func resources(of name: String, in directory: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         let bundles = names.filter { $0 == "\(name).resources" || $0.hasSuffix("_\(name).resources") }.sorted()
@@ -143,7 +143,7 @@ extension AppConfiguration {
     /// Reads the named file, or the first candidate that is a property list.
     private static func file(named path: String?, or candidates: [URL]) -> PropertyFile? {
         if let path, !path.isEmpty {
-            // A named file that can't be read counts as an empty one. Otherwise nobody would notice that it is missing.
+            // A named file that can't be read is treated as an empty file, so that the user notices that it is missing.
             return PropertyFile(path: path, values: data(path).flatMap { parse($0) } ?? [:])
         }
         for url in candidates {
@@ -153,7 +153,7 @@ extension AppConfiguration {
         return nil
     }
 
-    /// Larger than any app's property list. Pipes are not read.
+    /// The maximum size of a file in bytes, larger than any app's property list. Pipes are not read.
     private static let maximumSize = 1 << 20
 
     private static func data(_ path: String) -> Data? {
@@ -169,7 +169,7 @@ extension AppConfiguration {
             switch value {
             case let text as String: [text]
             case let texts as [String]: texts
-            // `as` converts the numbers 0 and 1 too, but a number is no flag to iOS.
+            // `as` also converts the numbers 0 and 1, but iOS does not accept a number as a flag.
             case let flag as Bool where type(of: value) == Bool.self: flag ? ["true"] : []
             default: nil
             }
@@ -178,11 +178,11 @@ extension AppConfiguration {
 }
 
 extension AppConfiguration {
-    /// What an app asks for when it begins a session.
+    /// The kind of session that an app begins.
     package enum Request: Sendable, Hashable {
         /// An NDEF session.
         case ndef
-        /// A tag session, with whether its polling options contain ISO 18092 and PACE.
+        /// A tag session. The values say whether its polling options contain ISO 18092 and PACE.
         case tags(feliCa: Bool, pace: Bool)
         /// A VAS session.
         case vas
@@ -192,16 +192,16 @@ extension AppConfiguration {
         case cardEmulation
     }
 
-    /// What an app's configuration lacks.
+    /// A missing entry of an app's configuration.
     package struct Violation: Error, Sendable, Hashable {
-        /// The entry that is missing.
+        /// The key of the missing entry.
         package var key: Key
-        /// The file in which it is missing.
+        /// The file that lacks the entry.
         package var file: String
-        /// What to add.
+        /// A sentence that says how to add the entry.
         package var fix: String
 
-        /// The key, the file and the fix as one text for people.
+        /// A text for people with the key, the file and the fix.
         package var message: String { "\(key.rawValue) is missing in \(file). \(fix)" }
 
         /// The error that the app receives.
@@ -210,9 +210,9 @@ extension AppConfiguration {
         }
     }
 
-    /// What iOS would do.
+    /// The reaction of iOS to a request.
     package enum Verdict: Sendable, Hashable {
-        /// The session runs. The notes say what an app without a configuration would need on iOS.
+        /// The session runs. The notes list the entries that an app without configuration files would need on iOS.
         case allowed(notes: [Violation])
         /// The session ends at once, with code 2.
         case refused(Violation)
@@ -220,9 +220,9 @@ extension AppConfiguration {
         case endsProcess(Violation)
     }
 
-    /// Decides what iOS would do with a request.
+    /// Returns how iOS would react to a request.
     ///
-    /// - Parameter configuration: what the app declares.
+    /// - Parameter configuration: the app's declarations.
     package static func evaluate(_ configuration: AppConfiguration, _ request: Request) -> Verdict {
         var notes: [Violation] = []
         for need in needs(of: request) {
@@ -276,7 +276,7 @@ extension AppConfiguration {
 
     // MARK: Commands
 
-    /// The error for an APDU that selects an application that the app does not list; nil when the APDU may be sent.
+    /// Returns an error for an APDU that selects an application that the app does not list; nil if allowed.
     package func violation(of apdu: NFCISO7816APDU) -> NFCReaderError? {
         guard let infoPlist, apdu.instructionCode == 0xA4, apdu.p1Parameter == 0x04, let aid = apdu.data else {
             return nil
@@ -290,7 +290,7 @@ extension AppConfiguration {
         ).readerError
     }
 
-    /// The error for polling for a system code that the app does not list; nil when it may be polled for.
+    /// Returns an error for polling a system code that the app does not list; nil when polling is allowed.
     package func violation(ofPolling systemCode: Data) -> NFCReaderError? {
         guard let infoPlist else { return nil }
         let name = systemCode.hexText().uppercased()
@@ -302,32 +302,32 @@ extension AppConfiguration {
         ).readerError
     }
 
-    /// Whether a reader may select an application of this app.
+    /// Returns whether the app declares an application, so that a reader may select it.
     package func mayEmulate(_ aid: [UInt8]) -> Bool {
         guard let entitlements else { return true }
         let name = Data(aid).hexText().uppercased()
         return entitlements[.cardIdentifierPrefixes].contains { name.hasPrefix($0.uppercased()) }
     }
 
-    // MARK: What happens
+    // MARK: Checks
 
     /// Checks whether a session may begin.
     ///
-    /// Where iOS would end the process, this ends it with a message that names the key, the file and the fix. For an
-    /// app without a configuration it writes one line, once, about what iOS would have done.
+    /// If iOS would end the process, this function does the same, with a message that names the key, the file and the
+    /// fix. If the app has no configuration files, it prints once which entries iOS would require.
     ///
-    /// - Returns: the error that the session ends with; nil when it may begin.
+    /// - Returns: the error with which the session ends; nil when the session may begin.
     func error(for request: Request, in environment: NFCEnvironment) -> NFCReaderError? {
         switch Self.evaluate(self, request) {
         case .allowed(let notes):
-            // A test has a field of its own and no app around it.
+            // A test has no app whose files could be missing.
             guard !notes.isEmpty, NFCEnvironment.ofTest == nil else { return nil }
             let messages = notes.map(\.message).joined(separator: " ")
             let isFirst = Self.hasNoted.withLock { hasNoted in
                 defer { hasNoted = true }
                 return !hasNoted
             }
-            if isFirst { environment.print("this runs here, and on iOS it would need more. \(messages)") }
+            if isFirst { environment.print("this works here, but iOS would require more. \(messages)") }
             return nil
         case .refused(let violation):
             environment.print("the session was refused. \(violation.message)")
@@ -338,7 +338,7 @@ extension AppConfiguration {
 
     private static let hasNoted = Locked(false)
 
-    /// Ends the process, where iOS would do so.
+    /// Ends the process, as iOS would.
     static func endProcess(_ reason: String) -> Never {
         let line = "CoreNFC: the process ends, as it would on iOS. \(reason)"
         OutputDescriptor.standardError.write(VisibleText.escaped(line) + "\n")

@@ -8,8 +8,8 @@ import TagProtocols
 ///
 /// Delegates and completion handlers receive only errors of this type. So `as? NFCReaderError`,
 /// `catch NFCReaderError.readerTransceiveErrorTagConnectionLost` and `error as NSError` all work.
-/// `localizedDescription` is the phone's English text. `localizedFailureReason` of the `NSError`, if it is not nil,
-/// describes in more detail what happened on the tag. `print` shows both.
+/// `localizedDescription` is the phone's English text. If the `NSError` has a `localizedFailureReason`, this describes
+/// the problem in more detail. `print` shows both.
 public struct NFCReaderError: _BridgedStoredNSError {
     /// The underlying error, in ``NFCErrorDomain``.
     public let _nsError: NSError
@@ -23,8 +23,8 @@ public struct NFCReaderError: _BridgedStoredNSError {
     /// Creates an error with the phone's English text.
     ///
     /// - Parameters:
-    ///   - code: what went wrong.
-    ///   - userInfo: details; a description in it replaces the text.
+    ///   - code: the error code.
+    ///   - userInfo: details. A localized description in the dictionary replaces the phone's text.
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
         var info: [String: Any] = [NSLocalizedDescriptionKey: code.text]
         info.merge(userInfo) { _, given in given }
@@ -37,7 +37,7 @@ public struct NFCReaderError: _BridgedStoredNSError {
     /// The domain, for the bridge to `NSError`.
     public static var _nsErrorDomain: String { NFCErrorDomain }
 
-    /// What went wrong. The error's static properties of the same names describe each code.
+    /// The error codes. The static properties of `NFCReaderError` with the same names describe each code.
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         public typealias _ErrorType = NFCReaderError
 
@@ -77,14 +77,14 @@ public struct NFCReaderError: _BridgedStoredNSError {
 }
 
 extension NFCReaderError: CustomStringConvertible {
-    /// The error as a phone prints it: with its text and its user info.
+    /// The error as a phone prints it, with its text and its user info.
     ///
-    /// Foundation on Linux would print the reason in place of the text, or `(null)` without a reason.
+    /// Foundation on Linux would print the reason instead of the text, or `(null)` without a reason.
     public var description: String {
         let start = "Error Domain=\(_nsError.domain) Code=\(_nsError.code)"
         let info = _nsError.userInfo
         guard !info.isEmpty else { return "\(start) \"(null)\"" }
-        // The text comes first; a phone's order is undefined.
+        // The text is printed first. A phone's order is undefined.
         let others = info.keys.filter { $0 != NSLocalizedDescriptionKey }.sorted()
         let keys = others.count < info.count ? [NSLocalizedDescriptionKey] + others : others
         let values = keys.map { key in "\(key)=\(info[key] ?? "")" }
@@ -97,11 +97,11 @@ public let NFCErrorDomain: String = "NFCError"
 
 /// The user info key of the error code that an ISO/IEC 15693 tag reported, as an `Int`.
 ///
-/// ISO/IEC 15693-3, 7.4.2 defines the codes: 0x10 for a block that does not exist, for example. The code of the
+/// ISO/IEC 15693-3, 7.4.2 defines the values, such as 0x10 for a block that does not exist. The code of the
 /// ``NFCReaderError`` is `readerTransceiveErrorTagResponseError`.
 public let NFCISO15693TagResponseErrorKey: String = "ISO15693TagResponseErrorCode"
 
-/// The user info key that marks an answer whose length does not fit its command.
+/// The user info key that marks an answer whose length does not match its command.
 ///
 /// The key is present only for such an answer. Its value is `true`, and the code of the ``NFCReaderError`` is
 /// `readerTransceiveErrorTagResponseError`.
@@ -118,7 +118,7 @@ extension NFCReaderError {
     public static var readerErrorInvalidParameterLength: Code { .readerErrorInvalidParameterLength }
     /// A parameter is out of range.
     public static var readerErrorParameterOutOfBound: Code { .readerErrorParameterOutOfBound }
-    /// The radio is off.
+    /// The NFC radio is switched off.
     public static var readerErrorRadioDisabled: Code { .readerErrorRadioDisabled }
     /// The app or the user is not eligible for the feature.
     public static var readerErrorIneligible: Code { .readerErrorIneligible }
@@ -135,7 +135,7 @@ extension NFCReaderError {
     public static var readerTransceiveErrorSessionInvalidated: Code { .readerTransceiveErrorSessionInvalidated }
     /// The tag is not the connected one.
     public static var readerTransceiveErrorTagNotConnected: Code { .readerTransceiveErrorTagNotConnected }
-    /// The packet is longer than the tag or the reader can take.
+    /// The packet is too long for the tag or the reader.
     public static var readerTransceiveErrorPacketTooLong: Code { .readerTransceiveErrorPacketTooLong }
 
     /// The user cancelled the session, or the app invalidated it.
@@ -154,7 +154,7 @@ extension NFCReaderError {
     public static var readerSessionInvalidationErrorSystemIsBusy: Code {
         .readerSessionInvalidationErrorSystemIsBusy
     }
-    /// The session was to read one tag, and it has.
+    /// The session was for a single tag, which has been read.
     public static var readerSessionInvalidationErrorFirstNDEFTagRead: Code {
         .readerSessionInvalidationErrorFirstNDEFTagRead
     }
@@ -170,25 +170,25 @@ extension NFCReaderError {
     public static var ndefReaderSessionErrorTagUpdateFailure: Code { .ndefReaderSessionErrorTagUpdateFailure }
     /// The message is longer than the tag's capacity.
     public static var ndefReaderSessionErrorTagSizeTooSmall: Code { .ndefReaderSessionErrorTagSizeTooSmall }
-    /// The tag holds no message.
+    /// The tag contains no message.
     public static var ndefReaderSessionErrorZeroLengthMessage: Code { .ndefReaderSessionErrorZeroLengthMessage }
 
-    /// The user does not let the app use the location. A payment session needs it on a phone.
+    /// The user does not allow the app to use the location, which payment sessions need on a phone.
     public static var paymentTagReaderSessionErrorLocationAuthorizationDenied: Code {
         .paymentTagReaderSessionErrorLocationAuthorizationDenied
     }
-    /// A restriction forbids the app to use the location.
+    /// A restriction prevents the app from using the location.
     public static var paymentTagReaderSessionErrorLocationServiceRestricted: Code {
         .paymentTagReaderSessionErrorLocationServiceRestricted
     }
-    /// The location does not come from the device itself.
+    /// The location was not determined by the device itself.
     public static var paymentTagReaderSessionErrorOnDeviceLocationUnavailable: Code {
         .paymentTagReaderSessionErrorOnDeviceLocationUnavailable
     }
 }
 
 extension NFCReaderError.Code {
-    /// The phone's English text. Clients compare it.
+    /// The phone's English text. Clients may compare this text.
     var text: String {
         switch self {
         case .readerErrorUnsupportedFeature: "Feature not supported"
@@ -215,7 +215,7 @@ extension NFCReaderError.Code {
         case .ndefReaderSessionErrorTagUpdateFailure: "NDEF tag write failed"
         case .ndefReaderSessionErrorTagSizeTooSmall: "Insufficient space on NDEF tag"
         case .ndefReaderSessionErrorZeroLengthMessage: "NDEF tag does not contain any NDEF message"
-        // The phone's text for these is not known.
+        // The phone's texts for the following codes are unknown.
         case .paymentTagReaderSessionErrorLocationAuthorizationDenied: "Location authorization denied"
         case .paymentTagReaderSessionErrorLocationServiceRestricted: "Location service restricted"
         case .paymentTagReaderSessionErrorOnDeviceLocationUnavailable: "On-device location unavailable"
@@ -224,14 +224,14 @@ extension NFCReaderError.Code {
 }
 
 extension NFCReaderError {
-    /// Creates an error with a sentence about what happened.
+    /// Creates an error with a sentence about the cause.
     init(_ code: Code, reason: String, text: String? = nil) {
         var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]
         if let text { info[NSLocalizedDescriptionKey] = text }
         self.init(code, userInfo: info)
     }
 
-    /// The error of a command that a tag, or the session, did not carry out.
+    /// Creates the error of a command that the session or the tag did not execute.
     init(_ error: CommandError) {
         switch error {
         case .sessionInvalidated:
@@ -244,7 +244,7 @@ extension NFCReaderError {
         case .tagUnavailable:
             self.init(
                 .readerTransceiveErrorTagConnectionLost,
-                reason: "The tag is no longer the one that was found. Restart polling to find it again."
+                reason: "The tag is no longer available. Restart polling to find it again."
             )
         case .tag(let error): self.init(error)
         }
@@ -263,13 +263,13 @@ extension NFCReaderError {
         case .unsupported: code = .readerErrorUnsupportedFeature
         default:
             code = .readerTransceiveErrorTagResponseError
-            // A phone gives the response error this text when a tag is not formatted.
+            // Phones use this text if the tag is not formatted.
             if error.meansNotNDEF { text = "Tag Not NDEF formatted" }
         }
         self.init(code, reason: error.reason, text: text)
     }
 
-    /// The error with which a session reports its end to its delegate.
+    /// Creates the error with which a session reports its end to its delegate.
     init(_ end: SessionEnd) {
         switch end {
         case .userCanceled: self.init(.readerSessionInvalidationErrorUserCanceled)

@@ -4,7 +4,7 @@ import NFCSessions
 import TagLink
 import TagProtocols
 
-/// A FeliCa card as an app sees it.
+/// The framework's implementation of ``NFCFeliCaTag``.
 final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
     /// The system that polling selected.
     private struct System {
@@ -12,7 +12,7 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
         var idm: [UInt8]
     }
 
-    // Sendable because a lock guards its only mutable state, the selected system.
+    // Sendable because a lock guards the only mutable state, the selected system.
     private let system: Locked<System>
 
     override init(_ context: TagContext) {
@@ -66,7 +66,7 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
             system.withLock { $0 = System(code: [UInt8](systemCode), idm: answer.idm) }
             return value
         } completion: { [self] value, error in
-            // The card did not answer, so that no system of it is selected.
+            // The card did not answer, so none of its systems is selected.
             if let error = error as? NFCReaderError, error.code == .readerTransceiveErrorTagResponseError {
                 system.withLock { $0.idm = [] }
             }
@@ -189,6 +189,6 @@ final class DetectedFeliCaTag: TagObject, NFCFeliCaTag, @unchecked Sendable {
 }
 
 extension NFCFeliCaStatusFlag {
-    /// The status flags that completion handlers get together with an error.
+    /// The status flags that are passed to completion handlers together with an error.
     fileprivate static var unknown: NFCFeliCaStatusFlag { NFCFeliCaStatusFlag(statusFlag1: -1, statusFlag2: -1) }
 }

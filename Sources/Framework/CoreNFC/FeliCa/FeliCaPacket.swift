@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Commands to FeliCa cards, from the command code on (FeliCa Card User's Manual, 4).
+/// Builds commands for FeliCa cards, starting with the command code (FeliCa Card User's Manual, 4).
 enum FeliCaPacket {
-    /// The commands that Core NFC names, with their codes. An answer has the next code.
+    /// The commands that Core NFC names, with their codes. The code of an answer is one higher.
     enum Command: UInt8 {
         case polling = 0x00
         case requestService = 0x02
@@ -16,10 +16,10 @@ enum FeliCaPacket {
         case resetMode = 0x3E
     }
 
-    /// The maximum number of bytes of a packet, without its length.
+    /// The maximum number of bytes in a packet, not counting the length byte.
     private static let maximumLength = 254
 
-    /// Polling. It goes to every card, so it has no IDm.
+    /// Builds a Polling command, which has no IDm because it addresses every card.
     static func polling(
         systemCode: Data,
         request: NFCFeliCaPollingRequestCode,
@@ -35,7 +35,7 @@ enum FeliCaPacket {
         return [Command.polling.rawValue] + systemCode + [UInt8(request.rawValue), UInt8(slots.rawValue)]
     }
 
-    /// A packet that the caller builds.
+    /// Checks the length of a packet that the caller has built.
     static func raw(_ packet: some Collection<UInt8>) throws -> [UInt8] {
         guard !packet.isEmpty else { throw wrongLength("The packet is empty.") }
         guard packet.count <= maximumLength else {
@@ -47,16 +47,16 @@ enum FeliCaPacket {
         return Array(packet)
     }
 
-    /// A list of nodes with its count: 1 to 32, two bytes each.
+    /// Encodes a list of nodes: the count, from 1 to `limit`, and two bytes for each node.
     static func nodes(_ list: [Data], limit: Int = 32) throws -> [UInt8] {
         guard (1...limit).contains(list.count), list.allSatisfy({ $0.count == 2 }) else {
-            throw wrongLength("There are from 1 to \(limit) codes of two bytes each.")
+            throw wrongLength("The list needs from 1 to \(limit) codes of two bytes each.")
         }
         return [UInt8(list.count)] + list.flatMap { $0 }
     }
 
-    /// The services and blocks of a read or write, and the data to write. The top bit of a block list element's first
-    /// byte says whether the element has two or three bytes.
+    /// Encodes the services and blocks of a read or write, and the data to write. A block list element has two bytes if
+    /// the top bit of its first byte is set, or else three bytes.
     static func access(services: [Data], blocks: [Data], data: [Data]? = nil) throws -> [UInt8] {
         let services = try nodes(services, limit: 16)
         let fits = blocks.allSatisfy { element in
@@ -66,7 +66,7 @@ enum FeliCaPacket {
             throw wrongLength("A block list element has two bytes when its first bit is 1, and three otherwise.")
         }
         if let data, data.count != blocks.count || !data.allSatisfy({ $0.count == 16 }) {
-            throw wrongLength("There are as many blocks of data as list elements, 16 bytes each.")
+            throw wrongLength("Each block list element needs one block of 16 bytes.")
         }
         return services + [UInt8(blocks.count)] + blocks.flatMap { $0 } + (data ?? []).flatMap { $0 }
     }
@@ -76,16 +76,16 @@ enum FeliCaPacket {
     }
 }
 
-/// Answers of FeliCa cards, from the response code on (FeliCa Card User's Manual, 4).
+/// An answer of a FeliCa card, starting with the response code (FeliCa Card User's Manual, 4).
 struct FeliCaAnswer {
     /// The IDm of the card that answered.
     let idm: [UInt8]
-    /// What follows the IDm.
+    /// The data after the IDm.
     private let data: [UInt8]
 
-    /// Reads an answer to a command.
+    /// Parses an answer to a command.
     ///
-    /// - Parameter idm: the card that was addressed; nil for any card.
+    /// - Parameter idm: the IDm of the addressed card; nil for any card.
     init(parsing bytes: [UInt8], to command: FeliCaPacket.Command, from idm: [UInt8]?) throws {
         guard bytes.count >= 9 else {
             throw NFCReaderError.unexpectedLength("An answer has at least a code and an IDm.")
@@ -100,7 +100,7 @@ struct FeliCaAnswer {
         }
     }
 
-    /// The manufacture parameter, and the requested data or no bytes.
+    /// Decodes the manufacture parameter, and the requested data or no bytes.
     func polling() throws -> (Data, Data) {
         guard data.count == 8 || data.count == 10 else {
             throw NFCReaderError.unexpectedLength("An answer to Polling has a PMm of 8 bytes, and perhaps 2 more.")
@@ -108,36 +108,36 @@ struct FeliCaAnswer {
         return (Data(data[..<8]), Data(data[8...]))
     }
 
-    /// A count, and then that many items of two bytes.
+    /// Decodes a count, followed by this number of two-byte items.
     ///
-    /// - Parameter nodes: the number of nodes that the command is about; nil for a command without nodes.
+    /// - Parameter nodes: the number of nodes in the command; nil for a command without nodes.
     func pairs(of nodes: Int? = nil) throws -> [Data] {
         guard let count = data.first, data.count == 1 + 2 * Int(count) else {
-            throw NFCReaderError.unexpectedLength("The answer does not hold as many items as it says.")
+            throw NFCReaderError.unexpectedLength("The answer does not contain as many items as its count says.")
         }
         if let nodes, nodes != Int(count) { throw Self.otherNodes }
         return Self.split(data[1...], by: 2)
     }
 
-    /// One byte.
+    /// Decodes a mode, which is one byte.
     func mode() throws -> Int {
         guard data.count == 1 else { throw NFCReaderError.unexpectedLength("A mode is one byte.") }
         return Int(data[0])
     }
 
-    /// Two status flags and no data.
+    /// Decodes two status flags without further data.
     func status() throws -> NFCFeliCaStatusFlag {
-        guard data.count == 2 else { throw NFCReaderError.unexpectedLength("The answer is not two status flags.") }
+        guard data.count == 2 else { throw NFCReaderError.unexpectedLength("The answer is not just two status flags.") }
         return try leadingStatus()
     }
 
-    /// The two status flags before other data.
+    /// Decodes the two status flags before other data.
     private func leadingStatus() throws -> NFCFeliCaStatusFlag {
         guard data.count >= 2 else { throw NFCReaderError.unexpectedLength("The answer has no status flags.") }
         return NFCFeliCaStatusFlag(statusFlag1: Int(data[0]), statusFlag2: Int(data[1]))
     }
 
-    /// Two status flags, and the blocks when the first is 0.
+    /// Decodes two status flags, and the blocks when the first flag is 0.
     func blocks(count expected: Int) throws -> (NFCFeliCaStatusFlag, [Data]) {
         let status = try leadingStatus()
         if data[0] != 0 {
@@ -148,23 +148,23 @@ struct FeliCaAnswer {
         }
         guard data.count == 3 + 16 * expected, Int(data[2]) == expected else {
             throw NFCReaderError.unexpectedLength(
-                "The answer does not hold the \(expected) blocks that were asked for."
+                "The answer does not contain the \(expected) requested blocks."
             )
         }
         return (status, Self.split(data[3...], by: 16))
     }
 
-    /// Two status flags, and the kind of encryption with key versions when the first is 0.
+    /// Decodes two status flags, and the kind of encryption with key versions when the first flag is 0.
     func servicesV2(of nodes: Int) throws -> NFCFeliCaRequsetServiceV2Response {
         var answer = NFCFeliCaRequsetServiceV2Response(try leadingStatus())
         guard data[0] == 0 else { return answer }
         guard data.count >= 4, let encryption = NFCFeliCaEncryptionId(rawValue: Int(data[2])) else {
-            throw NFCReaderError.unexpectedLength("The answer has no kind of encryption that is known.")
+            throw NFCReaderError.unexpectedLength("The answer names an unknown kind of encryption.")
         }
         let count = Int(data[3])
         let lists = encryption == .AES ? 1 : 2
         guard data.count == 4 + 2 * count * lists else {
-            throw NFCReaderError.unexpectedLength("The answer does not hold as many key versions as it says.")
+            throw NFCReaderError.unexpectedLength("The answer does not contain as many key versions as its count says.")
         }
         guard count == nodes else { throw Self.otherNodes }
         answer.encryptionIdentifier = encryption
@@ -173,20 +173,20 @@ struct FeliCaAnswer {
         return answer
     }
 
-    /// Two status flags, and versions when the first is 0.
+    /// Decodes two status flags, and the versions when the first flag is 0.
     func specificationVersion() throws -> NFCFeliCaRequestSpecificationVersionResponse {
         var answer = NFCFeliCaRequestSpecificationVersionResponse(try leadingStatus())
         guard data[0] == 0 else { return answer }
-        // A format byte, the basic version, then a count and the option versions.
+        // The data are a format byte, the basic version, a count, and the option versions.
         guard data.count >= 6, data.count == 6 + 2 * Int(data[5]) else {
-            throw NFCReaderError.unexpectedLength("The answer does not hold the versions that it says.")
+            throw NFCReaderError.unexpectedLength("The answer does not contain as many versions as its count says.")
         }
         answer.basicVersion = Data(data[3..<5])
         answer.optionVersion = Data(data[6...])
         return answer
     }
 
-    private static var otherNodes: NFCReaderError { .unexpectedLength("The answer is about another number of nodes.") }
+    private static var otherNodes: NFCReaderError { .unexpectedLength("The answer has a different node count.") }
 
     private static func split(_ bytes: ArraySlice<UInt8>, by size: Int) -> [Data] {
         stride(from: bytes.startIndex, to: bytes.endIndex, by: size).map { Data(bytes[$0..<($0 + size)]) }

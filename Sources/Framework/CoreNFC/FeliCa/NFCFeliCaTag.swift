@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A FeliCa card, found by one of the system codes of the app's list
+/// A FeliCa card, found by one of the system codes that the app lists
 /// (`com.apple.developer.nfc.readersession.felica.systemcodes` in the property list).
 ///
 /// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue, with
@@ -14,18 +14,17 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     /// The system code of the system that was selected last: two bytes, most significant first.
     var currentSystemCode: Data { get }
 
-    /// The manufacture identifier (IDm) of that system: 8 bytes; empty when selecting it failed.
+    /// The manufacture identifier (IDm) of the selected system: 8 bytes; empty when the selection failed.
     var currentIDm: Data { get }
 
-    /// Selects a system of the card (Polling, 0x00). Then ``currentIDm`` and ``currentSystemCode`` are those of that
-    /// system.
+    /// Selects one of the card's systems (Polling, 0x00), and updates ``currentIDm`` and ``currentSystemCode``.
     ///
     /// - Parameters:
     ///   - systemCode: the system code: two bytes, most significant first, neither of them `FF`. The app's property
-    ///     list has to list it.
-    ///   - requestCode: what else to request from the card.
+    ///     list has to contain it.
+    ///   - requestCode: the further data to request from the card.
     ///   - timeSlot: the number of time slots in which cards may answer.
-    ///   - completionHandler: gets the manufacture parameter (PMm), the requested data (empty for none).
+    ///   - completionHandler: gets the manufacture parameter (PMm) and the requested data (empty for none).
     @preconcurrency
     func polling(
         systemCode: Data,
@@ -43,19 +42,19 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     @preconcurrency
     func requestService(nodeCodeList: [Data], completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void)
 
-    /// Checks that the card is there, and returns its mode (Request Response, 0x04).
+    /// Checks that the card is present, and returns its mode (Request Response, 0x04).
     ///
     /// - Parameter completionHandler: gets the mode (0 to 3).
     @preconcurrency
     func requestResponse(completionHandler: @escaping @Sendable (Int, (any Error)?) -> Void)
 
-    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). The call succeeds whatever
-    /// the status flags are: check them.
+    /// Reads blocks of services that need no authentication (Read Without Encryption, 0x06). Check the status flags,
+    /// because the call succeeds even if they report an error.
     ///
     /// - Parameters:
     ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
     ///   - blockList: the block list elements, two or three bytes each.
-    ///   - completionHandler: gets the two status flags, the blocks of 16 bytes (none when the first flag is not 0).
+    ///   - completionHandler: gets the two status flags and the blocks of 16 bytes (none when the first flag is not 0).
     @preconcurrency
     func readWithoutEncryption(
         serviceCodeList: [Data],
@@ -63,8 +62,8 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Int, Int, [Data], (any Error)?) -> Void
     )
 
-    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). The call succeeds
-    /// whatever the status flags are: check them.
+    /// Writes blocks of services that need no authentication (Write Without Encryption, 0x08). Check the status flags,
+    /// because the call succeeds even if they report an error.
     ///
     /// - Parameters:
     ///   - serviceCodeList: the services, 1 to 16: two bytes each, least significant first.
@@ -79,17 +78,17 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void
     )
 
-    /// Asks which systems the card has (Request System Code, 0x0C).
+    /// Requests the codes of the card's systems (Request System Code, 0x0C).
     ///
     /// - Parameter completionHandler: gets the system codes (two bytes each, most significant first).
     @preconcurrency
     func requestSystemCode(completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void)
 
-    /// Asks for the key versions of nodes of a card with AES (Request Service v2, 0x32).
+    /// Asks a card with AES for the key versions of nodes (Request Service v2, 0x32).
     ///
     /// - Parameters:
     ///   - nodeCodeList: the nodes, 1 to 32: two bytes each, least significant first.
-    ///   - completionHandler: gets the two status flags, the kind of encryption, the key versions for AES and DES.
+    ///   - completionHandler: gets the two status flags, the kind of encryption, and the key versions for AES and DES.
     @preconcurrency
     func requestServiceV2(
         nodeCodeList: [Data],
@@ -98,8 +97,8 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
 
     /// Asks for the version of the card's operating system (Request Specification Version, 0x3C).
     ///
-    /// - Parameter completionHandler: gets the two status flags, the versions of the basic specification and of the
-    ///   options (empty for what the card does not report).
+    /// - Parameter completionHandler: gets the two status flags, and the versions of the basic specification and of the
+    ///   options (empty if the card does not report them).
     @preconcurrency
     func requestSpecificationVersion(
         completionHandler: @escaping @Sendable (Int, Int, Data, Data, (any Error)?) -> Void
@@ -111,12 +110,12 @@ public protocol NFCFeliCaTag: NFCNDEFTag, __NFCTag {
     @preconcurrency
     func resetMode(completionHandler: @escaping @Sendable (Int, Int, (any Error)?) -> Void)
 
-    /// Sends a command that the caller builds.
+    /// Sends a command that the caller has built.
     ///
     /// - Parameters:
-    ///   - commandPacket: the packet from the command code on, at most 254 bytes. The framework adds the length and the
-    ///     checksum.
-    ///   - completionHandler: gets the answer (which begins with its length, as on a phone).
+    ///   - commandPacket: the packet, starting with the command code; at most 254 bytes. The framework adds the length
+    ///     and the checksum.
+    ///   - completionHandler: gets the answer, which begins with its length, as on a phone.
     @preconcurrency
     func sendFeliCaCommand(commandPacket: Data, completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void)
 }
@@ -190,8 +189,8 @@ extension NFCFeliCaTag {
 
     /// The asynchronous form of ``requestSpecificationVersion(completionHandler:)``.
     ///
-    /// - Returns: the two status flags, and the versions of the basic specification and of the options (empty
-    ///   for what the card does not report).
+    /// - Returns: the two status flags, and the versions of the basic specification and of the options (empty if the
+    ///   card does not report them).
     public func requestSpecificationVersion() async throws -> (Int, Int, Data, Data) {
         try await withCompletion { requestSpecificationVersion(completionHandler: $0) }
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What a Polling command requests besides the manufacture parameter.
+/// The data that a Polling command requests in addition to the manufacture parameter.
 public enum NFCFeliCaPollingRequestCode: Int, Sendable {
-    /// Nothing.
+    /// No further data.
     case noRequest = 0
     /// The system code.
     case systemCode = 1
     /// The data rates.
     case communicationPerformance = 2
 
-    /// Nothing.
+    /// No further data.
     @available(*, deprecated, renamed: "noRequest")
     public static var PollingRequestCodeNoRequest: NFCFeliCaPollingRequestCode { .noRequest }
     /// The system code.
@@ -23,7 +23,7 @@ public enum NFCFeliCaPollingRequestCode: Int, Sendable {
     }
 }
 
-/// What a Polling command requests besides the manufacture parameter.
+/// The data that a Polling command requests in addition to the manufacture parameter.
 @available(*, deprecated, renamed: "NFCFeliCaPollingRequestCode")
 public typealias PollingRequestCode = NFCFeliCaPollingRequestCode
 
@@ -65,7 +65,7 @@ public typealias PollingTimeSlot = NFCFeliCaPollingTimeSlot
 public struct NFCFeliCaPollingResponse {
     /// The manufacture parameter (PMm): 8 bytes.
     public var manufactureParameter: Data
-    /// The requested data, 2 bytes; nil when nothing was requested or the card does not report it.
+    /// The requested data, 2 bytes; nil when no data were requested or the card does not report them.
     public var requestData: Data?
 
     /// Creates a value, for example for your own card class. Each argument sets the property of the same name.
@@ -77,9 +77,9 @@ public struct NFCFeliCaPollingResponse {
 
 /// The status flags of a card's answer (FeliCa Card User's Manual, 4.5).
 public struct NFCFeliCaStatusFlag {
-    /// 0 when the command was carried out; else `FF`, or the number of the block that failed.
+    /// 0 when the command succeeded; else `FF`, or a number that identifies the block that failed.
     public var statusFlag1: Int
-    /// The reason, when ``statusFlag1`` is not 0.
+    /// The cause of the failure, when ``statusFlag1`` is not 0.
     public var statusFlag2: Int
 
     /// Creates a value, for example for your own card class. Each argument sets the property of the same name.
@@ -89,7 +89,7 @@ public struct NFCFeliCaStatusFlag {
     }
 }
 
-/// The kind of encryption that a card has.
+/// The kind of encryption that a card supports.
 public enum NFCFeliCaEncryptionId: Int, Sendable {
     /// AES.
     case AES = 0x4F
@@ -104,7 +104,7 @@ public enum NFCFeliCaEncryptionId: Int, Sendable {
     public static var aes_des: NFCFeliCaEncryptionId { .AES_DES }
 }
 
-/// The kind of encryption that a card has.
+/// The kind of encryption that a card supports.
 @available(*, deprecated, renamed: "NFCFeliCaEncryptionId")
 public typealias EncryptionId = NFCFeliCaEncryptionId
 
@@ -143,9 +143,9 @@ public struct NFCFeliCaRequestSpecificationVersionResponse {
     public var statusFlag1: Int
     /// The reason, when ``statusFlag1`` is not 0.
     public var statusFlag2: Int
-    /// The version of the basic specification, 2 bytes in packed decimal, least significant first.
+    /// The version of the basic specification: 2 bytes in packed decimal, least significant byte first.
     public var basicVersion: Data?
-    /// The versions of options, 2 bytes each in packed decimal, least significant first.
+    /// The versions of options: 2 bytes each in packed decimal, least significant byte first.
     public var optionVersion: Data?
 
     /// Creates a value, for example for your own card class. Each argument sets the property of the same name.

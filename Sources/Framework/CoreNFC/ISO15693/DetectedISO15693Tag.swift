@@ -3,10 +3,10 @@ import Foundation
 import NFCSessions
 import TagProtocols
 
-/// An ISO/IEC 15693 tag as an app sees it.
+/// The framework's implementation of ``NFCISO15693Tag``.
 final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable {
     typealias Flags = NFCISO15693RequestFlag
-    /// The completion handlers of a command, by what they get besides an error.
+    /// The completion handlers of commands, named after the values that they receive in addition to an error.
     typealias Done = @Sendable ((any Error)?) -> Void
     typealias DataHandler = @Sendable (Data, (any Error)?) -> Void
     typealias BlocksHandler = @Sendable ([Data], (any Error)?) -> Void
@@ -24,7 +24,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
 
     // MARK: Exchanges
 
-    /// Sends a command and decodes what follows the flags of the response.
+    /// Sends a command and decodes the data after the flags of the response.
     private func send<Value>(
         _ command: ISO15693Packet.Command,
         _ flags: Flags,
@@ -381,7 +381,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
             let policy = try readConfiguration.policy
             _ = try ofConfiguration { try frame(reading: range) }
             guard chunkSize >= 1 else {
-                throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: "chunkSize is at least 1.")
+                throw NFCReaderError(.tagCommandConfigurationErrorInvalidParameters, reason: "chunkSize is below 1.")
             }
             readChunks(of: chunkSize, range, retrying: policy, after: Data(), completionHandler)
         } catch { fail { completionHandler(Data(), error) } }
@@ -414,7 +414,7 @@ final class DetectedISO15693Tag: TagObject, NFCISO15693Tag, @unchecked Sendable 
         }
     }
 
-    /// Turns an error of parameters into one of the configuration that they come from.
+    /// Converts an error about parameters into an error about the configuration that contains the parameters.
     private func ofConfiguration<Value>(_ parameters: () throws -> Value) throws -> Value {
         do { return try parameters() } catch {
             let reason = (error as? NFCReaderError)?.userInfo[NSLocalizedFailureReasonErrorKey] as? String ?? ""

@@ -2,7 +2,7 @@
 import Foundation
 import TagLink
 
-/// Requests of ISO/IEC 15693-3 as they are transmitted: flags, command, perhaps the UID, parameters.
+/// Builds ISO/IEC 15693-3 requests: the flags, the command, the UID if addressed, and the parameters.
 enum ISO15693Packet {
     /// The commands that Core NFC names, with their codes.
     enum Command: UInt8 {
@@ -37,7 +37,7 @@ enum ISO15693Packet {
         var isExtended: Bool { rawValue >= 0x30 }
     }
 
-    /// What follows the UID in a request.
+    /// The data after the UID of a request.
     enum Parameters {
         case none
         case byte(UInt8)
@@ -49,11 +49,10 @@ enum ISO15693Packet {
         case message(Int, Data)
     }
 
-    /// The maximum number of bytes of a frame, checksum included.
+    /// The maximum number of bytes in a frame, including the checksum.
     private static let maximumFrameLength = 256
 
-    /// Builds a request, which is addressed by default: unless the select flag is set, it sets the address flag and
-    /// adds the UID.
+    /// Builds a request. Unless the select flag is set, this sets the address flag and adds the UID.
     ///
     /// - Parameter uid: the tag's UID, most significant byte first.
     /// - Returns: the frame without its checksum.
@@ -64,21 +63,21 @@ enum ISO15693Packet {
         let isAddressed: Bool
         switch command {
         case .challenge:
-            // A challenge is for all tags at once (ISO/IEC 15693-3, 10.4.19).
+            // A challenge is sent to all tags at once (ISO/IEC 15693-3, 10.4.19).
             isAddressed = false
         case .stayQuiet, .select:
-            // These need a UID, and do not allow the select flag.
+            // These commands need a UID, and do not allow the select flag.
             isAddressed = true
             flags.remove(.select)
         default: isAddressed = !flags.contains(.select)
         }
         if isAddressed { flags.insert(.address) } else { flags.remove(.address) }
         let header = [flags.rawValue, command.rawValue] + (isAddressed ? uid.reversed() : [])
-        return try checked(header + bytes(of: parameters, isExtended: command.isExtended))
+        return try withCheckedLength(header + bytes(of: parameters, isExtended: command.isExtended))
     }
 
-    /// Builds a custom command, whose code is from 0xA0 to 0xDF. The manufacturer's code follows it, and the caller gives
-    /// the rest: also the UID, if the address flag is set.
+    /// Builds a custom command: the flags, the code from 0xA0 to 0xDF, the manufacturer's code, and the caller's
+    /// parameters, which have to include the UID if the address flag is set.
     static func custom(code: Int, flags: NFCISO15693RequestFlag, manufacturer: Int, parameters: Data) throws -> [UInt8]
     {
         guard let code = UInt8(exactly: code), (0xA0...0xDF).contains(code) else {
@@ -87,18 +86,18 @@ enum ISO15693Packet {
         guard let manufacturer = UInt8(exactly: manufacturer) else {
             throw outOfBound("A manufacturer's code is from 0 to 0xFF.")
         }
-        return try checked([flags.rawValue, code, manufacturer] + parameters)
+        return try withCheckedLength([flags.rawValue, code, manufacturer] + parameters)
     }
 
-    /// Builds a request from the caller's flags, command and data, and adds nothing.
+    /// Builds a request from the caller's flags, command and data, exactly as given.
     static func raw(flags: Int, code: Int, data: Data) throws -> [UInt8] {
         guard let flags = UInt8(exactly: flags), let code = UInt8(exactly: code) else {
             throw outOfBound("Flags and command are one byte each.")
         }
-        return try checked([flags, code] + data)
+        return try withCheckedLength([flags, code] + data)
     }
 
-    private static func checked(_ frame: [UInt8]) throws -> [UInt8] {
+    private static func withCheckedLength(_ frame: [UInt8]) throws -> [UInt8] {
         guard frame.count + 2 <= maximumFrameLength else {
             throw NFCReaderError(
                 .readerTransceiveErrorPacketTooLong,
@@ -110,7 +109,7 @@ enum ISO15693Packet {
 
     // MARK: Parameters
 
-    /// Block numbers have one byte, or two in extended commands.
+    /// Encodes parameters. Block numbers have one byte, or two bytes in extended commands.
     private static func bytes(of parameters: Parameters, isExtended: Bool) throws -> [UInt8] {
         let last = isExtended ? 0xFFFF : 0xFF
         switch parameters {
@@ -122,20 +121,20 @@ enum ISO15693Packet {
         case .block(let number, let data):
             guard (0...last).contains(number) else { throw outOfBound("Blocks are numbered from 0 to \(last).") }
             guard (1...32).contains(data?.count ?? 1) else { throw wrongLength("A block has from 1 to 32 bytes.") }
-            return little(number, isExtended: isExtended) + (data ?? Data())
+            return encode(number, isExtended: isExtended) + (data ?? Data())
         case .blocks(let range, let data):
             guard (0...last).contains(range.location), (1...(last + 1)).contains(range.length),
                 range.location + range.length <= last + 1
             else { throw outOfBound("Blocks are numbered from 0 to \(last), and a range has at least one.") }
             if let data, data.count != range.length || data[0].isEmpty || Set(data.map(\.count)).count > 1 {
-                throw wrongLength("There are as many blocks of data as in the range, all of one size.")
+                throw wrongLength("The range needs as many blocks of data, all of the same size.")
             }
-            return little(range.location, isExtended: isExtended) + little(range.length - 1, isExtended: isExtended)
+            return encode(range.location, isExtended: isExtended) + encode(range.length - 1, isExtended: isExtended)
                 + (data ?? []).flatMap { $0 }
         }
     }
 
-    private static func little(_ value: Int, isExtended: Bool) -> [UInt8] {
+    private static func encode(_ value: Int, isExtended: Bool) -> [UInt8] {
         let low = UInt8(truncatingIfNeeded: value)
         return isExtended ? [low, UInt8(truncatingIfNeeded: value >> 8)] : [low]
     }
@@ -149,12 +148,12 @@ enum ISO15693Packet {
     }
 }
 
-/// A response of ISO/IEC 15693-3: flags, then data.
+/// An ISO/IEC 15693-3 response: flags, followed by data.
 struct ISO15693Answer: Sendable {
     let flags: NFCISO15693ResponseFlag
     let data: [UInt8]
 
-    /// A response that no tag sent, which completion handlers get together with an error.
+    /// A placeholder that is passed to completion handlers together with an error.
     static let empty = ISO15693Answer(flags: [], data: [])
 
     private init(flags: NFCISO15693ResponseFlag, data: [UInt8]) {
@@ -162,17 +161,17 @@ struct ISO15693Answer: Sendable {
         self.data = data
     }
 
-    /// Reads a response.
+    /// Parses a response.
     ///
-    /// - Parameter bytes: the response from the flags on, without its checksum.
-    /// - Throws: when the error flag is set, the tag's error with its code in the user info.
+    /// - Parameter bytes: the response, starting with the flags, without its checksum.
+    /// - Throws: the tag's error, with its code in the user info, when the error flag is set.
     init(parsing bytes: [UInt8]) throws {
         guard let first = bytes.first else { throw NFCReaderError.unexpectedLength("The tag's answer is empty.") }
         flags = NFCISO15693ResponseFlag(rawValue: first)
         data = Array(bytes.dropFirst())
         guard flags.contains(.error) else { return }
         guard let code = data.first else {
-            throw NFCReaderError.unexpectedLength("The tag reports an error without saying which.")
+            throw NFCReaderError.unexpectedLength("The tag reports an error without an error code.")
         }
         throw NFCReaderError(
             .readerTransceiveErrorTagResponseError,
@@ -180,7 +179,7 @@ struct ISO15693Answer: Sendable {
         )
     }
 
-    /// What an error code means (ISO/IEC 15693-3, 7.4.2).
+    /// Explains an error code (ISO/IEC 15693-3, 7.4.2).
     private static func reason(_ code: UInt8) -> String {
         switch code {
         case 0x01: "The tag does not know the command."
@@ -198,12 +197,12 @@ struct ISO15693Answer: Sendable {
         }
     }
 
-    /// Checks that the response has no data, such as one to a write.
+    /// Checks that the response has no data, as after a write.
     func expectNoData() throws {
         guard data.isEmpty else { throw NFCReaderError.unexpectedLength("The tag's answer to the command has data.") }
     }
 
-    /// The data of one block: at least one byte, after the security status if that was requested.
+    /// Decodes one block: the security status if requested, and at least one byte of data.
     func block(withStatus: Bool) throws -> Data {
         guard (1...32).contains(data.count - (withStatus ? 1 : 0)) else {
             throw NFCReaderError.unexpectedLength("A block has from 1 to 32 bytes; the answer has \(data.count).")
@@ -211,7 +210,7 @@ struct ISO15693Answer: Sendable {
         return Data(data)
     }
 
-    /// The data of several blocks, all of one size.
+    /// Decodes several blocks of the same size.
     func blocks(count: Int, withStatus: Bool) throws -> [Data] {
         guard count > 0, data.count % count == 0, (1...32).contains(data.count / count - (withStatus ? 1 : 0)) else {
             throw NFCReaderError.unexpectedLength("\(count) blocks don't fit in an answer of \(data.count) bytes.")
@@ -220,7 +219,7 @@ struct ISO15693Answer: Sendable {
         return stride(from: 0, to: data.count, by: size).map { Data(data[$0..<($0 + size)]) }
     }
 
-    /// One status for each block.
+    /// Decodes one status for each block.
     func statuses(count: Int) throws -> [NSNumber] {
         guard data.count == count else {
             throw NFCReaderError.unexpectedLength("The status of \(count) blocks has \(data.count) bytes.")
@@ -228,32 +227,32 @@ struct ISO15693Answer: Sendable {
         return data.map { NSNumber(value: Int($0)) }
     }
 
-    /// The data of a response to Get System Information.
+    /// Decodes a response to Get System Information.
     func systemInfo() throws -> NFCISO15693SystemInfo {
         guard data.count >= 9 else {
             throw NFCReaderError.unexpectedLength("System information has at least 9 bytes; there are \(data.count).")
         }
-        let present = data[0]
+        let fieldFlags = data[0]
         let sizes = [1, 1, 2, 1]
-        let expected = (0..<4).reduce(9) { $0 + (present & (1 << $1) != 0 ? sizes[$1] : 0) }
+        let expected = (0..<4).reduce(9) { $0 + (fieldFlags & (1 << $1) != 0 ? sizes[$1] : 0) }
         guard data.count == expected else {
-            throw NFCReaderError.unexpectedLength("System information says that it has other fields than it has.")
+            throw NFCReaderError.unexpectedLength("The fields of the system information do not match its flags.")
         }
         var info = NFCISO15693SystemInfo.empty
         info.uniqueIdentifier = Data(data[1..<9])
         var rest = data[9...]
-        if present & 1 != 0 { info.dataStorageFormatIdentifier = Int(rest.removeFirst()) }
-        if present & 2 != 0 { info.applicationFamilyIdentifier = Int(rest.removeFirst()) }
-        if present & 4 != 0 {
+        if fieldFlags & 1 != 0 { info.dataStorageFormatIdentifier = Int(rest.removeFirst()) }
+        if fieldFlags & 2 != 0 { info.applicationFamilyIdentifier = Int(rest.removeFirst()) }
+        if fieldFlags & 4 != 0 {
             info.totalBlocks = Int(rest.removeFirst()) + 1
             info.blockSize = Int(rest.removeFirst() & 0x1F) + 1
         }
-        if present & 8 != 0 { info.icReference = Int(rest.removeFirst()) }
+        if fieldFlags & 8 != 0 { info.icReference = Int(rest.removeFirst()) }
         return info
     }
 }
 
 extension NFCISO15693SystemInfo {
-    /// Without any value.
+    /// A value without any information.
     static var empty: NFCISO15693SystemInfo { NFCISO15693SystemInfo(nil, -1, -1, -1, -1, -1) }
 }

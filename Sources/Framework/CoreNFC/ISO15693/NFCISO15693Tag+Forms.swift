@@ -363,7 +363,7 @@ extension NFCISO15693Tag {
         extendedReadSingleBlock(requestFlags: flags, blockNumber: blockNumber) { resultHandler(Result($0, $1)) }
     }
 
-    /// Writes blocks by numbers of two bytes (0x34): 0 to 65 535, at least one, all of one size.
+    /// Writes one or more blocks of the same size, with two-byte block numbers from 0 to 65 535 (0x34).
     @preconcurrency
     public func extendedWriteMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -379,8 +379,8 @@ extension NFCISO15693Tag {
         )
     }
 
-    /// Authenticates (0x35) with a message that the cryptographic suite (ISO/IEC 29167, 0 to 255) defines. The result
-    /// is the flags and data of the response. An in-process reply is returned unchanged.
+    /// Authenticates (0x35) with a message that the cryptographic suite (ISO/IEC 29167, 0 to 255) defines. Returns the
+    /// flags and data of the response, even if this is an in-process reply.
     @preconcurrency
     public func authenticate(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -393,8 +393,8 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Updates a key (0x36), from 0 to 255, with a message that the cryptographic suite defines. The result is the
-    /// flags and data of the response. An in-process reply is returned unchanged.
+    /// Updates a key from 0 to 255 (0x36) with a message that the cryptographic suite defines. Returns the flags and
+    /// data of the response, even if this is an in-process reply.
     @preconcurrency
     public func keyUpdate(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -407,8 +407,8 @@ extension NFCISO15693Tag {
         }
     }
 
-    /// Sends a challenge to all tags near (0x39), with a message that the cryptographic suite (ISO/IEC 29167, 0 to 255)
-    /// defines. Tags do not answer: read the response buffer afterwards.
+    /// Sends a challenge to all tags in the field (0x39), with a message that the cryptographic suite (ISO/IEC 29167, 0
+    /// to 255) defines. Tags do not answer this command; read their response buffers afterwards.
     @preconcurrency
     public func challenge(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -424,7 +424,7 @@ extension NFCISO15693Tag {
         )
     }
 
-    /// Reads the tag's response buffer (0x3A): the flags and data of a response.
+    /// Reads the flags and data in the tag's response buffer (0x3A).
     @preconcurrency
     public func readBuffer(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -433,7 +433,7 @@ extension NFCISO15693Tag {
         __readBuffer(withRequestFlags: flags) { resultHandler(Result(($0, $1), $2)) }
     }
 
-    /// Asks for the security status of blocks by numbers of two bytes (0x3C): 0 to 65 535, at least one.
+    /// Requests the security status of one or more blocks, with two-byte block numbers from 0 to 65 535 (0x3C).
     @preconcurrency
     public func extendedGetMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -455,8 +455,8 @@ extension NFCISO15693Tag {
         __extendedFastReadMultipleBlocks(with: flags, blockRange: blockRange) { resultHandler(Result($0, $1)) }
     }
 
-    /// Sends a request of flags and command (a byte each) and data, to which the framework adds nothing. The data have
-    /// to contain the UID when the address flag is set. The result is the flags and data of the response.
+    /// Sends one flags byte, one command byte and `data`, exactly as given. If the address flag is set, `data` has to
+    /// contain the UID. Returns the flags and data of the response.
     @preconcurrency
     public func sendRequest(
         requestFlags flags: Int,

@@ -6,13 +6,13 @@ public import Foundation
 /// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue, with the
 /// values and a nil error, or with an ``NFCReaderError``.
 ///
-/// A request is addressed by default: unless the caller's flags have the select flag, the framework sets the address
-/// flag and adds the tag's UID. The error of a command is one of these:
-/// - `readerTransceiveErrorTagResponseError` when the tag reports an error. The user info has the tag's code under
-///   ``NFCISO15693TagResponseErrorKey``. For an answer of a wrong length it has
-///   ``NFCTagResponseUnexpectedLengthErrorKey`` instead.
+/// A request is addressed by default: unless the select flag is set, the framework sets the address flag and adds the
+/// tag's UID. The error of a command is one of these:
+/// - `readerTransceiveErrorTagResponseError` when the tag reports an error, with the tag's code in the user info under
+///   ``NFCISO15693TagResponseErrorKey``; or when an answer has the wrong length, with
+///   ``NFCTagResponseUnexpectedLengthErrorKey`` in the user info.
 /// - `readerErrorParameterOutOfBound` for a parameter out of bounds.
-/// - `readerErrorInvalidParameterLength` for data that don't fit the range.
+/// - `readerErrorInvalidParameterLength` for data of the wrong length.
 /// - `readerTransceiveErrorPacketTooLong` for a frame of more than 256 bytes.
 /// - `readerTransceiveErrorTagNotConnected`, `readerTransceiveErrorTagConnectionLost` or
 ///   `readerTransceiveErrorSessionInvalidated`.
@@ -26,20 +26,20 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     /// The serial number in the UID: 6 bytes, most significant first.
     var icSerialNumber: Data { get }
 
-    /// Sends a custom command of a manufacturer, and sends it again when the tag does not answer. A configuration out
-    /// of bounds fails with `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
+    /// Sends a manufacturer's custom command, and repeats it when the tag does not answer. Invalid values in the
+    /// configuration cause `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
     /// `readerTransceiveErrorRetryExceeded`.
     ///
     /// - Parameters:
     ///   - commandConfiguration: the command, and the number of retries.
-    ///   - completionHandler: gets what follows the flags of the response.
+    ///   - completionHandler: gets the data after the flags of the response.
     @preconcurrency
     func sendCustomCommand(
         commandConfiguration: NFCISO15693CustomCommandConfiguration,
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Reads a range of blocks in chunks (0x23). A configuration out of bounds fails with
+    /// Reads a range of blocks in chunks (0x23). Invalid values in the configuration cause
     /// `tagCommandConfigurationErrorInvalidParameters`. When all retries fail, the error is
     /// `readerTransceiveErrorRetryExceeded`.
     ///
@@ -52,12 +52,12 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Makes the tag quiet (0x02): until it is reset or loses power, it answers only addressed requests. The tag does
-    /// not answer this command.
+    /// Puts the tag in the quiet state (0x02), in which it answers only addressed requests, until the tag is reset or
+    /// loses power. The tag does not answer this command.
     @preconcurrency
     func stayQuiet(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// Reads a block (0x20). It comes after its security status if the option flag is set.
+    /// Reads a block (0x20). If the option flag is set, the data begin with the block's security status.
     @preconcurrency
     func readSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -82,8 +82,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Reads blocks from 0 to 255, at least one, with one command (0x23). Each comes after its security status if the
-    /// option flag is set.
+    /// Reads one or more blocks from 0 to 255 with one command (0x23). If the option flag is set, each block begins
+    /// with its security status.
     @preconcurrency
     func readMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -91,7 +91,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ([Data], (any Error)?) -> Void
     )
 
-    /// Writes blocks from 0 to 255, at least one and all of one size, with one command (0x24).
+    /// Writes one or more blocks of the same size, from 0 to 255, with one command (0x24).
     @preconcurrency
     func writeMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -107,7 +107,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Returns the tag to the ready state, in which it entered the field (0x26).
+    /// Returns the tag to the ready state, the initial state in a field (0x26).
     @preconcurrency
     func resetToReady(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -172,7 +172,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data?, Int, Int, Int, Int, Int, (any Error)?) -> Void
     )
 
-    /// Asks for the security status of blocks from 0 to 255, at least one (0x2C).
+    /// Requests the security status of one or more blocks from 0 to 255 (0x2C).
     @preconcurrency
     func getMultipleBlockSecurityStatus(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -189,13 +189,13 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
     )
 
     /// Sends a custom command of the tag's manufacturer. The framework adds the manufacturer's code after the command,
-    /// but not the UID.
+    /// but does not add the UID.
     ///
     /// - Parameters:
     ///   - flags: the request's flags.
     ///   - customCommandCode: the command's code, 0xA0 to 0xDF.
-    ///   - customRequestParameters: what follows the manufacturer's code.
-    ///   - completionHandler: gets what follows the flags of the response.
+    ///   - customRequestParameters: the data after the manufacturer's code.
+    ///   - completionHandler: gets the data after the flags of the response.
     @preconcurrency
     func customCommand(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -204,7 +204,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Reads a block by a number of two bytes (0x30). It comes after its security status if the option flag is set.
+    /// Reads a block with a two-byte number (0x30). If the option flag is set, the data begin with its security status.
     @preconcurrency
     func extendedReadSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -212,7 +212,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Writes a block by a number of two bytes (0x31).
+    /// Writes a block with a two-byte number (0x31).
     @preconcurrency
     func extendedWriteSingleBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -221,7 +221,7 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Locks a block permanently, by a number of two bytes (0x32).
+    /// Locks a block with a two-byte number permanently (0x32).
     @preconcurrency
     func extendedLockBlock(
         requestFlags flags: NFCISO15693RequestFlag,
@@ -229,8 +229,8 @@ public protocol NFCISO15693Tag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     )
 
-    /// Reads blocks from 0 to 65 535, at least one, with one command (0x33). Each comes after its security status if the
-    /// option flag is set.
+    /// Reads one or more blocks from 0 to 65 535 with one command (0x33). If the option flag is set, each block begins
+    /// with its security status.
     @preconcurrency
     func extendedReadMultipleBlocks(
         requestFlags flags: NFCISO15693RequestFlag,

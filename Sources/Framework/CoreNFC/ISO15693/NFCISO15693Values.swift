@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// The flags of a request (ISO/IEC 15693-3, 7.3.1), except those of an inventory.
+/// The flags of a request (ISO/IEC 15693-3, 7.3.1), except for the inventory flags.
 ///
 /// A request is addressed by default: unless ``select`` is set, the framework sets ``address`` and adds the tag's UID.
 public struct NFCISO15693RequestFlag: OptionSet, Sendable {
@@ -56,9 +56,9 @@ public struct NFCISO15693ResponseFlag: OptionSet, Sendable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The tag reports an error; its code follows the flags.
+    /// The tag reports an error, with an error code after the flags.
     public static let error = NFCISO15693ResponseFlag(rawValue: 1 << 0)
-    /// The tag's response buffer holds a result.
+    /// The tag's response buffer contains a result.
     public static let responseBufferValid = NFCISO15693ResponseFlag(rawValue: 1 << 1)
     /// This is the last response to the request.
     public static let finalResponse = NFCISO15693ResponseFlag(rawValue: 1 << 2)
@@ -72,9 +72,9 @@ public struct NFCISO15693ResponseFlag: OptionSet, Sendable {
     public static let waitTimeExtension = NFCISO15693ResponseFlag(rawValue: 1 << 6)
 }
 
-/// What a tag reports about itself (ISO/IEC 15693-3, 10.4.11). A value that the tag does not report is -1.
+/// A tag's system information (ISO/IEC 15693-3, 10.4.11). A number that the tag does not report is -1.
 public struct NFCISO15693SystemInfo {
-    /// The UID as it is in the response: least significant byte first.
+    /// The UID in the order of the response: least significant byte first.
     public var uniqueIdentifier: Data
     /// The data storage format identifier (DSFID), 0 to 255.
     public var dataStorageFormatIdentifier: Int
@@ -121,7 +121,7 @@ extension NFCISO15693SystemInfo {
 
 /// The security status of blocks (ISO/IEC 15693-3, 10.4.12).
 public struct NFCISO15693MultipleBlockSecurityStatus {
-    /// The status of each block, in order: 0 for a block that is not locked, 1 for one that is.
+    /// The status of each block, in order: 0 for an unlocked block, 1 for a locked block.
     public var blockSecurityStatus: [Int]
 
     /// Creates a value, for example for your own tag class.

@@ -2,10 +2,9 @@
 public import Foundation
 import TagLink
 
-/// A command of ISO/IEC 7816-4: a header of four bytes, optional data, and the expected length of the answer.
+/// An ISO/IEC 7816-4 command: a header of four bytes, optional data, and the expected length of the answer.
 ///
-/// The short form is sent when it can hold the data (255 bytes) and the expected length (256). Otherwise the extended
-/// form is sent.
+/// The short form is used for up to 255 bytes of data and an expected length of up to 256; otherwise the extended form.
 public final class NFCISO7816APDU: NSObject, NSCopying {
     /// The class (CLA).
     public let instructionClass: UInt8
@@ -34,7 +33,7 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     ///   - p2Parameter: the second parameter (P2).
     ///   - data: the data, at most 65 535 bytes; empty for none. A command with longer data fails when it is sent.
     ///   - expectedResponseLength: the expected length of the answer's data (Le): -1 for none, 256 for the short form
-    ///     `00`, 65 536 for the extended form `0000`. 0 counts as `00`.
+    ///     `00`, 65 536 for the extended form `0000`. A value of 0 is sent as `00`.
     public init(
         instructionClass: UInt8,
         instructionCode: UInt8,
@@ -78,10 +77,9 @@ public final class NFCISO7816APDU: NSObject, NSCopying {
     private func hex(_ byte: UInt8) -> String { Data([byte]).hexText() }
 }
 
-/// The answer to a command of ISO/IEC 7816-4.
+/// The answer to an ISO/IEC 7816-4 command, exactly as the card sent it.
 ///
-/// It is returned as the card sent it. When the status word asks for another command (61xx or 6Cxx), the app has to
-/// send that command.
+/// If the status word asks for another command (61xx or 6Cxx), the app has to send that command.
 public struct NFCISO7816ResponseAPDU {
     /// The first byte of the status word (SW1).
     public var statusWord1: UInt8
@@ -89,8 +87,8 @@ public struct NFCISO7816ResponseAPDU {
     /// The second byte of the status word (SW2).
     public var statusWord2: UInt8
 
-    /// The data before the status word. If there are none, it is nil in an async call, as on a phone, and empty in a
-    /// call with a handler.
+    /// The data before the status word. For an answer without data, an async call returns nil, as on a phone, and a
+    /// result handler gets empty data.
     public var payload: Data?
 
     /// Creates an answer, for example for your own card class. Each argument sets the property of the same name.
@@ -117,11 +115,11 @@ public struct NFCISO7816ResponseAPDU {
     }
 }
 
-/// What follows the header of a command APDU (ISO/IEC 7816-4, 5.2): Lc, data and Le.
+/// The part of a command APDU after the header (ISO/IEC 7816-4, 5.2): Lc, data and Le.
 struct APDUBody {
     /// The range of the data in the command.
     private(set) var data = 4..<4
-    /// Le: -1 when it is absent.
+    /// Le; -1 if absent.
     private(set) var expectedLength = -1
 
     /// Parses the lengths of a command.
@@ -130,7 +128,7 @@ struct APDUBody {
     /// - Returns: nil when the command is shorter than its header, or when its length does not match Lc and Le.
     init?(parsing bytes: [UInt8]) {
         guard bytes.count >= 4 else { return nil }
-        // Lc and Le have one byte each, or two after a byte of 0.
+        // Lc and Le have one byte each, or in the extended form, after a byte of 0, two bytes each.
         let isExtended = bytes.count > 5 && bytes[4] == 0
         guard !isExtended || bytes.count >= 7 else { return nil }
         let (first, width) = isExtended ? (5, 2) : (4, 1)
@@ -171,7 +169,7 @@ extension NFCISO7816APDU {
         }
         var bytes = [instructionClass, instructionCode, p1Parameter, p2Parameter]
         bytes.reserveCapacity(data.count + 9)
-        // 0 means the same as 256 here: both are encoded as the byte 00.
+        // 0 is treated as 256. Both are encoded as the byte 00.
         let expected = expectedResponseLength == 0 ? 256 : expectedResponseLength
         let isExtended = data.count > 255 || expected > 256
         func append(_ length: Int) {

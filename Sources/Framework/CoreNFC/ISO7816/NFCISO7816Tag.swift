@@ -4,20 +4,20 @@ import NFCSessions
 import TagLink
 import TagProtocols
 
-/// A card with an application of the app's list (`com.apple.developer.nfc.readersession.iso7816.select-identifiers` in
+/// A card with an application that the app lists (`com.apple.developer.nfc.readersession.iso7816.select-identifiers` in
 /// the property list). The application is selected when the card is found.
 ///
-/// Connect the session to the tag before a command. While the session is connected to no tag, the first APDU connects
-/// it. Completion handlers are called once, on the session's queue.
+/// Connect the session to the tag before a command. If the session is not connected to any tag, the first APDU connects
+/// the card. Completion handlers are called once, on the session's queue.
 public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
-    /// The application that was selected when the card was found, in upper-case hexadecimal digits: the first in the app's
-    /// list that the card has.
+    /// The application that was selected when the card was found: the first in the app's list that the card has, in
+    /// upper-case hexadecimal digits.
     var initialSelectedAID: String { get }
 
     /// The UID of an NFC-A card, or the PUPI of an NFC-B card. Empty if the reader does not report it.
     var identifier: Data { get }
 
-    /// The historical bytes of an NFC-A card's answer to select; nil when there are none.
+    /// The historical bytes of an NFC-A card's answer to select; nil when it has none.
     var historicalBytes: Data? { get }
 
     /// The application data of an NFC-B card's ATQB; nil for an NFC-A card.
@@ -26,7 +26,7 @@ public protocol NFCISO7816Tag: NFCNDEFTag, __NFCTag {
     /// Whether the coding of ``applicationData`` is proprietary.
     var proprietaryApplicationDataCoding: Bool { get }
 
-    /// Whether the card supports PACE, as its file EF.CardAccess says (ICAO Doc 9303-11). Only a session with
+    /// Whether the card supports PACE, according to its file EF.CardAccess (ICAO Doc 9303-11). Only a session with
     /// ``NFCTagReaderSession/PollingOption/pace`` reads the file; in other sessions the property is false.
     var supportsPACE: Bool { get }
 
@@ -78,7 +78,7 @@ extension NFCISO7816Tag {
     }
 }
 
-/// A card with an application of the app's list, as an app sees it.
+/// The framework's implementation of ``NFCISO7816Tag``.
 final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
     override var kind: String { "NFCISO7816Tag" }
     var type: __NFCTagType { .iso7816Compatible }
@@ -97,8 +97,7 @@ final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
         apdu: NFCISO7816APDU,
         completionHandler: @escaping @Sendable (Data, UInt8, UInt8, (any Error)?) -> Void
     ) {
-        // A phone accepts APDUs from an app that has not connected to the card. A shipped SDK for hardware keys relies
-        // on that.
+        // Phones accept APDUs without a connection. A published SDK for hardware keys relies on this.
         transmit(apdu, connecting: .ifNeeded, completion: completionHandler)
     }
 }
@@ -106,7 +105,7 @@ final class DetectedISO7816Tag: TagObject, NFCISO7816Tag, @unchecked Sendable {
 extension TagObject {
     /// Sends an APDU if the app's configuration allows it.
     ///
-    /// - Parameter connecting: whether to connect the tag first.
+    /// - Parameter connecting: whether to connect to the tag first.
     func transmit(
         _ apdu: NFCISO7816APDU,
         connecting: Connecting,
@@ -126,7 +125,7 @@ extension TagObject {
         guard handle.target.isISODEP else {
             throw NFCReaderError(
                 .readerErrorUnsupportedFeature,
-                reason: "The card does not take ISO/IEC 14443-4, so it does not take APDUs."
+                reason: "The card does not support ISO/IEC 14443-4, so it can't receive APDUs."
             )
         }
         if let violation = context.configuration.violation(of: apdu) { throw violation }

@@ -13,16 +13,16 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
     /// The UID: 4, 7 or 10 bytes. Empty if the reader does not report it.
     var identifier: Data { get }
 
-    /// The historical bytes of the answer to select; nil when the card has none, such as an Ultralight.
+    /// The historical bytes of the answer to select; nil for a card without historical bytes, such as an Ultralight.
     var historicalBytes: Data? { get }
 
     /// Sends a native command of the card.
     ///
-    /// For an Ultralight or NTAG, it is the command without its checksum: `[0x30, 4]` reads four pages from page 4. An
-    /// answer of four bits becomes one byte: `0x0A` means that a write succeeded.
+    /// For an Ultralight or NTAG, pass the command without its checksum: `[0x30, 4]` reads four pages from page 4. A
+    /// four-bit answer is returned as one byte: `0x0A` means that a write succeeded.
     ///
-    /// For a Plus or DESFire, it is a native command. The answer begins with its status. When the status is `AF`, the
-    /// app has to request the frames that follow.
+    /// The answer of a Plus or DESFire begins with its status. If the status is `AF`, the app has to request the
+    /// remaining frames.
     ///
     /// - Parameters:
     ///   - command: the command's bytes.
@@ -33,11 +33,11 @@ public protocol NFCMiFareTag: NFCNDEFTag, __NFCTag {
         completionHandler: @escaping @Sendable (Data, (any Error)?) -> Void
     )
 
-    /// Sends a command of ISO/IEC 7816-4 to a Plus or DESFire.
+    /// Sends an ISO/IEC 7816-4 command to a Plus or DESFire.
     ///
     /// - Parameters:
     ///   - apdu: the command.
-    ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError`` as
+    ///   - completionHandler: called with the data and the status word of the answer, or an ``NFCReaderError`` as for
     ///     ``NFCISO7816Tag/sendCommand(apdu:completionHandler:)``; `readerErrorUnsupportedFeature` for an Ultralight.
     @preconcurrency
     func sendMiFareISO7816Command(
@@ -100,9 +100,9 @@ extension NFCMiFareTag {
     }
 }
 
-/// A MIFARE card as an app sees it.
+/// The framework's implementation of ``NFCMiFareTag``.
 final class DetectedMiFareTag: TagObject, NFCMiFareTag, @unchecked Sendable {
-    /// The maximum number of bytes in a frame of the reader, without the checksum.
+    /// The maximum number of bytes in a command, without the checksum.
     private static let maximumLength = 253
 
     override var kind: String { "NFCMiFareTag" }

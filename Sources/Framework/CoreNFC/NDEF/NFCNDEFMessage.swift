@@ -31,8 +31,8 @@ public final class NFCNDEFMessage: NSObject, NSSecureCoding {
         }
     }
 
-    /// The size of the message when it is written, in bytes. One that can't be written, such as with a type of over
-    /// 255 bytes, has a size nevertheless.
+    /// The size of the encoded message in bytes. Also defined for a message that can't be encoded, for example because
+    /// a type has more than 255 bytes.
     public var length: Int { encodedLength }
 
     public override var description: String {
@@ -56,7 +56,7 @@ extension NFCNDEFMessage {
     /// Parses a message.
     ///
     /// - Parameter bytes: the bytes of one whole message.
-    /// - Throws: `NDEFError` with the first rule that the bytes break.
+    /// - Throws: `NDEFError` with the first rule that the bytes violate.
     convenience init(parsing bytes: [UInt8]) throws(NDEFError) {
         let message = try NDEFMessage(decoding: bytes)
         self.init(records: message.records.map { NFCNDEFPayload($0) })
@@ -68,14 +68,14 @@ extension NFCNDEFMessage {
         self.init(records: message.records.map { NFCNDEFPayload($0) })
     }
 
-    /// The message's bytes. Each record is written in chunks of its own chunk size.
+    /// Encodes the message. Each record is written with its own chunk size.
     func encoded() throws(NDEFError) -> [UInt8] {
         let fields = records.map(\.fields)
         let message = NDEFMessage(fields.map(NDEFRecord.init))
         return try message.encoded(chunkSizes: fields.map(\.chunkSize))
     }
 
-    /// The length of ``encoded()``; 0 when there are no records.
+    /// The length of ``encoded()``; 0 for a message without records.
     var encodedLength: Int {
         records.map(\.fields).reduce(0) { length, fields in
             let record = NDEFRecord(fields)
@@ -86,7 +86,7 @@ extension NFCNDEFMessage {
 }
 
 extension NFCNDEFPayload {
-    /// Creates a record from one that was read. A reserved type name format counts as unknown.
+    /// Creates a record from a decoded record. A reserved type name format becomes `unknown`.
     convenience init(_ record: NDEFRecord) {
         self.init(
             Fields(
@@ -119,7 +119,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
         var type: Data
         var identifier: Data
         var payload: Data
-        /// The size of the chunks in which the payload is written; 0 for one piece.
+        /// The size of the chunks in which the payload is written; 0 for a single piece.
         var chunkSize = 0
     }
 
@@ -171,7 +171,7 @@ public final class NFCNDEFPayload: NSObject, NSSecureCoding {
         set { storage.withLock { $0.identifier = newValue } }
     }
 
-    /// The payload; its form depends on the type.
+    /// The payload, whose format depends on the type.
     public var payload: Data {
         get { storage.withLock { $0.payload } }
         set { storage.withLock { $0.payload = newValue } }
@@ -229,14 +229,14 @@ public enum NFCTypeNameFormat: UInt8, Sendable {
     case absoluteURI = 3
     /// The type is defined by the owner of a domain, such as `example.com:type`.
     case nfcExternal = 4
-    /// The type of the payload is not known.
+    /// The type of the payload is unknown.
     case unknown = 5
-    /// The record is a middle or last chunk. A message that was read never has one, because the chunks are joined.
+    /// The record is a middle or last chunk. Decoded messages contain no such records, because chunks are joined.
     case unchanged = 6
 }
 
 extension NFCNDEFPayload {
-    /// Makes a URI record (NFC Forum URI RTD 1.0) with the longest abbreviation that fits.
+    /// Creates a URI record (NFC Forum URI RTD 1.0) with the longest matching prefix code.
     ///
     /// - Returns: the record, or nil when the text is not a URI.
     public static func wellKnownTypeURIPayload(string uri: String) -> NFCNDEFPayload? {
@@ -244,14 +244,14 @@ extension NFCNDEFPayload {
         return (try? URIRecord(uri).makeRecord()).map { NFCNDEFPayload($0) }
     }
 
-    /// Makes a URI record (NFC Forum URI RTD 1.0) with the longest abbreviation that fits.
+    /// Creates a URI record (NFC Forum URI RTD 1.0) with the longest matching prefix code.
     ///
     /// - Returns: the record, or nil when the URL has no text.
     public static func wellKnownTypeURIPayload(url: URL) -> NFCNDEFPayload? {
         wellKnownTypeURIPayload(string: url.absoluteString)
     }
 
-    /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
+    /// Creates a text record in UTF-8 (NFC Forum Text RTD 1.0).
     ///
     /// - Parameters:
     ///   - text: the text.
@@ -261,7 +261,7 @@ extension NFCNDEFPayload {
         (try? TextRecord(text, language: locale.identifier(.bcp47)).makeRecord()).map { NFCNDEFPayload($0) }
     }
 
-    /// Makes a text record in UTF-8 (NFC Forum Text RTD 1.0).
+    /// Creates a text record in UTF-8 (NFC Forum Text RTD 1.0).
     @available(*, deprecated, renamed: "wellKnownTypeTextPayload(string:locale:)")
     public static func wellKnowTypeTextPayload(string text: String, locale: Locale) -> NFCNDEFPayload? {
         wellKnownTypeTextPayload(string: text, locale: locale)
@@ -269,7 +269,7 @@ extension NFCNDEFPayload {
 
     /// Reads the payload as a URI record.
     ///
-    /// - Returns: the URL, or nil when the record is not a URI record or holds no URL.
+    /// - Returns: the URL, or nil when the record is not a URI record or does not contain a URL.
     public func wellKnownTypeURIPayload() -> URL? {
         (try? URIRecord(NDEFRecord(fields))).flatMap { URL(string: $0.uri) }
     }

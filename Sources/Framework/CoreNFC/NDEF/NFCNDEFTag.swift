@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A tag that may hold an NDEF message.
+/// A tag that may contain an NDEF message.
 ///
 /// Connect the session to the tag before a command. Completion handlers are called once, on the session's queue. When
 /// the tag is lost, a command fails with `readerTransceiveErrorTagConnectionLost`. Use `restartPolling()` to find the
 /// tag again.
 public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
-    /// Whether the tag can be used: the session found it last, and has not lost it since.
+    /// Whether the tag is connected and has not left the field; see ``NFCTag/isAvailable``.
     var isAvailable: Bool { get }
 
-    /// Asks whether the tag is formatted for NDEF, whether it can be written, and how much it holds.
+    /// Queries whether the tag is formatted for NDEF and writable, and its capacity.
     ///
-    /// - Parameter completionHandler: called with the status, the length of the longest message that fits, in bytes (0
-    ///   when NDEF is not supported), and an error when the tag was lost or is not connected.
+    /// - Parameter completionHandler: called with the status, the maximum length of a message in bytes (0 when NDEF is
+    ///   not supported), and an error when the tag was lost or is not connected.
     @preconcurrency
     func queryNDEFStatus(completionHandler: @escaping @Sendable (NFCNDEFStatus, Int, (any Error)?) -> Void)
 
     /// Reads the message.
     ///
     /// - Parameter completionHandler: called with the message, or an error: `ndefReaderSessionErrorZeroLengthMessage`
-    ///   when the tag is empty, `readerTransceiveErrorTagResponseError` when it is not formatted or the message is
+    ///   when the tag is empty, `readerTransceiveErrorTagResponseError` when the tag is not formatted or the message is
     ///   damaged.
     @preconcurrency
     func readNDEF(completionHandler: @escaping @Sendable (NFCNDEFMessage?, (any Error)?) -> Void)
 
-    /// Writes a message. If the tag is lost meanwhile, it holds the old message, no message, or the new one.
+    /// Writes a message. If the tag is lost during the write, it contains the old message, the new message, or none.
     ///
     /// - Parameters:
     ///   - ndefMessage: the message.
@@ -42,7 +42,7 @@ public protocol NFCNDEFTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     func writeLock(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 }
 
-/// What can be done with the NDEF message of a tag.
+/// The NDEF status of a tag.
 public enum NFCNDEFStatus: UInt, Sendable {
     /// The tag is not formatted for NDEF.
     case notSupported = 1
@@ -57,7 +57,7 @@ public enum NFCNDEFStatus: UInt, Sendable {
 extension NFCNDEFTag {
     /// The asynchronous form of ``queryNDEFStatus(completionHandler:)``.
     ///
-    /// - Returns: the status, and the length of the longest message that fits, in bytes (0 when NDEF is not supported).
+    /// - Returns: the status, and the maximum length of a message in bytes (0 when NDEF is not supported).
     public func queryNDEFStatus() async throws -> (NFCNDEFStatus, Int) {
         try await withCompletion { queryNDEFStatus(completionHandler: $0) }
     }

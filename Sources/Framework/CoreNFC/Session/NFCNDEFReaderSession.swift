@@ -4,24 +4,23 @@ public import Foundation
 import NFCSessions
 import TagLink
 
-/// A reader session that finds tags which may hold NDEF messages.
+/// A reader session that finds tags that may contain NDEF messages.
 ///
 /// A delegate that implements ``NFCNDEFReaderSessionDelegate/readerSession(_:didDetect:)`` receives the tags. Any other
-/// delegate receives their messages: each tag's message once each time that the tag comes near. With
-/// `invalidateAfterFirstRead`, the session ends with the first message.
+/// delegate receives a tag's message each time that the tag enters the field. With `invalidateAfterFirstRead`, the
+/// session ends with the first message.
 open class NFCNDEFReaderSession: NFCReaderSession {
     private let invalidatesAfterFirstRead: Bool
-    /// Whether the delegate has turned out to be one that receives messages.
+    /// Whether the delegate is known to receive messages instead of tags.
     private let readsMessages = Locked(false)
 
     /// Creates a session.
     ///
     /// - Parameters:
     ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
-    ///   - invalidateAfterFirstRead: whether the session ends with the first message. It has no effect when the
-    ///     delegate receives tags.
+    ///   - queue: the queue for the delegate and completion handlers; nil for a serial queue that the session creates.
+    ///   - invalidateAfterFirstRead: whether the session ends with the first message. Ignored when the delegate
+    ///     receives tags.
     public init(delegate: any NFCNDEFReaderSessionDelegate, queue: DispatchQueue?, invalidateAfterFirstRead: Bool) {
         invalidatesAfterFirstRead = invalidateAfterFirstRead
         super.init(delegate: delegate, queue: queue, plan: .ndef)
@@ -42,11 +41,11 @@ open class NFCNDEFReaderSession: NFCReaderSession {
         runtime?.restartPolling()
     }
 
-    /// Connects the session to a tag, and checks that it is near. A connection lasts 20 seconds at most. Connecting to
-    /// the connected tag again does not restart the 20 seconds.
+    /// Connects the session to a tag, and checks that the tag is present. A connection lasts at most 20 seconds.
+    /// Connecting to the connected tag again does not restart the 20 seconds.
     ///
     /// - Parameters:
-    ///   - tag: one of the tags that this session found last.
+    ///   - tag: one of the last tags that this session found.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``:
     ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
@@ -70,12 +69,12 @@ open class NFCNDEFReaderSession: NFCReaderSession {
 
     override func didDetect(_ tags: [ConnectableTag]) {
         ndefDelegate?.readerSession(self, didDetect: tags.map { ndefTag(for: $0) })
-        // A delegate without this method gets messages instead.
+        // A delegate without this method receives messages instead.
         guard !readsMessages.withLock({ $0 }) else { return }
         noteCallback("readerSession(_:didDetect:)", tags.count == 1 ? "1 tag" : "\(tags.count) tags")
     }
 
-    /// The object for a tag: the one of its technology if that is known, which is an NDEF tag too.
+    /// Returns the object for a tag: a tag object of its technology, or a general NDEF tag for other kinds.
     private func ndefTag(for handle: ConnectableTag) -> any NFCNDEFTag {
         tag(for: handle)?.ndefTag ?? TagObject(context(of: handle))
     }
@@ -129,7 +128,7 @@ public protocol NFCNDEFReaderSessionDelegate: NSObjectProtocol {
     ///   - messages: one message for each tag.
     func readerSession(_ session: NFCNDEFReaderSession, didDetectNDEFs messages: [NFCNDEFMessage])
 
-    /// The session has found tags. It waits until the app calls ``NFCNDEFReaderSession/restartPolling()``.
+    /// The session has found tags. Polling stops until the app calls ``NFCNDEFReaderSession/restartPolling()``.
     ///
     /// If the delegate does not implement this method, the session reads the tags and reports their messages.
     ///

@@ -6,7 +6,7 @@ import NFCSessions
 import TagLink
 import TagProtocols
 
-/// What all reader sessions have in common.
+/// The properties and methods that all reader sessions have in common.
 public protocol NFCReaderSessionProtocol: NSObjectProtocol {
     /// Whether the session is active: its sheet is visible, and it has not ended.
     var isReady: Bool { get }
@@ -15,30 +15,29 @@ public protocol NFCReaderSessionProtocol: NSObjectProtocol {
     /// any thread.
     var alertMessage: String { get set }
 
-    /// Begins the session, or queues it behind the active one. Does nothing when the session has ended: create another
-    /// one.
+    /// Begins the session, or queues it behind the active session. Does nothing when the session has already ended.
     func begin()
 
-    /// Ends the session; the sheet shows that the work is done. The delegate receives
+    /// Ends the session and shows a check mark on the sheet. The delegate receives
     /// `readerSessionInvalidationErrorUserCanceled`.
     func invalidate()
 
-    /// Ends the session; the sheet shows an error message.
+    /// Ends the session and shows an error message on the sheet.
     ///
     /// - Parameter errorMessage: the text on the sheet.
     func invalidate(errorMessage: String)
 }
 
-/// The part that all reader sessions have in common. Use one of its subclasses.
+/// The base class of all reader sessions. Use one of its subclasses.
 ///
-/// One session is active at a time; one that begins meanwhile waits for its turn. A session lasts 60 seconds at most,
-/// and never begins a second time. While it is active, the framework keeps it alive. It holds its delegate weakly.
+/// Only one session is active at a time; other sessions wait for their turn. A session lasts at most 60 seconds and
+/// can't begin a second time. The framework keeps an active session alive. The delegate is held weakly.
 ///
 /// The delegate's methods and all completion handlers are called on ``sessionQueue``.
 open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
-    /// Whether this machine can read tags: it has a reader.
+    /// Whether this machine has a reader for tags.
     ///
-    /// If it has no reader, the reason is written to standard error, once for each process.
+    /// If not, the reason is written to standard error, once for each process.
     open class var readingAvailable: Bool {
         let environment = NFCEnvironment.current
         guard case .none(let reason) = environment.reader else { return true }
@@ -46,7 +45,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         return false
     }
 
-    /// The queue on which the delegate and completion handlers are called: the given one, or a serial queue that the
+    /// The queue on which the delegate and completion handlers are called: the given queue, or a serial queue that the
     /// session creates.
     public let sessionQueue: DispatchQueue
 
@@ -62,12 +61,12 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     private struct Locals {
         var hasBegun = false
-        /// The text of a session without a reader, and whether a session that never reached the reader has ended.
+        /// The alert message of a session without a reader, and whether a session that never used the reader has ended.
         var alertMessage = ""
         var hasEnded = false
         /// Whether the app ended the session.
         var isInvalidated = false
-        /// The error of an active session that then asked for something that its configuration does not allow.
+        /// The error of an active session that restarted polling for tags that the app's configuration does not allow.
         var error: NFCReaderError?
     }
 
@@ -107,13 +106,13 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         }
     }
 
-    /// What the app's configuration has to allow; nil for nothing.
+    /// The request that the app's configuration has to allow; nil for none.
     var request: AppConfiguration.Request? { nil }
 
     /// Why the session can't begin, regardless of the app's configuration; nil when it can.
     var refusal: NFCReaderError? { nil }
 
-    /// Whether the app has a list of applications. If so, a card without any of them is not an ISO 7816 tag.
+    /// Whether the app lists applications. If so, a card without any of these applications is not an ISO 7816 tag.
     var hasApplicationList: Bool { configuration.infoPlist != nil || configuration.isStrict }
 
     open func begin() {
@@ -147,7 +146,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
 
     // MARK: Events
 
-    /// What the names of the delegate's methods begin with.
+    /// The common beginning of the delegate's method names.
     var callbackName: String { "readerSession" }
 
     /// Whether the delegate conforms to its protocol in the current isolation, see ``Optional/conforms(to:)``.
@@ -165,7 +164,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     /// The session has ended. Called on ``sessionQueue``.
     func didEnd(_ error: NFCReaderError) {}
 
-    /// Delivers the events, and keeps the session alive until the last one, after which the runtime releases the observer.
+    /// Delivers the events. The observer keeps the session alive until the runtime releases it after the last event.
     private func observe(_ runtime: ReaderSession) {
         locals.withLock { $0.hasBegun = true }
         let session = UncheckedSendableBox(self)
@@ -189,7 +188,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         }
     }
 
-    /// Ends an active session with an error that does not come from the reader.
+    /// Ends an active session with an error that the reader has not caused.
     func end(with error: NFCReaderError) {
         locals.withLock { $0.error = error }
         runtime?.fail(.unsupported(reason: error.localizedDescription))
@@ -202,7 +201,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
         endLocally(NFCReaderError(.unsupported(reason: reason)))
     }
 
-    /// Ends a session that never reached the reader. Later calls do nothing.
+    /// Ends a session that has never used the reader. Later calls do nothing.
     func endLocally(_ error: NFCReaderError) {
         let isFirst = locals.withLock { locals in
             defer { locals.hasEnded = true }
@@ -217,7 +216,7 @@ open class NFCReaderSession: NSObject, NFCReaderSessionProtocol {
     }
 }
 
-/// Mistakes of an app that cause no error, neither here nor on a phone.
+/// Reports mistakes of an app that cause no error, here or on a phone.
 extension NFCReaderSession {
     /// Reports a delegate that can't receive an event. Called on ``sessionQueue``.
     func reportDelegate(before event: ReaderSession.Event) {
@@ -226,21 +225,21 @@ extension NFCReaderSession {
             if case .ended = event, isInvalidated { return }
             return mistakes.add(.delegateReleased)
         }
-        // When the main thread left the main queue to other threads, the runtime does not count work on it as the main
-        // actor's.
+        // If the main thread has left the main queue to other threads, the Swift runtime does not recognize the main
+        // actor there.
         guard !MainQueue.isCurrent, !delegateConformsHere else { return }
         mistakes.add(.delegateOfMainActor)
         if configuration.isStrict { AppConfiguration.endProcess(APIMisuse.delegateOfMainActor.explanation) }
     }
 
-    /// Reports why the reader of a session was missing, was lost, or was in use by another program. Many apps show only
-    /// the error's text, which is the same for every reason.
+    /// Reports why the session's reader was missing, lost, or in use by another program. Many apps show only the
+    /// error's text, which is always the same.
     func reportMissingReader(at end: SessionEnd) {
         if case .terminatedUnexpectedly(let reason) = end { environment.noticeOnce(reason) }
         if end == .timeout, let reason = runtime?.obstacle { environment.noticeOnce(reason) }
     }
 
-    /// Connects to the tag of an object, if this session found it.
+    /// Connects to the tag of an object, if this session has found the tag.
     func connect(object tag: TagObject?, _ completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         let complete: @Sendable ((any Error)?) -> Void = { [environment, sessionQueue] error in
             environment.call(on: sessionQueue) { completionHandler(error) }
@@ -253,7 +252,7 @@ extension NFCReaderSession {
     }
 
     /// Calls `work` after the work that a callback has put on the session's queue, and then after the work on the main
-    /// queue. So if the app sets the sheet's text there, it does that first.
+    /// queue. This gives the app time to set the sheet's text.
     ///
     /// - Parameter work: called on any thread, perhaps twice.
     func afterWorkOfCallback(_ work: @escaping @Sendable () -> Void) {
@@ -267,27 +266,27 @@ extension Optional where Wrapped == AnyObject {
     /// Whether an object conforms to a protocol in the current isolation. A conformance that is isolated to the main
     /// actor exists only on the main actor.
     ///
-    /// Generic, because for a cast to a known protocol the compiler emits a check that ignores isolation.
+    /// This is generic, because for a cast to a known protocol the compiler emits a check that ignores isolation.
     @inline(never) func conforms<Delegate>(to delegate: Delegate.Type) -> Bool { self is Delegate }
 }
 
-/// What a phone around the reader learns of a session, and what it withholds from the app.
+/// Reports to a simulated phone, and applies its switches.
 extension NFCReaderSession {
-    /// The configuration without what the phone withholds.
+    /// The configuration without the declarations that the phone denies.
     var effectiveConfiguration: AppConfiguration {
         environment.host.map { configuration.without($0.withheld) } ?? configuration
     }
 
     /// Reports a call of the app's delegate, just before it.
     ///
-    /// - Parameter detail: what the app gets with it.
+    /// - Parameter detail: a description of the arguments.
     func noteCallback(_ name: String, _ detail: @autoclosure () -> String = "") {
         environment.host?.note(.callback(name: name, detail: detail()), of: number)
     }
 
     func noteBegin() { environment.host?.note(.began("\(type(of: self))"), of: number) }
 
-    /// Reports that the app looks for tags again. It does not when the session is not active.
+    /// Reports that the app restarts polling, if the session is active.
     func noteRestart() {
         if runtime?.isActive == true { environment.host?.note(.restarted, of: number) }
     }
@@ -302,17 +301,17 @@ extension NFCReaderSession {
 
 /// Finds out whether the program serves the main queue, and waits for work on that queue.
 ///
-/// Not every program serves the main queue: the main thread of a command-line tool may wait for something else until
-/// the program ends. Then the blocks on the queue never run.
+/// Not every program serves the main queue. The main thread of a command-line tool may block until the program ends, so
+/// that blocks on the queue never run.
 enum MainQueue {
     private enum Service: Sendable {
         /// No block has been put on the queue yet.
         case unknown
         /// A test block was put on the queue, and has not run yet.
         case asked
-        /// A block ran.
+        /// A block has run.
         case served
-        /// A block did not run in time.
+        /// A block has not run in time.
         case unserved
     }
 
@@ -327,7 +326,7 @@ enum MainQueue {
         return key
     }()
 
-    /// Whether the caller runs on the main queue, or on one whose target it is.
+    /// Whether the caller runs on the main queue, or on a queue that targets the main queue.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 
     /// Puts a test block on the queue, to find out early whether the program serves it.
@@ -341,11 +340,11 @@ enum MainQueue {
         DispatchQueue.main.async { service.withLock { $0 = .served } }
     }
 
-    /// Calls `work` after the work that is on the queue now; or at once, if the program does not serve the queue. Call
-    /// ``ask()`` before: its block then runs before this one.
+    /// Calls `work` after the work that is on the queue now, or at once if the program does not serve the queue. Call
+    /// ``ask()`` first.
     ///
     /// - Parameters:
-    ///   - clock: the clock for the time limit, after which `work` is called without waiting longer.
+    ///   - clock: the clock for the time limit, after which `work` is called in any case.
     ///   - work: called on any thread, perhaps twice.
     static func afterPresentWork(clock: any RuntimeClock, _ work: @escaping @Sendable () -> Void) {
         guard service.withLock({ $0 != .unserved }) else { return work() }

@@ -7,9 +7,10 @@ import TagProtocols
 
 /// A reader session that finds tags by their technology, so that the app can send them the technology's commands.
 ///
-/// After it has found tags, the session waits until the app calls ``restartPolling()``. A session lasts 60 seconds at
-/// most and a connection 20 seconds. If the delegate is isolated to the main actor, pass `DispatchQueue.main` as the
-/// session's queue: without a queue, the session calls it on a queue that it creates, as on a phone.
+/// After the session has found tags, it stops polling until the app calls ``restartPolling()``. A session lasts at most
+/// 60 seconds, and a connection at most 20 seconds. If the delegate is isolated to the main actor, pass
+/// `DispatchQueue.main` as the session's queue, because otherwise the session calls the delegate on a queue of its own,
+/// as on a phone.
 open class NFCTagReaderSession: NFCReaderSession {
     /// The technologies that a session looks for.
     public struct PollingOption: OptionSet, Sendable {
@@ -23,29 +24,27 @@ open class NFCTagReaderSession: NFCReaderSession {
         public static let iso15693 = PollingOption(rawValue: 1 << 1)
         /// ISO/IEC 18092: FeliCa. The app has to list system codes.
         public static let iso18092 = PollingOption(rawValue: 1 << 2)
-        /// ISO/IEC 14443 cards that support PACE, such as identity cards, and cards with an application of the app's
-        /// list. The session asks each card for PACE first. A card that supports it is reported as
-        /// ``NFCTag/iso7816(_:)`` without a selected application, and its ``NFCISO7816Tag/supportsPACE`` is true. Add
-        /// ``iso14443`` to find the other cards as well.
+        /// ISO/IEC 14443 cards that support PACE, such as identity cards, and cards with an application that the app
+        /// lists. A card with PACE support is reported as ``NFCTag/iso7816(_:)`` without a selected application, and
+        /// its ``NFCISO7816Tag/supportsPACE`` is true. Add ``iso14443`` to find other cards too.
         public static let pace = PollingOption(rawValue: 1 << 3)
 
-        static let known: PollingOption = [.iso14443, .iso15693, .iso18092, .pace]
+        static let supported: PollingOption = [.iso14443, .iso15693, .iso18092, .pace]
     }
 
-    /// What the session looks for at first, and after ``restartPolling()``.
+    /// The tags to look for at first, and after ``restartPolling()``.
     private let search: TagSearch
-    /// What it looks for now.
-    private let current: Locked<TagSearch>
+    /// The tags to look for now.
+    private let currentSearch: Locked<TagSearch>
     /// The tags that the session reported last.
-    private let found = Locked(UncheckedSendableBox<[NFCTag]>([]))
+    private let lastTags = Locked(UncheckedSendableBox<[NFCTag]>([]))
 
     /// Creates a session.
     ///
     /// - Parameters:
     ///   - pollingOption: the technologies to look for, at least one.
     ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
+    ///   - queue: the queue for the delegate and completion handlers; nil for a serial queue that the session creates.
     /// - Returns: nil when no technology is given.
     @available(iOS, deprecated: 26.4, message: "Use init(configuration:delegate:queue) instead")
     public init?(
@@ -56,18 +55,17 @@ open class NFCTagReaderSession: NFCReaderSession {
         let search = TagSearch(Configuration(pollingOption: pollingOption), in: .current)
         guard !search.options.isEmpty else { return nil }
         self.search = search
-        current = Locked(search)
+        currentSearch = Locked(search)
         super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
     /// Creates a session that may look for only some of the app's applications and systems.
     ///
     /// - Parameters:
-    ///   - configuration: what to look for. Without a technology, the session ends with `readerErrorInvalidParameter`
-    ///     as soon as it begins.
+    ///   - configuration: the tags to look for. Without a technology, the session ends with
+    ///     `readerErrorInvalidParameter` as soon as it begins.
     ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate and completion handlers are called; nil for a serial queue that the session
-    ///     creates.
+    ///   - queue: the queue for the delegate and completion handlers; nil for a serial queue that the session creates.
     public init(
         configuration: Configuration,
         delegate: any NFCTagReaderSessionDelegate,
@@ -75,7 +73,7 @@ open class NFCTagReaderSession: NFCReaderSession {
     ) {
         let search = TagSearch(configuration, in: .current)
         self.search = search
-        current = Locked(search)
+        currentSearch = Locked(search)
         super.init(delegate: delegate, queue: queue, plan: search.plan)
     }
 
@@ -83,12 +81,12 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     override var refusal: NFCReaderError? { search.refusal }
 
-    override var hasApplicationList: Bool { current.withLock { $0.hasApplicationList } }
+    override var hasApplicationList: Bool { currentSearch.withLock { $0.hasApplicationList } }
 
     func request(for search: TagSearch) -> AppConfiguration.Request { search.request }
 
     /// The technologies that a session of this class may look for.
-    var acceptedOptions: PollingOption { .known }
+    var acceptedOptions: PollingOption { .supported }
 
     private var tagDelegate: (any NFCTagReaderSessionDelegate)? {
         delegate as? any NFCTagReaderSessionDelegate
@@ -98,7 +96,7 @@ open class NFCTagReaderSession: NFCReaderSession {
 
     /// Looks for tags again. The app can no longer use the tags found before.
     open func restartPolling() {
-        current.withLock { $0 = search }
+        currentSearch.withLock { $0 = search }
         noteRestart()
         runtime?.restartPolling()
     }
@@ -106,9 +104,9 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// Looks for tags again with another configuration, until the app restarts polling the next time. The app can no
     /// longer use the tags found before. Does nothing when the session is not active.
     ///
-    /// - Parameter configuration: what to look for. The session ends with `readerErrorInvalidParameter` without a
-    ///   technology, and with `readerErrorSecurityViolation` when the app's property list or its entitlements don't
-    ///   allow it.
+    /// - Parameter configuration: the tags to look for. The session ends with `readerErrorInvalidParameter` if no
+    ///   technology is given, and with `readerErrorSecurityViolation` if the app's property list or entitlements don't
+    ///   allow the request.
     public func restartPolling(configuration: Configuration) {
         guard isReady else { return }
         var configuration = configuration
@@ -117,7 +115,7 @@ open class NFCTagReaderSession: NFCReaderSession {
         if let error = search.refusal ?? self.configuration.error(for: request(for: search), in: environment) {
             return end(with: error)
         }
-        current.withLock { $0 = search }
+        currentSearch.withLock { $0 = search }
         noteRestart()
         runtime?.restartPolling(with: search.plan)
     }
@@ -125,14 +123,14 @@ open class NFCTagReaderSession: NFCReaderSession {
     /// The connected tag; nil when no tag is connected, or the tag was lost.
     public var connectedTag: NFCTag? {
         guard let handle = runtime?.connectedTag else { return nil }
-        return found.withLock { $0 }.value.first { $0.object?.handle === handle }
+        return lastTags.withLock { $0 }.value.first { $0.object?.handle === handle }
     }
 
-    /// Connects the session to a tag, checks that it is near, and disconnects any other tag. A connection lasts 20
-    /// seconds at most. Connecting to the connected tag again does not restart the 20 seconds.
+    /// Connects the session to a tag, checks that the tag is present, and disconnects any other tag. A connection lasts
+    /// at most 20 seconds. Connecting to the connected tag again does not restart the 20 seconds.
     ///
     /// - Parameters:
-    ///   - tag: one of the tags that this session found last. The object inside counts, not the enum value.
+    ///   - tag: one of the last tags that this session found, identified by the object inside the enum value.
     ///   - completionHandler: called on the session's queue with nil, or an ``NFCReaderError``:
     ///     `readerTransceiveErrorTagConnectionLost`, `readerTransceiveErrorSessionInvalidated`, or
     ///     `readerErrorInvalidParameter` when this session did not find the tag.
@@ -155,12 +153,12 @@ open class NFCTagReaderSession: NFCReaderSession {
     override func didBecomeActive() { tagDelegate?.tagReaderSessionDidBecomeActive(self) }
 
     override func didDetect(_ tags: [ConnectableTag]) {
-        let search = current.withLock { $0 }
+        let search = currentSearch.withLock { $0 }
         for tag in tags { reportMissingApplication(of: tag, in: search) }
         let found = tags.compactMap { tag(for: $0) }.filter { !search.options.isDisjoint(with: $0.options) }
-        self.found.withLock { [found = UncheckedSendableBox(found)] in $0 = found }
+        self.lastTags.withLock { [found = UncheckedSendableBox(found)] in $0 = found }
         if found.isEmpty {
-            // A phone does not detect these tags, so the session continues to look.
+            // Phones do not detect these tags, so polling continues.
             runtime?.restartPolling(skippingReported: true)
         } else {
             noteCallback("tagReaderSession(_:didDetect:)", found.count == 1 ? "1 tag" : "\(found.count) tags")
@@ -169,26 +167,26 @@ open class NFCTagReaderSession: NFCReaderSession {
     }
 
     override func didEnd(_ error: NFCReaderError) {
-        found.withLock { $0 = UncheckedSendableBox([]) }
+        lastTags.withLock { $0 = UncheckedSendableBox([]) }
         tagDelegate?.tagReaderSession(self, didInvalidateWithError: error)
     }
 }
 
 extension NFCTagReaderSession {
-    /// What a session looks for: technologies, and perhaps only some of the applications and systems in the app's
-    /// property list.
+    /// The tags that a session looks for: technologies, and optionally a selection of the applications and systems in
+    /// the app's property list.
     ///
-    /// Not Sendable, as in Apple's SDK: a client may declare that conformance itself.
+    /// Not Sendable, as in Apple's SDK, because a client may declare this conformance itself.
     public struct Configuration {
         /// The technologies to look for, at least one.
         public var pollingOption: PollingOption
 
-        /// The applications to look for on ISO/IEC 14443 cards, in order, in hexadecimal digits. The session ignores
-        /// those that are not in the property list. If empty, it looks for all applications in the property list.
+        /// The applications to look for on ISO/IEC 14443 cards, in order, in hexadecimal digits. Applications that are
+        /// not in the property list are ignored. If empty, the session looks for all applications in the property list.
         public var iso7816SelectIdentifiers: [String]
 
-        /// The FeliCa systems to look for, in order, in hexadecimal digits. The session ignores those that are not in
-        /// the property list. If empty, it looks for all systems in the property list.
+        /// The FeliCa systems to look for, in order, in hexadecimal digits. Systems that are not in the property list
+        /// are ignored. If empty, the session looks for all systems in the property list.
         public var feliCaSystemCodes: [String]
 
         /// Creates a configuration.
@@ -221,7 +219,7 @@ public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
     ///   - error: the reason, an ``NFCReaderError``.
     func tagReaderSession(_ session: NFCTagReaderSession, didInvalidateWithError error: any Error)
 
-    /// The session has found tags. It waits until the app calls ``NFCTagReaderSession/restartPolling()``.
+    /// The session has found tags. Polling stops until the app calls ``NFCTagReaderSession/restartPolling()``.
     ///
     /// - Parameters:
     ///   - session: the session.
@@ -232,8 +230,7 @@ public protocol NFCTagReaderSessionDelegate: NSObjectProtocol {
 /// A reader session for payment cards: it looks for ISO/IEC 14443 cards and reports them to an
 /// ``NFCTagReaderSessionDelegate``.
 ///
-/// On iOS, only eligible apps in some countries may use this session. Here every app with a reader may use it, so that
-/// you can test the code around it.
+/// On iOS, only eligible apps in some countries may use this session. On Linux, every app may use it, for testing.
 open class NFCPaymentTagReaderSession: NFCTagReaderSession {
     /// Creates a session.
     public init(delegate: any NFCTagReaderSessionDelegate, queue: DispatchQueue? = nil) {
@@ -245,22 +242,22 @@ open class NFCPaymentTagReaderSession: NFCTagReaderSession {
     override func request(for search: TagSearch) -> AppConfiguration.Request { .payment }
 }
 
-/// What a tag session looks for: its configuration, compared with the app's lists.
+/// The tags that a session looks for, computed from its configuration and the app's lists.
 struct TagSearch: Sendable {
     /// The technologies.
     var options: NFCTagReaderSession.PollingOption
     /// The applications, in order, in upper-case hexadecimal digits.
     var applications: [String]
     var hasApplicationList: Bool
-    /// The reader's part of the search.
+    /// The polling plan for the reader.
     var plan: PollingPlan
 
-    /// Works out what to look for.
+    /// Combines a session's configuration with the app's lists.
     ///
-    /// - Parameter app: the app's lists. Without a property list, everything that the session asks for is allowed.
+    /// - Parameter app: the app's lists. Without a property list, all applications and systems are allowed.
     init(_ configuration: NFCTagReaderSession.Configuration, in app: AppConfiguration) {
         let isListed = app.infoPlist != nil || app.isStrict
-        let options = configuration.pollingOption.intersection(.known)
+        let options = configuration.pollingOption.intersection(.supported)
         let wanted = configuration.iso7816SelectIdentifiers
         let applications = Self.part(wanted, of: app.selectIdentifiers, isListed: isListed)
         let codes = Self.part(configuration.feliCaSystemCodes, of: app.systemCodes, isListed: isListed)
@@ -282,7 +279,7 @@ struct TagSearch: Sendable {
         )
     }
 
-    /// The wanted entries of a list, each once; the whole list when nothing is wanted in particular.
+    /// Returns the wanted entries of a list without duplicates, or the whole list if `wanted` is empty.
     private static func part(_ wanted: [String], of list: [String], isListed: Bool) -> [String] {
         if wanted.isEmpty { return list }
         var part: [String] = []
@@ -292,15 +289,15 @@ struct TagSearch: Sendable {
         return part
     }
 
-    /// Whether bytes can be an application's name, which has 16 bytes at most (ISO/IEC 7816-4). A SELECT without a name
-    /// would select the application that the card prefers.
+    /// Returns whether bytes are a valid application name of 1 to 16 bytes (ISO/IEC 7816-4). A SELECT without a name
+    /// would select the card's default application.
     private static func isName(_ bytes: [UInt8]) -> Bool { (1...16).contains(bytes.count) }
 
     var request: AppConfiguration.Request {
         .tags(feliCa: options.contains(.iso18092), pace: options.contains(.pace))
     }
 
-    /// The error of a session that looks for nothing; nil for any other.
+    /// The error of a session without any technology to look for; nil for other sessions.
     var refusal: NFCReaderError? {
         guard options.isEmpty else { return nil }
         return NFCReaderError(
@@ -311,7 +308,7 @@ struct TagSearch: Sendable {
 }
 
 extension NFCReaderSession {
-    /// Reports a card that has none of the applications in the app's list.
+    /// Reports that a card has none of the applications in the app's list.
     func reportMissingApplication(of tag: ConnectableTag, in search: TagSearch) {
         guard !search.applications.isEmpty, tag.selectedApplication == nil, !tag.supportsPACE, tag.target.isISODEP
         else {
@@ -319,7 +316,7 @@ extension NFCReaderSession {
         }
         let findsOthers = search.options.contains(.iso14443)
         switch tag.target.technology {
-        // A card whose transport protocol failed to start was not asked.
+        // If the transport protocol failed to start, the card was not asked for applications.
         case .nfcA: if tag.answerToSelect != nil { mistakes.add(.noListedApplication(arrives: findsOthers)) }
         case .nfcB: mistakes.add(.noListedApplication(arrives: false))
         case .nfcF, .nfcV: break

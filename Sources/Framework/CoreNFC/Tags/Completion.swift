@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A value that one thread hands to another: to the session's queue, or to a waiting task.
+/// Transfers a value to another thread: to the session's queue, or to a waiting task.
 ///
-/// Sessions, tags, messages and answers are not `Sendable`, as in Apple's SDK. So clients can subclass them, write
-/// their own tags, and declare themselves what they share. The framework hands them over nevertheless. That is safe:
-/// its own classes lock what changes, and only the receiving thread uses an answer after the thread that made it.
+/// Sessions, tags, messages and answers are not `Sendable`, as in Apple's SDK, so that clients can subclass them, write
+/// their own tag classes, and declare `Sendable` conformances. The transfer is still safe, because the framework's
+/// classes lock their mutable state, and only the receiving thread uses an answer afterwards.
 struct UncheckedSendableBox<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }
 }
 
-/// A weak reference that can be kept in a Sendable class.
+/// A weak reference that can be stored in a Sendable class.
 ///
-/// Sendable because the reference is set once and Swift reads weak references atomically; what it refers to is only
-/// used on the session's queue.
+/// Sendable because the reference is set once, Swift reads weak references atomically, and the object is only used on
+/// the session's queue.
 final class WeakBox: @unchecked Sendable {
     weak let object: AnyObject?
 
@@ -23,7 +23,7 @@ final class WeakBox: @unchecked Sendable {
 }
 
 extension Result where Failure == any Error {
-    /// The arguments of a completion handler: a value and an optional error.
+    /// Creates a result from the arguments of a completion handler: a value and an optional error.
     init(_ value: Success, _ error: (any Error)?) {
         self = error.map { .failure($0) } ?? .success(value)
     }
@@ -31,57 +31,57 @@ extension Result where Failure == any Error {
 
 // MARK: The asynchronous form of a command
 
-/// How a command ended, for the task that waits for it.
-private typealias Ended<Value> = UncheckedSendableBox<Result<Value, any Error>>
+/// The result of a command, for the task that waits for it.
+private typealias Reply<Value> = UncheckedSendableBox<Result<Value, any Error>>
 
 /// Waits for a command that ends with a result.
 ///
-/// - Parameter start: starts the command, and passes it the handler, which it calls exactly once.
+/// - Parameter start: starts the command with the given handler, which the command calls exactly once.
 func withResult<Value>(
     _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
 ) async throws -> Value {
-    let ended: Ended<Value> = await TagLink.withCompletion { done in start { done(Ended($0)) } }
-    return try ended.value.get()
+    let reply: Reply<Value> = await TagLink.withCompletion { done in start { done(Reply($0)) } }
+    return try reply.value.get()
 }
 
-/// Waits for a command that ends with an optional error. The next functions wait for one that also ends with values.
+/// Waits for a command that ends with an optional error. The next functions wait for commands that also return values.
 func withCompletion(_ start: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
-    let ended: Ended<Void> = await TagLink.withCompletion { done in start { done(Ended(Result((), $0))) } }
-    try ended.value.get()
+    let reply: Reply<Void> = await TagLink.withCompletion { done in start { done(Reply(Result((), $0))) } }
+    try reply.value.get()
 }
 
 func withCompletion<A>(_ start: (@escaping @Sendable (A, (any Error)?) -> Void) -> Void) async throws -> A {
-    let ended: Ended<A> = await TagLink.withCompletion { done in start { done(Ended(Result($0, $1))) } }
-    return try ended.value.get()
+    let reply: Reply<A> = await TagLink.withCompletion { done in start { done(Reply(Result($0, $1))) } }
+    return try reply.value.get()
 }
 
 func withCompletion<A, B>(_ start: (@escaping @Sendable (A, B, (any Error)?) -> Void) -> Void) async throws -> (A, B) {
-    let ended: Ended<(A, B)> = await TagLink.withCompletion { done in start { done(Ended(Result(($0, $1), $2))) } }
-    return try ended.value.get()
+    let reply: Reply<(A, B)> = await TagLink.withCompletion { done in start { done(Reply(Result(($0, $1), $2))) } }
+    return try reply.value.get()
 }
 
 func withCompletion<A, B, C>(
     _ start: (@escaping @Sendable (A, B, C, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C) {
-    let ended: Ended<(A, B, C)> = await TagLink.withCompletion { done in start { done(Ended(Result(($0, $1, $2), $3))) }
+    let reply: Reply<(A, B, C)> = await TagLink.withCompletion { done in start { done(Reply(Result(($0, $1, $2), $3))) }
     }
-    return try ended.value.get()
+    return try reply.value.get()
 }
 
 func withCompletion<A, B, C, D>(
     _ start: (@escaping @Sendable (A, B, C, D, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C, D) {
-    let ended: Ended<(A, B, C, D)> = await TagLink.withCompletion { done in
-        start { done(Ended(Result(($0, $1, $2, $3), $4))) }
+    let reply: Reply<(A, B, C, D)> = await TagLink.withCompletion { done in
+        start { done(Reply(Result(($0, $1, $2, $3), $4))) }
     }
-    return try ended.value.get()
+    return try reply.value.get()
 }
 
 func withCompletion<A, B, C, D, E>(
     _ start: (@escaping @Sendable (A, B, C, D, E, (any Error)?) -> Void) -> Void
 ) async throws -> (A, B, C, D, E) {
-    let ended: Ended<(A, B, C, D, E)> = await TagLink.withCompletion { done in
-        start { done(Ended(Result(($0, $1, $2, $3, $4), $5))) }
+    let reply: Reply<(A, B, C, D, E)> = await TagLink.withCompletion { done in
+        start { done(Reply(Result(($0, $1, $2, $3, $4), $5))) }
     }
-    return try ended.value.get()
+    return try reply.value.get()
 }

@@ -8,12 +8,12 @@ import TagProtocols
 
 /// A tag that an ``NFCTagReaderSession`` found, by its technology.
 ///
-/// The value is only a wrapper: two values with the same object inside stand for the same tag, and you can pass either
-/// to ``NFCTagReaderSession/connect(to:completionHandler:)``.
+/// The value only wraps an object. Values with the same object represent the same tag, and you can pass any of them to
+/// ``NFCTagReaderSession/connect(to:completionHandler:)``.
 public enum NFCTag {
     /// A FeliCa card.
     case feliCa(any NFCFeliCaTag)
-    /// A card with an application of the app's list, which is already selected.
+    /// A card with an application that the app lists. The application is already selected.
     case iso7816(any NFCISO7816Tag)
     /// An ISO/IEC 15693 tag.
     case iso15693(any NFCISO15693Tag)
@@ -22,12 +22,12 @@ public enum NFCTag {
 
     /// Whether the tag is connected and has not left the field; false for a tag that is not connected.
     ///
-    /// A reader that reports when a tag leaves, such as the virtual reader or a PC/SC reader, makes the property false
-    /// at once. With any other reader, reading the property also starts a check of the tag, and a later read returns
-    /// the result. Connecting to the tag again always checks that it is near.
+    /// If the reader reports departures, as the virtual reader and PC/SC readers do, the property becomes false at
+    /// once. With any other reader, reading the property also starts a check of the tag, and a later read returns the
+    /// result. Connecting to the tag again always checks that it is present.
     public var isAvailable: Bool { ndefTag.isAvailable }
 
-    /// The tag as sessions that only look for NDEF report it.
+    /// The tag as an NDEF tag.
     var ndefTag: any NFCNDEFTag {
         switch self {
         case .feliCa(let tag): tag
@@ -37,15 +37,15 @@ public enum NFCTag {
         }
     }
 
-    /// The object that stands for the tag, if a session of this framework created it.
+    /// The tag's object, if a session of this framework created it.
     var object: TagObject? { ndefTag as? TagObject }
 
     // MARK: Detection
 
-    /// Creates the object for a tag, by what the tag reported during detection.
+    /// Creates the object for a tag according to the data from its detection.
     ///
     /// - Parameters:
-    ///   - context: the tag's handle, and what its object knows of its session.
+    ///   - context: the tag's handle, and data from its session.
     ///   - hasApplicationList: whether the app lists applications. If not, every card that is not a MIFARE card counts
     ///     as an ISO 7816 tag with no application selected.
     /// - Returns: nil for a tag that phones don't detect, such as a MIFARE Classic.
@@ -68,7 +68,7 @@ public enum NFCTag {
         }
     }
 
-    /// The polling options that find such a tag; each of them is sufficient.
+    /// The polling options that find this kind of tag. Each of them is sufficient.
     var options: NFCTagReaderSession.PollingOption {
         switch self {
         case .iso7816: [.iso14443, .pace]
@@ -84,13 +84,13 @@ extension NFCReaderSession {
         TagContext(handle, session: self, queue: sessionQueue, configuration: configuration)
     }
 
-    /// The tag that a handle stands for; nil for a tag that phones don't detect.
+    /// Returns the tag for a handle; nil for a tag that phones don't detect.
     func tag(for handle: ConnectableTag) -> NFCTag? {
         NFCTag(context(of: handle), hasApplicationList: hasApplicationList)
     }
 }
 
-/// What the four kinds of tags have in common. Clients need it only for their own tag classes.
+/// The common properties of the four kinds of tags. Clients need this protocol only for their own tag classes.
 public protocol __NFCTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     /// The technology of the tag.
     var type: __NFCTagType { get }
@@ -114,25 +114,25 @@ public protocol __NFCTag: NSObjectProtocol, NSSecureCoding, NSCopying {
     func asNFCMiFareTag() -> (any NFCMiFareTag)?
 }
 
-/// The technology of a tag. Clients need it only for their own tag classes.
+/// The technology of a tag. Clients need this type only for their own tag classes.
 public enum __NFCTagType: UInt, Sendable {
     /// An ISO/IEC 15693 tag.
     case ISO15693 = 1
     /// A FeliCa card.
     case feliCa = 2
-    /// An ISO/IEC 14443 card with an application of the app's list.
+    /// An ISO/IEC 14443 card with an application that the app lists.
     case iso7816Compatible = 3
     /// A MIFARE card.
     case miFare = 4
 }
 
-/// What a tag object knows of its session.
+/// A tag's handle, and the data that its object needs from its session.
 package struct TagContext {
     let handle: ConnectableTag
     let session: WeakBox
-    /// Where completion handlers are called.
+    /// The queue for completion handlers.
     let queue: DispatchQueue
-    /// What the app declares.
+    /// The app's declarations.
     let configuration: AppConfiguration
 
     package init(
@@ -148,11 +148,10 @@ package struct TagContext {
     }
 }
 
-/// A tag that a session found, as the app sees it: the common part of the four technologies, and the whole object for a
-/// tag of any other kind.
+/// A tag that a session found: the base class for the four technologies, and the class of all other tags.
 class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
-    // Sendable because the context is constant, and its session is a weak reference that is never changed; subclasses
-    // lock their state.
+    // Sendable because the context is constant, the weak reference to its session never changes, and subclasses lock
+    // their state.
     let context: TagContext
 
     init(_ context: TagContext) { self.context = context }
@@ -160,13 +159,13 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
     var handle: ConnectableTag { context.handle }
     var session: (any NFCReaderSessionProtocol)? { context.session.object as? NFCReaderSession }
 
-    /// The tag as a phone prints it, with the name of its kind.
+    /// The tag as phones print it, with the name of its kind.
     override var description: String {
         let address = UInt(bitPattern: ObjectIdentifier(self))
         return "<\(kind): 0x\(String(address, radix: 16))>"
     }
 
-    /// The name that a phone prints for the kind.
+    /// The name that phones print for this kind.
     var kind: String { "NFCNDEFTag" }
 
     var isAvailable: Bool { handle.isConnected }
@@ -188,7 +187,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
 
     class var supportsSecureCoding: Bool { true }
 
-    /// Does nothing: a tag object stands for a tag in the field and can't be stored.
+    /// Does nothing, because a tag object represents a tag in the field and can't be stored.
     func encode(with coder: NSCoder) {}
 
     required init?(coder: NSCoder) { nil }
@@ -243,7 +242,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         change(completionHandler) { tag throws(TagError) in try await tag.lock() }
     }
 
-    /// Changes the tag. One that is not formatted is not writable, because there is nothing to write to.
+    /// Writes or locks the tag. An unformatted tag is reported as not writable.
     private func change(
         _ completionHandler: @escaping @Sendable ((any Error)?) -> Void,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Void
@@ -262,15 +261,15 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
 
     // MARK: Packets
 
-    /// Sends a packet, decodes the answer, and completes on the session's queue. Every command of the four technologies
-    /// takes this way.
+    /// Sends a packet, decodes the answer, and calls the completion on the session's queue. Every command of the four
+    /// technologies uses this function.
     ///
     /// - Parameters:
     ///   - packet: the bytes; throws when the caller's parameters are wrong.
-    ///   - answer: how the tag answers.
-    ///   - policy: how often the packet is sent again.
-    ///   - connecting: whether to connect the tag first.
-    ///   - other: what the completion handler gets together with an error.
+    ///   - answer: whether and when the tag answers.
+    ///   - policy: how often and how soon to send the packet again.
+    ///   - connecting: whether to connect to the tag first.
+    ///   - other: the value that the completion handler gets together with an error.
     ///   - decode: decodes the answer.
     ///   - completion: called once, on the session's queue.
     func exchange<Value>(
@@ -296,7 +295,7 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
         }
     }
 
-    /// Sends a packet, and again when the tag does not answer or its answer can't be read.
+    /// Sends a packet, and sends it again when the tag does not answer or its answer can't be read.
     private func attempt(
         _ packet: TagPacket,
         _ connecting: Connecting,
@@ -315,28 +314,28 @@ class TagObject: NSObject, NFCNDEFTag, @unchecked Sendable {
                 let error = NFCReaderError(.readerTransceiveErrorRetryExceeded, reason: "The tag never answered.")
                 return completion(.failure(error))
             }
-            let again: @Sendable () -> Void = { [self] in
+            let retry: @Sendable () -> Void = { [self] in
                 attempt(packet, connecting, policy, retriesLeft: retriesLeft - 1, completion: completion)
             }
-            if policy.interval == .zero { return again() }
-            _ = handle.session.environment.clock.schedule(after: policy.interval, again)
+            if policy.interval == .zero { return retry() }
+            _ = handle.session.environment.clock.schedule(after: policy.interval, retry)
         }
     }
 
-    /// Calls the completion handler of a command that is not sent, because its parameters are wrong.
+    /// Calls the completion handler of a command that is not sent because its parameters are wrong.
     func fail(_ completion: @escaping @Sendable () -> Void) {
         handle.session.environment.call(on: context.queue, completion)
     }
 }
 
 extension TagPacket.Answer {
-    /// The time is generous, because it matters only for a tag that does not answer. EEPROM takes up to 20 ms (ISO/IEC
-    /// 15693-3, 8.4.2), and FeliCa cards up to about 100 ms for long commands (JIS X 6319-4).
+    /// The default timeout, which is long because it matters only for a tag that does not answer. An EEPROM write takes
+    /// up to 20 ms (ISO/IEC 15693-3, 8.4.2), and a long FeliCa command up to about 100 ms (JIS X 6319-4).
     static let usual = TagPacket.Answer.within(.milliseconds(100))
 }
 
 extension NFCReaderError {
-    /// The length of the tag's answer does not fit the command.
+    /// Creates the error for an answer whose length does not match the command.
     static func unexpectedLength(_ reason: String) -> NFCReaderError {
         NFCReaderError(
             .readerTransceiveErrorTagResponseError,

@@ -2,9 +2,9 @@
 public import Foundation
 import TagLink
 
-/// How often, and how soon, a command is sent again when the tag does not answer.
+/// The settings for sending a command again when the tag does not answer.
 ///
-/// May be used from any thread. A command uses the values at the time of the call.
+/// This class may be used from any thread. A command uses the values at the time of the call.
 public class NFCTagCommandConfiguration: NSObject, NSCopying {
     private let storage: Locked<(retries: Int, interval: TimeInterval)>
 
@@ -28,7 +28,7 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
         NFCTagCommandConfiguration(maximumRetries: maximumRetries, retryInterval: retryInterval)
     }
 
-    /// The retries; throws when they are out of bounds.
+    /// The retry policy; throws when the values are out of bounds.
     var policy: RetryPolicy {
         get throws {
             let (retries, interval) = storage.withLock { $0 }
@@ -43,7 +43,7 @@ public class NFCTagCommandConfiguration: NSObject, NSCopying {
     }
 }
 
-/// How often a command is sent again when the tag does not answer, and how soon.
+/// How often and how soon a command is sent again when the tag does not answer.
 struct RetryPolicy: Sendable {
     var retries = 0
     var interval = Duration.zero
@@ -100,7 +100,7 @@ public final class NFCISO15693CustomCommandConfiguration: NFCTagCommandConfigura
         set { storage.withLock { $0.customCommandCode = newValue } }
     }
 
-    /// What follows the manufacturer's code; empty for nothing.
+    /// The data after the manufacturer's code; empty for none.
     public var requestParameters: Data {
         get { storage.withLock { $0.requestParameters } }
         set { storage.withLock { $0.requestParameters = newValue } }
@@ -132,7 +132,7 @@ public final class NFCISO15693ReadMultipleBlocksConfiguration: NFCTagCommandConf
         super.init(maximumRetries: maximumRetries, retryInterval: retryInterval)
     }
 
-    /// The blocks, from 0 to 255, at least one.
+    /// The range of blocks: one or more, from 0 to 255.
     public var range: NSRange {
         get { storage.withLock { $0.range } }
         set { storage.withLock { $0.range = newValue } }

@@ -4,8 +4,8 @@ import TagLink
 
 /// The reason why an app is opened: for example, the link of a tag that was read in the background.
 ///
-/// Foundation has no such class on Linux. This one has the parts that apps use with Core NFC. It may be used from any
-/// thread.
+/// Foundation lacks this class on Linux. This version has the parts that apps use with Core NFC, and may be used from
+/// any thread.
 open class NSUserActivity: NSObject {
     private struct Fields {
         var title: String?
@@ -46,7 +46,7 @@ open class NSUserActivity: NSObject {
         set { storage.withLock { $0.webpageURL = newValue } }
     }
 
-    /// The message of the tag. For any other activity, it is a message with one empty record.
+    /// The tag's message. For any other activity, this is a message with one empty record.
     open var ndefMessagePayload: NFCNDEFMessage { message }
 }
 
@@ -55,8 +55,8 @@ public let NSUserActivityTypeBrowsingWeb: String = "NSUserActivityTypeBrowsingWe
 
 /// Why the system opens a scene of an app for NFC.
 ///
-/// There are no scenes without UIKit, so the framework never creates such an event. The type exists for code that
-/// handles it. The scene delegate, which takes a `UIWindowScene`, does not exist here.
+/// Scenes need UIKit, so the framework never creates such an event. The type exists only so that code that handles the
+/// event compiles. The scene delegate, which uses `UIWindowScene`, is not available.
 public enum NFCWindowSceneEvent: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The user pressed the side button twice.
     case presentation

@@ -6,9 +6,8 @@ import TagLink
 
 /// A reader session that asks phones for passes with Apple's value added service (VAS) protocol.
 ///
-/// The protocol needs keys that Apple gives to terminal vendors, and this framework does not have them. In all other
-/// ways the session is real: it checks its configurations, waits for its turn, shows the sheet and becomes active. Then
-/// it ends with `readerErrorUnsupportedFeature`.
+/// The protocol needs keys that Apple gives only to terminal vendors. So the session checks its configurations, waits
+/// for its turn, shows the sheet and becomes active, but then ends with `readerErrorUnsupportedFeature`.
 open class NFCVASReaderSession: NFCReaderSession {
     private let configurations: [NFCVASCommandConfiguration]
 
@@ -17,14 +16,14 @@ open class NFCVASReaderSession: NFCReaderSession {
     /// - Parameters:
     ///   - commandConfigurations: the passes to ask for, at least one.
     ///   - delegate: receives the session's events; held weakly.
-    ///   - queue: where the delegate is called; nil for a serial queue that the session creates.
+    ///   - queue: the queue for the delegate; nil for a serial queue that the session creates.
     public init(
         vasCommandConfigurations commandConfigurations: [NFCVASCommandConfiguration],
         delegate: any NFCVASReaderSessionDelegate,
         queue: DispatchQueue?
     ) {
         configurations = commandConfigurations.compactMap { $0.copy() as? NFCVASCommandConfiguration }
-        // The session would ask phones, so there are no tags to look for.
+        // The session would ask phones, so it looks for no tags.
         super.init(delegate: delegate, queue: queue, plan: PollingPlan(technologies: []))
     }
 
@@ -42,7 +41,7 @@ open class NFCVASReaderSession: NFCReaderSession {
 
     override var refusal: NFCReaderError? { Self.error(in: configurations) }
 
-    /// The error of invalid configurations; nil when they are valid.
+    /// Returns the error for invalid configurations; nil when all are valid.
     static func error(in configurations: [NFCVASCommandConfiguration]) -> NFCReaderError? {
         if configurations.isEmpty {
             return NFCReaderError(.readerErrorInvalidParameter, reason: "There is no configuration.")
@@ -99,19 +98,19 @@ extension NFCVASReaderSessionDelegate {
     public func readerSessionDidBecomeActive(_ session: NFCVASReaderSession) {}
 }
 
-/// Which pass a value added service (VAS) session asks a phone for.
+/// The pass that a value added service (VAS) session requests from a phone.
 public class NFCVASCommandConfiguration: NSObject, NSCopying {
-    /// What to request from the phone.
+    /// The kind of request to the phone.
     public enum Mode: Int, Sendable {
-        /// Only to open the URL.
+        /// Requests only that the phone opens the URL.
         case urlOnly = 0
-        /// The pass; or the URL if the phone has no pass.
+        /// Requests the pass, or that the phone opens the URL if it does not have the pass.
         case normal = 1
 
-        /// Only to open the URL.
+        /// Requests only that the phone opens the URL.
         @available(*, deprecated, renamed: "urlOnly")
         public static var VASModeURLOnly: Mode { .urlOnly }
-        /// The pass; or the URL if the phone has no pass.
+        /// Requests the pass, or that the phone opens the URL if it does not have the pass.
         @available(*, deprecated, renamed: "normal")
         public static var VASModeNormal: Mode { .normal }
     }
@@ -135,7 +134,7 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
         self.init(vasMode: mode, passTypeIdentifier: passTypeIdentifier, url: url)
     }
 
-    /// What to request from the phone.
+    /// The kind of request to the phone.
     public var mode: Mode {
         get { storage.withLock { $0.mode } }
         set { storage.withLock { $0.mode = newValue } }
@@ -158,11 +157,11 @@ public class NFCVASCommandConfiguration: NSObject, NSCopying {
     }
 }
 
-/// What to request from the phone.
+/// The kind of request to the phone.
 @available(*, deprecated, renamed: "NFCVASCommandConfiguration.Mode")
 public typealias VASMode = NFCVASCommandConfiguration.Mode
 
-/// What a phone answered to one configuration of a value added service (VAS) session.
+/// A phone's answer to one configuration of a value added service (VAS) session.
 public class NFCVASResponse: NSObject, NSCopying {
     /// The status word of the answer.
     public enum ErrorCode: Int, Sendable {

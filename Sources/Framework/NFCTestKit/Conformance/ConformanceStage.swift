@@ -4,8 +4,8 @@ import TagLink
 import TagProtocols
 import VirtualTags
 
-/// The field and the session of one scenario. It runs in real time: each wait ends when the event happens, or after a
-/// limit.
+/// The field and the session of one scenario. Scenarios use real time: each wait ends when the expected event happens,
+/// or when ``ReaderSetup/patience`` is over.
 final class ConformanceStage: Sendable {
     private struct State {
         var session: ReaderSession?
@@ -53,10 +53,10 @@ final class ConformanceStage: Sendable {
         return try await nextTags()
     }
 
-    /// Waits for the only tag near.
+    /// Begins a session and returns the only tag that it finds.
     func scanOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag { try await one(of: scan(plan)) }
 
-    /// Connects to the only tag near in a new session, which knows nothing from before.
+    /// Begins a session without cached data, and connects to the only tag that it finds.
     func connectOne(_ plan: PollingPlan = .ndef) async throws -> ConnectableTag {
         let tag = try await scanOne(plan)
         try await connect(to: tag)
@@ -64,7 +64,7 @@ final class ConformanceStage: Sendable {
     }
 
     func one(of tags: [ConnectableTag]) throws -> ConnectableTag {
-        try expect(tags.count == 1, "There is one tag, and the reader found \(tags.count).")
+        try expect(tags.count == 1, "One tag is in the field, but the reader found \(tags.count).")
         return tags[0]
     }
 
@@ -90,7 +90,7 @@ final class ConformanceStage: Sendable {
         session.invalidate()
         let end = ContinuousClock.now + setup.patience
         while state.withLock({ $0.end == nil }), ContinuousClock.now < end {
-            // In another task: in one that was cancelled a sleep ends at once, and the session would get no thread.
+            // Sleeps in another task, because a sleep in a cancelled task ends at once and would starve the session.
             _ = await Task { try? await Task.sleep(for: .milliseconds(1)) }.value
         }
         state.withLock { $0 = State() }
@@ -104,8 +104,7 @@ final class ConformanceStage: Sendable {
         if case .failure(let error) = result { throw Self.failure(error) }
     }
 
-    /// Connects to a tag again and again, until connecting fails because the tag has left. A reader may notice it a
-    /// little later.
+    /// Connects to a tag repeatedly until this fails because the tag has left. A reader may notice the departure late.
     func connectUntilLost(_ tag: ConnectableTag) async throws {
         guard let session = state.withLock({ $0.session }) else { return }
         let end = ContinuousClock.now + setup.patience
@@ -148,7 +147,7 @@ final class ConformanceStage: Sendable {
         }
     }
 
-    /// The kind of error with which a procedure on the connected tag fails; nil when it succeeds.
+    /// Runs a procedure on the connected tag. Returns its error code; nil when the procedure succeeds.
     func error<Value: Sendable>(
         on tag: ConnectableTag,
         _ procedure: @escaping @Sendable (any ForumTag) async throws(TagError) -> Value
@@ -182,7 +181,7 @@ final class ConformanceStage: Sendable {
 
     /// Sends a packet of the app to the connected tag, and checks the answer.
     ///
-    /// - Parameter name: what a failure calls the packet.
+    /// - Parameter name: the packet's name in the text of a failure.
     func send(
         _ name: String,
         _ bytes: [UInt8],
@@ -210,7 +209,7 @@ final class ConformanceStage: Sendable {
     }
 }
 
-/// A tag of the conformance suite, and the data that a reader has to find on it.
+/// A tag of the conformance suite, and the values that a reader has to report for it.
 struct ConformanceTag: Sendable {
     var name: String
     var technology: Technology
@@ -248,9 +247,9 @@ struct ConformanceTag: Sendable {
         ConformanceTag("Type 5", .nfcV, type: 5, "ICODE SLIX", uid: [0xE0, 4, 1, 0x10, 1, 2, 3, 4], capacity: 102),
     ]
 
-    /// The tag as delivered, formatted and empty.
+    /// The contents of a new tag: formatted and empty.
     ///
-    /// - Parameter last: the last byte of its identifier, in place of its own.
+    /// - Parameter last: replaces the last byte of the identifier; nil to keep it.
     func contents(last: UInt8? = nil) throws -> TagContents {
         var uid = uid
         if let last { uid[identifier.count - 1] = last }
@@ -263,7 +262,7 @@ struct ConformanceTag: Sendable {
     /// The identifier that the tag reports: a Type 1 tag reports only four bytes of its UID.
     var identifier: [UInt8] { type == 1 ? Array(uid.prefix(4)) : uid }
 
-    /// Whether a reader can lock the tag: for the capability container of a DESFire it would need a key.
+    /// Whether a reader can lock the tag. Changing the capability container of a DESFire would need a key.
     var canLock: Bool { name != "DESFire" }
 
     func make(last: UInt8? = nil) throws -> any VirtualTag { try contents(last: last).makeTag() }

@@ -8,17 +8,17 @@ extension ReaderConformance {
     static let commandScenarios: [Scenario] =
         ConformanceTag.all.filter { ["Type 4A", "Type 4B"].contains($0.name) }.flatMap { tag in
             [
-                Scenario("\(tag.name): takes APDUs and gives status words", needs: tag.needs) {
+                Scenario("\(tag.name): accepts APDUs and returns status words", needs: tag.needs) {
                     try await apdus(tag, $0)
                 },
-                Scenario("\(tag.name): takes and gives APDUs of many blocks", needs: tag.needs + [.extendedAPDUs]) {
+                Scenario("\(tag.name): exchanges APDUs of many blocks", needs: tag.needs + [.extendedAPDUs]) {
                     try await longAPDUs(tag, $0)
                 },
             ]
         } + [
-            Scenario("Type 2: takes commands, and says no", needs: [.technology(.nfcA), .packets(.nfcA)], type2),
-            Scenario("Type 3: takes FeliCa commands", needs: [.technology(.nfcF), .packets(.nfcF)], feliCa),
-            Scenario("Type 5: takes ISO 15693 commands", needs: [.technology(.nfcV), .packets(.nfcV)], iso15693),
+            Scenario("Type 2: accepts commands, and refuses one", needs: [.technology(.nfcA), .packets(.nfcA)], type2),
+            Scenario("Type 3: accepts FeliCa commands", needs: [.technology(.nfcF), .packets(.nfcF)], feliCa),
+            Scenario("Type 5: accepts ISO 15693 commands", needs: [.technology(.nfcV), .packets(.nfcV)], iso15693),
         ]
 
     private static func card(_ tag: ConformanceTag, _ stage: ConformanceStage) async throws -> ConnectableTag {
@@ -73,7 +73,7 @@ extension ReaderConformance {
         try await stage.send("GET VERSION", [0x60], to: tag, expecting: [0, 4, 4, 2, 1, 0, 0x0F, 3])
         try await stage.send("WRITE", [0xA2, 0x06, 1, 2, 3, 4], to: tag, expecting: [0x0A])
         try await stage.send("READ of no page", [0x30, 0xF0], to: tag, expecting: [0x00])
-        // The refusal put the tag to sleep. It is woken when it does not answer.
+        // The refusal put the tag to sleep. The session wakes the tag after the missing answer to this command.
         _ = try? await stage.send([0x30, 0x06], to: tag)
         try await stage.send("READ", [0x30, 0x06], to: tag) { $0.starts(with: [1, 2, 3, 4]) }
     }

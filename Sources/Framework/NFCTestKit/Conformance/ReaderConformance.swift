@@ -3,9 +3,9 @@ public import NFCSessions
 public import TagLink
 public import VirtualTags
 
-/// The scenarios that must have the same result on every reader.
+/// Test scenarios that must have the same result on every reader.
 ///
-/// The author of a driver runs them with a model of the reader's hardware:
+/// The author of a driver runs the scenarios with a model of the reader's hardware:
 ///
 /// ```swift
 /// @Test(arguments: ReaderConformance.scenarios)
@@ -36,10 +36,10 @@ public enum ReaderConformance {
 
         /// Runs the scenario.
         ///
-        /// If the set-up lacks a capability, the scenario has to fail: the reader has to report that it can't do it, or
-        /// must not find such tags.
+        /// If the set-up lacks a needed capability, the scenario has to fail: the reader must report that it does not
+        /// support the request, or must not find such tags.
         ///
-        /// - Parameter setup: the reader and the field in front of it. It runs one scenario at a time.
+        /// - Parameter setup: the reader and its field. A set-up can run only one scenario at a time.
         /// - Returns: why the reader can't run the scenario; nil when the scenario passed.
         /// - Throws: ``ConformanceFailure``.
         @discardableResult
@@ -48,7 +48,7 @@ public enum ReaderConformance {
             let reason = missing.flatMap { setup.lacks[$0] }
             if let missing, case .technology(let technology) = missing {
                 let looks = setup.makeEnvironment().driver?.technologies.contains(technology) ?? false
-                if looks { throw ConformanceFailure(description: "The reader looks for \(missing), and yet lacks it.") }
+                if looks { throw ConformanceFailure(description: "The reader looks for \(missing), but should not.") }
                 return reason
             }
             let stage = ConformanceStage(setup)
@@ -57,7 +57,7 @@ public enum ReaderConformance {
             if let missing {
                 if case .failure(let error as ConformanceFailure) = result, error.isLimit { return reason }
                 try result.get()
-                throw ConformanceFailure(description: "The reader is said to lack \(missing), and it does not.")
+                throw ConformanceFailure(description: "The set-up lacks \(missing), but the reader supports it.")
             }
             try result.get()
             return nil
@@ -89,21 +89,21 @@ public enum ReaderCapability: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A reader and the field in front of it: the environment in which ``ReaderConformance`` runs its scenarios.
+/// A reader and its field, for the scenarios of ``ReaderConformance``.
 ///
-/// The reader's driver is the real one. Behind it is a model of the reader's hardware with a `VirtualField`, so that a
-/// scenario can bring tags near, take them away and tear them out.
+/// The set-up combines the reader's real driver with a model of the reader's hardware. The model has a `VirtualField`,
+/// so that a scenario can bring tags near and take them away, even during a write.
 public struct ReaderSetup: Sendable {
     /// The set-up's name, such as `.pn532`.
     public var name: String
-    /// Creates an environment with the reader. It has real time and its own queue of sessions.
+    /// Creates an environment with the reader, real time, and its own queue of sessions.
     public var makeEnvironment: @Sendable () -> NFCEnvironment
-    /// The field in front of the reader.
+    /// The reader's field.
     public var field: VirtualField
-    /// The missing capabilities, and why they are missing. A scenario that needs one has to fail, with the reader's own
-    /// error.
+    /// The missing capabilities, each with the reason. A scenario that needs one of them has to fail with an error of
+    /// the reader.
     public var lacks: [ReaderCapability: String]
-    /// The maximum time to wait for anything, in real time.
+    /// The maximum time to wait for an expected event, in real time.
     package var patience = Duration.seconds(120)
 
     /// Creates a set-up.
@@ -119,7 +119,7 @@ public struct ReaderSetup: Sendable {
         self.makeEnvironment = makeEnvironment
     }
 
-    /// A set-up with the virtual field as the reader.
+    /// A set-up whose reader is the virtual field itself.
     public static var virtual: ReaderSetup {
         let field = VirtualField()
         return ReaderSetup(name: ".virtual", field: field) { NFCEnvironment(reader: .field(field)) }
@@ -128,7 +128,7 @@ public struct ReaderSetup: Sendable {
 
 /// Why a scenario failed.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-    /// The difference, as a sentence.
+    /// A sentence about the difference from the expected result.
     public var description: String
     /// Whether the reader reported that it does not support the request, or did not find such a tag.
     public var isLimit = false

@@ -4,17 +4,17 @@ import Synchronization
 import TagLink
 import TagTrace
 
-/// Writes the notes of the active runs when the process crashes or exits.
+/// Writes the replay notes of the active runs when the process crashes or exits.
 @safe enum CrashWatch {
     private static let signals = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE]
     /// How many explorations may run at the same time.
     private static let limit = 64
 
-    /// The data that a signal handler reads: memory that is allocated once and never freed.
+    /// The data that a signal handler reads. The memory is allocated once and never freed.
     ///
-    /// Sendable because its values are set once or under a lock, one after the other, and the handler only reads them.
+    /// Sendable because each value is set once, or under a lock, and the handler only reads the values.
     @safe private final class Table: @unchecked Sendable {
-        /// The previous action of each signal, by its number.
+        /// The previous action for each signal, by signal number.
         let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 64)
         let notes = UnsafeMutablePointer<Unmanaged<RunNote>?>.allocate(capacity: limit)
         let count = Atomic(0)
@@ -33,7 +33,7 @@ import TagTrace
     static func begin() { _ = isSet }
 
     private static let isSet: Bool = {
-        // Creates everything that the handler uses before the handler can be called.
+        // The handler's data must exist before the handler can be called.
         _ = table
         _ = CurrentTest.scope
         for signal in signals {
@@ -41,12 +41,12 @@ import TagTrace
             unsafe action.__sigaction_handler.sa_sigaction = { signal, info, context in
                 unsafe CrashWatch.handle(signal, info, context)
             }
-            // Uses the thread's alternate stack, if it has one: the usual stack may have overflowed.
+            // Uses the thread's alternate stack, if available, because the normal stack may have overflowed.
             action.sa_flags = SA_SIGINFO | SA_ONSTACK
             unsafe sigaction(signal, &action, table.previous + Int(signal))
         }
         let atExit: @convention(c) (Int32, UnsafeMutableRawPointer?) -> Void = { status, _ in
-            // A process that ends in the middle of a run must not pass, whatever exit status the code under test gave.
+            // A process that exits during a run must not pass, even if the code under test exits with status 0.
             guard CrashWatch.writeNotes(), status == 0 else { return }
             fflush(nil)
             _exit(1)
@@ -55,7 +55,7 @@ import TagTrace
         return true
     }()
 
-    /// Adds a note. It is never freed.
+    /// Adds a note, which is never freed.
     static func add(_ note: RunNote) {
         lock.withLock { _ in
             let count = table.count.load(ordering: .relaxed)
@@ -65,10 +65,10 @@ import TagTrace
         }
     }
 
-    /// Writes the notes, and then has the signal handled as before.
+    /// Writes the notes. Then the previous handler receives the signal.
     ///
-    /// It does not call the previous handler directly, because that handler relies on the stack and the blocked signals
-    /// as the kernel sets them.
+    /// The previous handler is not called directly, because it relies on the stack and the blocked signals as the
+    /// kernel sets them.
     private static func handle(
         _ signal: Int32,
         _ info: UnsafeMutablePointer<siginfo_t>?,
@@ -77,45 +77,44 @@ import TagTrace
         writeNotes()
         var previous = unsafe table.previous[Int(signal)]
         unsafe sigaction(signal, &previous, nil)
-        // When this returns, an instruction that failed is repeated, and fails again. Any other signal is sent once
-        // more: it is blocked while its handler runs, and arrives when this returns.
+        // After this function returns, a faulty instruction runs again and fails again. Any other signal is raised
+        // again here; it stays blocked until this function returns.
         let code = unsafe info?.pointee.si_code ?? 0
         let isRepeated = code > 0 && signal != SIGTRAP
         if !isRepeated { raise(signal) }
     }
 
-    /// Writes the note of the run that the thread belongs to; if that is not known, the notes of all active runs.
+    /// Writes the note of the calling thread's run; if that run is not known, the notes of all active runs.
     ///
-    /// - Returns: whether there was a note to write.
+    /// - Returns: false when no run is active, or the notes were already written.
     @discardableResult
     private static func writeNotes() -> Bool {
         let own = CurrentTest.scope?.environment.testContext.map { RunNote.number(of: $0) } ?? 0
         let count = table.count.load(ordering: .acquiring)
-        var isKnown = false
-        var continues = false
+        var hasOwnNote = false
+        var isActive = false
         for index in 0..<count {
-            guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.place != 0 else { continue }
-            continues = true
-            if note.place == own { isKnown = true }
+            guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.tracker != 0 else { continue }
+            isActive = true
+            if note.tracker == own { hasOwnNote = true }
         }
-        guard continues, !table.hasWritten.exchange(true, ordering: .relaxed) else { return false }
+        guard isActive, !table.hasWritten.exchange(true, ordering: .relaxed) else { return false }
         for index in 0..<count {
-            guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.place != 0 else { continue }
-            if !isKnown || note.place == own { note.write() }
+            guard let note = unsafe table.notes[index]?.takeUnretainedValue(), note.tracker != 0 else { continue }
+            if !hasOwnNote || note.tracker == own { note.write() }
         }
         return true
     }
 }
 
-/// What the process writes when it ends in the middle of a run: the line that replays the run, and the run's last
-/// events.
+/// The text that the process writes if it ends during a run: the line that replays the run, and the run's last events.
 ///
-/// The text is prepared in memory that is never freed, so that a signal handler only has to write it.
+/// The text is kept in memory that is never freed, so that a signal handler only has to write it.
 ///
-/// Sendable because the field's lock guards all changes. A signal handler reads it when nothing else runs.
+/// Sendable because the field's lock guards all changes. A signal handler reads the text after the test has stopped.
 @safe final class RunNote: @unchecked Sendable {
     private static let capacity = 1 << 16
-    /// The number of last lines that are written.
+    /// The number of lines to write, counted from the end.
     private static let shownCount = 60
     private static let unused = Locked<[RunNote]>([])
 
@@ -124,12 +123,12 @@ import TagTrace
     /// The length of the first line, which replays the run.
     private var headCount = 0
     private var exchanges = 0
-    /// The address of the field's place; 0 while no run is active.
-    private(set) var place: UInt = 0
+    /// The address of the field's ``TestTracker``; 0 while no run is active.
+    private(set) var tracker: UInt = 0
 
     private init() {}
 
-    /// Takes a note for an exploration, which has to give it back. The note keeps its memory.
+    /// Returns a note for an exploration, which must later call ``giveBack()``. Notes are reused and never freed.
     static func take() -> RunNote {
         CrashWatch.begin()
         if let note = unused.withLock({ $0.popLast() }) { return note }
@@ -144,21 +143,21 @@ import TagTrace
     }
 
     /// Begins a run.
-    func begin(_ script: FaultScript?, in place: TestTracker) {
+    func begin(_ script: FaultScript?, in tracker: TestTracker) {
         (count, headCount, exchanges) = (0, 0, 0)
         add("an exploration was in this run: \(script.map { "NFC_REPLAY=\($0)" } ?? "no fault, in the first run")")
         headCount = count
-        self.place = Self.number(of: place)
+        self.tracker = Self.number(of: tracker)
     }
 
-    func end() { place = 0 }
+    func end() { tracker = 0 }
 
-    static func number(of place: AnyObject) -> UInt {
-        UInt(bitPattern: unsafe Unmanaged.passUnretained(place).toOpaque())
+    static func number(of tracker: AnyObject) -> UInt {
+        UInt(bitPattern: unsafe Unmanaged.passUnretained(tracker).toOpaque())
     }
 
     func add(_ event: Trace.Event) {
-        guard place != 0 else { return }
+        guard tracker != 0 else { return }
         switch event {
         case .exchange(let exchange):
             exchanges += 1
@@ -183,7 +182,7 @@ import TagTrace
         count += 1
     }
 
-    /// Removes the lines in the first half, except for the head.
+    /// Removes the lines in the first half of the memory, except for the first line.
     private func removeOldLines() {
         var start = Self.capacity / 2
         while start < count, unsafe text[start - 1] != UInt8(ascii: "\n") { start += 1 }
@@ -191,7 +190,7 @@ import TagTrace
         count -= start - headCount
     }
 
-    /// Writes the note to standard error. Safe in a signal handler: it allocates no memory and takes no lock.
+    /// Writes the note to standard error. Safe in a signal handler, because it allocates no memory and takes no lock.
     func write() {
         var start = count
         var lines = 0
@@ -216,12 +215,12 @@ import TagTrace
     }
 }
 
-/// The stack on which a thread's signal handlers run. A handler can't run on the thread's own stack after an overflow.
+/// An alternate stack for a thread's signal handlers, which can't run on the thread's own stack after an overflow.
 @safe enum SignalStack {
-    /// In bytes. The handler of Swift's runtime uses about 10,000.
+    /// The size in bytes. The handler of Swift's runtime uses about 10,000 bytes.
     private static let size = 65_536
 
-    /// The thread-specific value is the stack's memory, which is freed when the thread ends.
+    /// The key of the thread-specific value, which is the stack's memory. The memory is freed when the thread ends.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         unsafe pthread_key_create(&key) { memory in
@@ -233,7 +232,7 @@ import TagTrace
         return key
     }()
 
-    /// Gives the calling thread such a stack, if it has none.
+    /// Gives the calling thread an alternate stack, unless it already has one.
     static func setForCaller() {
         var stack = unsafe stack_t()
         unsafe sigaltstack(nil, &stack)

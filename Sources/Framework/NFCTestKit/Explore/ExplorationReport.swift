@@ -8,7 +8,7 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
         public let name: String
         /// The number of runs.
         public internal(set) var runs: Int
-        /// The number of runs in which the fault happened. In the others, the flow ended before.
+        /// The number of runs in which the fault happened. In the other runs, the flow ended before the fault.
         public internal(set) var happened: Int
     }
 
@@ -16,22 +16,22 @@ public struct ExplorationReport: Sendable, CustomStringConvertible {
     public struct Unchecked: Sendable, Hashable, CustomStringConvertible {
         /// The invariant's name, see ``Invariant/name``.
         public let invariant: String
-        /// What was missing in the runs.
+        /// Why the runs could not check the invariant.
         public let reason: String
 
         public var description: String { "\(invariant): \(reason)" }
     }
 
-    /// The number of runs, including the one without faults.
+    /// The number of runs, including the run without faults.
     public let runs: Int
     /// The run without faults.
     public let first: FlowRun
-    /// The number of its commands that programmed a tag's memory.
+    /// The number of commands in the run without faults that programmed a tag's memory.
     public let writes: Int
-    /// What the runs with faults tried, in order of the first try.
+    /// The runs with faults, grouped by kind of fault, in the order in which the kinds were first tried.
     public let attempts: [Attempt]
 
-    /// The invariants that could not be checked, because no run had anything to check.
+    /// The invariants that no run could check.
     public let unchecked: [Unchecked]
 
     /// The number of exchanges in the run without faults.
@@ -56,7 +56,7 @@ public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
     public let run: FlowRun
     /// The broken invariant, see ``Invariant/name``; or "the flow ends" when the flow does not end.
     public let invariant: String
-    /// The problem, in words.
+    /// A description of the problem.
     public let finding: String
     /// The number of runs, including those that simplified the failing run.
     public let runs: Int
@@ -78,6 +78,6 @@ public struct ExplorationFailure: Error, Sendable, CustomStringConvertible {
         return "\(what); run \(runs); replay: explore(.replay(\"\(replay)\")) or NFC_REPLAY='\(replay)'"
     }
 
-    /// The line, and the end of the trace.
+    /// The failure's ``line``, and the end of the trace.
     public var description: String { "\(line)\n\(run.trace.table(last: 40))" }
 }

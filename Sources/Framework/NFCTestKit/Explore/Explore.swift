@@ -13,23 +13,23 @@ import VirtualTags
 /// The flow throws the errors that the app under test reports. An error does not make a run fail, but a broken
 /// invariant does. A run also fails when the flow never ends, or makes no exchange at all.
 ///
-/// The first failing run ends the exploration. It is then simplified for as long as it still fails. If `NFC_REPLAY` is
-/// in the environment, only that run is made. On a reader there are no faults, and only one run.
+/// The first failing run ends the exploration. This run's faults are then simplified for as long as it still fails. If
+/// the environment variable `NFC_REPLAY` is set, only that run is made. On a real reader, the only run has no faults.
 ///
 /// - Parameters:
 ///   - exploration: the faults.
 ///   - tags: the tags that are near from the start.
 ///   - app: the app's property list and entitlements.
-///   - seed: the source of everything random.
-///   - limit: the field's time limit of a run. A run that has not ended by then is abandoned, and fails.
-///   - grace: how long nothing has to happen, in real time, before a session's time limit may pass. Nil stands for a
-///     second in the first run, and for zero in the others, unless the flow uses threads, timers or sockets that the
-///     test kit can't count.
-///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
-///   - invariants: what has to hold after each run, including the one without faults.
+///   - seed: the seed of all random values.
+///   - limit: the time limit of a run, in the field's time. A run that takes longer is abandoned, and fails.
+///   - grace: how long the test has to be idle, in real time, before a session's time limit may pass. Nil means one
+///     second in the first run and zero in the other runs, unless the flow uses threads, timers or sockets that the
+///     test kit can't track.
+///   - busyPolicy: the treatment of a session that begins while the previous session's sheet is still visible.
+///   - invariants: the conditions that have to hold after each run, including the run without faults.
 ///   - reader: the reader on which the test runs.
 ///   - flow: the code to explore. It must not keep state from one run to the next.
-/// - Returns: the number of runs, and what the first one did.
+/// - Returns: the number of runs, and the results of the run without faults.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult
 public func explore(
@@ -62,7 +62,7 @@ public func explore(
 /// }
 /// ```
 ///
-/// - Returns: the number of runs, and what the first one did.
+/// - Returns: the number of runs, and the results of the run without faults.
 /// - Throws: ``ExplorationFailure`` with the first failing run, or ``FieldError``.
 @discardableResult
 public func explore<Value: Equatable & Sendable>(
@@ -81,7 +81,7 @@ public func explore<Value: Equatable & Sendable>(
     return try await Explorer.explore(exploration, settings, invariants) { FlowResult(try await flow($0)) }
 }
 
-/// The faults with which a flow is run, one after the other.
+/// A list of faults. The flow is run once with each of them.
 ///
 /// You can combine explorations: `.losses + .cancels`, or `[.losses, .cancels]`.
 public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
@@ -90,15 +90,15 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         /// The name in a report.
         var name: String
         var hasRuns = true
-        /// Whether the tag is lost once more in further runs, at each exchange after it came back.
+        /// Whether to make further runs in which the tag comes back and is lost again at each later exchange.
         var losesTwice = false
-        /// Whether a run in which no fault happens ends the exploration.
+        /// Whether the exploration fails if no fault happens in a run.
         var hasToHappen = false
-        /// The runs that follow from the run without faults.
+        /// Returns the fault scripts to run, derived from the run without faults.
         var runs: @Sendable (Course) throws(FieldError) -> [FaultScript]
     }
 
-    /// What the run without faults did.
+    /// The events of the run without faults.
     struct Course {
         /// For each exchange, whether a tag answered it.
         var answered: [Bool]
@@ -108,14 +108,16 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         var connections: Int
         var seed: UInt64
 
-        /// A run for each kind of fault at each place.
-        func each(_ kinds: FaultScript.Kind..., at places: some Sequence<Int>, absence: Int? = nil) -> [FaultScript] {
-            places.flatMap { place in
-                kinds.map { FaultScript([FaultScript.Step(kind: $0, place: place + 1, absence: absence)], seed: seed) }
+        /// Returns a script for each kind of fault at each of the exchanges, writes, sessions or connections.
+        func each(_ kinds: FaultScript.Kind..., at indices: some Sequence<Int>, absence: Int? = nil) -> [FaultScript] {
+            indices.flatMap { index in
+                kinds.map { kind in
+                    FaultScript([FaultScript.Step(kind: kind, position: index + 1, absence: absence)], seed: seed)
+                }
             }
         }
 
-        /// A run with a fault at each exchange.
+        /// Returns a script for each exchange, with this fault.
         func eachExchange(_ kind: FaultScript.Kind, absence: Int? = nil) -> [FaultScript] {
             each(kind, at: answered.indices, absence: absence)
         }
@@ -134,28 +136,28 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
 
     /// Every way in which a tag can be lost: ``losses``, then ``tears``, then ``badAnswers``.
     public static let everyLoss = losses + tears + badAnswers
-    /// Everything that can happen to one scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``,
-    /// ``backgrounds``.
+    /// All faults of a single scan: ``everyLoss``, ``slips``, ``cancels``, ``busy``, ``secondTags``, ``backgrounds``.
     public static let everything = everyLoss + slips + cancels + busy + secondTags + backgrounds
-    /// The tag leaves at the first exchange, then at the second, and so on to the last. Then it leaves before each time
-    /// that the app connects to a tag; with most tags, connecting needs no exchange.
+    /// The tag leaves at each exchange in turn. Further runs remove the tag just before the app connects to it, because
+    /// with most tags, connecting needs no exchange.
     public static let losses = Exploration("losses") { course in
         course.eachExchange(.loss) + course.each(.gone, at: 0..<course.connections)
     }
     /// The tag loses power in each write. Its memory then holds the old data, the new data, or bits of both.
     public static let tears = Exploration("tears") { $0.each(.old, .new, .mixed, at: 0..<$0.writes) }
-    /// Each answer is replaced by silence, by a refusal, and by an answer with a flipped bit. The tag stays near.
+    /// Each answer is replaced by silence, by a refusal, and by an answer with a flipped bit. The tag stays in the
+    /// field.
     public static let badAnswers = Exploration("bad answers") { course in
-        // An exchange without an answer has nothing to replace.
+        // Only an exchange with an answer has something to replace.
         course.each(.silence, .nak, .flip, at: course.answered.indices.filter { course.answered[$0] })
     }
     /// The tag leaves at each exchange, and comes back after a second.
     public static let slips = Exploration("slips") { $0.eachExchange(.slip) }
 
-    /// The tag leaves at each exchange, and comes back after a time.
+    /// The tag leaves at each exchange, and comes back after the given time.
     ///
-    /// - Parameter absence: how long it is away, by the field's time, in whole milliseconds. A shorter time counts as a
-    ///   millisecond, a longer one as an hour.
+    /// - Parameter absence: how long the tag is away, in the field's time. Rounded down to whole milliseconds, and
+    ///   limited to between one millisecond and one hour.
     public static func slips(for absence: Duration) -> Exploration {
         Exploration("slips") { $0.eachExchange(.slip, absence: FaultScript.milliseconds(of: absence)) }
     }
@@ -164,9 +166,8 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
     public static let cancels = Exploration("cancels") { $0.eachExchange(.cancel) }
     /// Each session that begins is refused with `readerSessionInvalidationErrorSystemIsBusy`.
     public static let busy = Exploration("busy") { $0.each(.busy, at: 0..<$0.sessions) }
-    /// Another tag of the same product comes near at each exchange, and leaves after a second. It holds the same
-    /// records, except for a "2" at the end of the first one. If the technology lets the reader choose, the reader
-    /// finds this tag first.
+    /// Another tag of the same product enters the field at each exchange, and leaves after a second. It contains the
+    /// same records, with a "2" appended to the first record. If possible, the reader finds this tag first.
     public static let secondTags = Exploration("second tags") { $0.eachExchange(.second) }
     /// The app goes to the background at each exchange: its session ends with
     /// `readerSessionInvalidationErrorSessionTerminatedUnexpectedly`.
@@ -186,7 +187,7 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
                 let steps = (0..<max(1, faults)).map { _ in
                     FaultScript.Step(
                         kind: [.loss, .silence, .nak, .flip].randomElement(using: &generator) ?? .loss,
-                        place: Int.random(in: 1...course.answered.count, using: &generator)
+                        position: Int.random(in: 1...course.answered.count, using: &generator)
                     )
                 }
                 return FaultScript(steps, seed: course.seed)
@@ -195,8 +196,8 @@ public struct Exploration: Sendable, ExpressibleByArrayLiteral, CustomStringConv
         return Exploration(parts: [part])
     }
 
-    /// Only one run, given by the line of a report. It fails when the run passes and none of the line's faults has
-    /// happened.
+    /// A single run, given by the replay line of a report. If the run passes but none of its faults has happened, the
+    /// exploration throws an error.
     public static func replay(_ replay: FaultScript) -> Exploration {
         let part = Part(name: "replay", hasToHappen: true) { _ throws(FieldError) in
             if let unreadable = replay.unreadable {

@@ -3,14 +3,14 @@ import NFCSessions
 
 /// Makes the runs of an exploration.
 struct Explorer {
-    /// A run, and further results of its field.
-    private struct Made {
+    /// A run, and further data about its field.
+    private struct CompletedRun {
         var run: FlowRun
         var isVirtual: Bool
         var writes: Int
         var sessions: Int
         var connections: Int
-        /// The objects that were created in the run, and may still be alive.
+        /// The objects that were created in the run and may still be alive.
         var objects: LivingObjects
     }
 
@@ -23,15 +23,15 @@ struct Explorer {
     private var attempts: [ExplorationReport.Attempt] = []
     private let readings = TagReadings()
     private let printedLines = PrintedLines()
-    /// What the process writes if it ends during a run.
+    /// The text that the process writes if it ends during a run.
     private var note: RunNote?
-    /// The invariants that no run could check so far, and why.
+    /// The invariants that no run could check so far, each with the reason.
     private var unchecked: [String: String] = [:]
     private var checked: Set<String> = []
-    /// The last run, if some of its objects are still alive: the next run may replace them.
-    private var suspect: (run: FlowRun, objects: LivingObjects)?
-    /// Whether any run had work that can't be counted: other threads, timers, sockets.
-    private var hasUncounted = false
+    /// The last run, if some of its objects are still alive. The next run may replace and free them.
+    private var possibleLeak: (run: FlowRun, objects: LivingObjects)?
+    /// Whether any run had work that can't be tracked: other threads, timers, sockets.
+    private var hasUntracked = false
 
     static func explore(
         _ exploration: Exploration,
@@ -61,31 +61,32 @@ struct Explorer {
         let note = RunNote.take()
         defer { note.giveBack() }
         self.note = note
-        let made = try await make(nil)
-        if let failure = try await failure(of: made) { throw failure }
-        if made.isVirtual, made.run.trace.exchanges.isEmpty {
-            throw nothingTried(made.run, "the flow made no exchange with a tag: it ended before, or it made no session")
+        let completed = try await make(nil)
+        if let failure = try await failure(of: completed) { throw failure }
+        if completed.isVirtual, completed.run.trace.exchanges.isEmpty {
+            let problem = "the flow made no exchange with a tag: it ended too early, or it created no session"
+            throw nothingTried(completed.run, problem)
         }
-        first = made.run
-        if made.isVirtual {
-            let asked = Self.replayOfProcess.map { Exploration.replay($0) } ?? exploration
+        first = completed.run
+        if completed.isVirtual {
+            let chosen = Self.replayOfProcess.map { Exploration.replay($0) } ?? exploration
             let course = Exploration.Course(
-                answered: made.run.trace.exchanges.map { (try? $0.answer?.get()) != nil },
-                writes: made.writes,
-                sessions: made.sessions,
-                connections: made.connections,
+                answered: completed.run.trace.exchanges.map { (try? $0.answer?.get()) != nil },
+                writes: completed.writes,
+                sessions: completed.sessions,
+                connections: completed.connections,
                 seed: settings.seed
             )
-            if !asked.parts.contains(where: \.hasRuns) {
-                throw nothingTried(made.run, "the exploration has no runs: give one such as .everyLoss")
+            if !chosen.parts.contains(where: \.hasRuns) {
+                throw nothingTried(completed.run, "the exploration has no runs: give one such as .everyLoss")
             }
-            for part in asked.parts { try await explore(part, after: course) }
+            for part in chosen.parts { try await explore(part, after: course) }
             if let failure = try await leakOfLastRun() { throw try await shrunk(failure) }
         }
         return ExplorationReport(
             runs: runs,
-            first: made.run,
-            writes: made.writes,
+            first: completed.run,
+            writes: completed.writes,
             attempts: attempts,
             unchecked: invariants.compactMap { invariant in
                 unchecked[invariant.name].map { ExplorationReport.Unchecked(invariant: invariant.name, reason: $0) }
@@ -93,7 +94,7 @@ struct Explorer {
         )
     }
 
-    /// The line in `NFC_REPLAY`; nil when there is none.
+    /// The replay line in `NFC_REPLAY`; nil when the variable is not set.
     private static var replayOfProcess: FaultScript? {
         environmentValue("NFC_REPLAY").flatMap { $0.isEmpty ? nil : FaultScript($0) }
     }
@@ -103,12 +104,11 @@ struct Explorer {
             let run = try await attempt(script, as: part)
             if part.hasToHappen, run.happened.isEmpty { throw Self.staleReplay(script, run) }
             let exchanges = run.trace.exchanges.count
-            guard part.losesTwice, !run.happened.isEmpty, let slip = script.steps.first, slip.place < exchanges else {
-                continue
-            }
-            for place in (slip.place + 1)...exchanges {
-                let loss = FaultScript.Step(kind: .loss, place: slip.place, comesBack: true)
-                let last = FaultScript.Step(kind: .loss, place: place)
+            guard part.losesTwice, !run.happened.isEmpty, let slip = script.steps.first, slip.position < exchanges
+            else { continue }
+            for position in (slip.position + 1)...exchanges {
+                let loss = FaultScript.Step(kind: .loss, position: slip.position, comesBack: true)
+                let last = FaultScript.Step(kind: .loss, position: position)
                 _ = try await attempt(FaultScript([loss, last], seed: settings.seed), as: part)
             }
         }
@@ -131,13 +131,13 @@ struct Explorer {
 
     /// Makes a run that must not fail.
     private mutating func attempt(_ script: FaultScript, as part: Exploration.Part) async throws -> FlowRun {
-        let made = try await make(script)
-        if let failure = try await failure(of: made) { throw try await shrunk(failure) }
+        let completed = try await make(script)
+        if let failure = try await failure(of: completed) { throw try await shrunk(failure) }
         let index = attempts.firstIndex { $0.name == part.name } ?? attempts.count
         if index == attempts.count { attempts.append(ExplorationReport.Attempt(name: part.name, runs: 0, happened: 0)) }
         attempts[index].runs += 1
-        if !made.run.happened.isEmpty { attempts[index].happened += 1 }
-        return made.run
+        if !completed.run.happened.isEmpty { attempts[index].happened += 1 }
+        return completed.run
     }
 
     /// Simplifies a failing run for as long as it still fails.
@@ -147,9 +147,9 @@ struct Explorer {
         var candidates = failure.replay?.simpler ?? []
         while let next = candidates.first {
             candidates.removeFirst()
-            suspect = nil
-            let made = try await make(next)
-            var found = try await self.failure(of: made)
+            possibleLeak = nil
+            let completed = try await make(next)
+            var found = try await self.failure(of: completed)
             if found == nil, isLeak { found = try await leakOfLastRun() }
             if let found {
                 failure = found
@@ -162,23 +162,23 @@ struct Explorer {
 
     private static let race = "; not in every run, for the same line passed when it was run again: look for a race"
 
-    /// Whether a run fails again when it is repeated. The repetition is not counted. Not checked for a run that ended
-    /// with a field error, or for a leak, which shows only in the next run: for these it is true.
+    /// Repeats a run without counting it, and returns whether it fails again. A run that ended with a field error is
+    /// not repeated, nor is a run that leaks, because leaks show only in the next run. For these, returns true.
     private mutating func isAlways(_ failure: ExplorationFailure) async throws -> Bool {
         guard !(failure.run.error is FieldError), failure.invariant != Invariant.nothingLeaks.name else { return true }
-        suspect = nil
-        let made = try await make(failure.replay)
+        possibleLeak = nil
+        let completed = try await make(failure.replay)
         runs -= 1
-        return try await self.failure(of: made) != nil
+        return try await self.failure(of: completed) != nil
     }
 
-    /// The failure of a run, or of the run before.
-    private mutating func failure(of made: Made) async throws -> ExplorationFailure? {
-        let run = made.run
-        let last = suspect
-        // On a reader there is no next run that would show leaks.
-        suspect = made.isVirtual && !made.objects.alive.isEmpty ? (run, made.objects.alive) : nil
-        if let last, let failure = await leak(of: last.run, last.objects.alive.without(made.objects)) { return failure }
+    /// The failure of a run, or a leak of the run before; nil when neither failed.
+    private mutating func failure(of completed: CompletedRun) async throws -> ExplorationFailure? {
+        let run = completed.run
+        let last = possibleLeak
+        // On a real reader, only one run is made, and leaks would show only in the next run.
+        possibleLeak = completed.isVirtual && !completed.objects.alive.isEmpty ? (run, completed.objects.alive) : nil
+        if let last, let leak = await leak(of: last.run, last.objects.alive.without(completed.objects)) { return leak }
         if let error = run.error as? FieldError {
             return ExplorationFailure(run, invariant: "the flow ends", finding: error.reason, runs: runs)
         }
@@ -199,22 +199,22 @@ struct Explorer {
         return nil
     }
 
-    // MARK: What is not freed
+    // MARK: Leaks
 
     private var looksForLeaks: Bool { invariants.contains { $0.name == Invariant.nothingLeaks.name } }
 
-    /// Finds the objects that the last run never frees. This takes one more run, which is not counted.
+    /// Finds the objects that the last run never frees, by making one more run, which is not counted.
     private mutating func leakOfLastRun() async throws -> ExplorationFailure? {
-        guard looksForLeaks, let last = suspect else { return nil }
-        suspect = nil
-        let made = try await make(nil)
+        guard looksForLeaks, let last = possibleLeak else { return nil }
+        possibleLeak = nil
+        let completed = try await make(nil)
         runs -= 1
-        return await leak(of: last.run, last.objects.alive.without(made.objects))
+        return await leak(of: last.run, last.objects.alive.without(completed.objects))
     }
 
     private func leak(of run: FlowRun, _ objects: LivingObjects) async -> ExplorationFailure? {
         guard looksForLeaks, !objects.isEmpty else { return nil }
-        // A thread that has finished its work may be about to release its objects.
+        // A thread may have finished its work and not yet released its objects.
         for _ in 0..<60 {
             if objects.alive.isEmpty { return nil }
             try? await Task.sleep(for: .milliseconds(5))
@@ -227,20 +227,20 @@ struct Explorer {
 
     // MARK: Runs
 
-    private mutating func make(_ script: FaultScript?) async throws -> Made {
+    private mutating func make(_ script: FaultScript?) async throws -> CompletedRun {
         try Task.checkCancellation()
         runs += 1
-        // The first run shows whether everything is counted. If so, no other run has to wait for uncounted work.
-        let hasGrace = settings.grace != nil || runs == 1 || hasUncounted
+        // The first run shows whether all work can be tracked. If so, later runs don't wait for untracked work.
+        let hasGrace = settings.grace != nil || runs == 1 || hasUntracked
         let field = try await TestField.opened(settings, hasGrace: hasGrace)
-        field.place.sharePrintedLines(printedLines)
-        note?.begin(script, in: field.place)
+        field.tracker.sharePrintedLines(printedLines)
+        note?.begin(script, in: field.tracker)
         field.state.withLock { [note] state in
             state.runNote = note
-            state.made = LivingObjects()
+            state.createdObjects = LivingObjects()
         }
         defer {
-            // An abandoned flow must not add anything to the note of the next run.
+            // An abandoned flow must not write to the note of the next run.
             field.state.withLock { state in
                 if let note = state.runNote.take() { note.end() }
             }
@@ -257,25 +257,25 @@ struct Explorer {
             result = .failure(error)
         }
         var run = FlowRun(field, replay: script, result: result, leavesSessionOpen: isOpen, readings: readings)
-        hasUncounted = hasUncounted || field.place.work.hasUncounted
+        hasUntracked = hasUntracked || field.tracker.work.hasUntracked
         run.goal = first?.tags
         run.goalResult = first?.result
         run.courses = first?.courses ?? field.state.withLock { $0.courses ?? [] }
-        let made = Made(
+        let completed = CompletedRun(
             run: run,
             isVirtual: field.virtual != nil,
             writes: field.virtual?.writeCount ?? 0,
             sessions: field.environment.arbiter.requestCount,
             connections: field.state.withLock { $0.connections },
-            objects: field.state.withLock { $0.made ?? LivingObjects() }
+            objects: field.state.withLock { $0.createdObjects ?? LivingObjects() }
         )
         field.close()
         try field.checkRecording()
         if let error = run.error as? FieldError, ![.neverEnds, .queueIsBlocked].contains(error.code) { throw error }
-        return made
+        return completed
     }
 
-    /// The second tag, if the script has one.
+    /// Creates the second tag, if the script needs one.
     private func companion(for script: FaultScript, in field: TestField) async throws -> NearbyTag? {
         guard script.steps.contains(where: { $0.kind == .second }), let spec = settings.tags.first,
             let tag = field.tags.first
@@ -285,16 +285,16 @@ struct Explorer {
 }
 
 extension TestField {
-    /// Whether a session is still open after the flow's remaining work: sessions that are ending, and completion
-    /// handlers that are called a second time.
+    /// Waits for the flow's remaining work, such as ending sessions and repeated calls of completion handlers. Returns
+    /// whether a session is still open.
     fileprivate func leavesSessionOpen() async -> Bool {
         guard drivenClock != nil else {
             await releaseReader()
             return !environment.arbiter.isIdle
         }
-        // The remaining work may be only the caller's own job.
-        let work = place.work
-        if !environment.arbiter.isIdle || work.queued > 0 || work.running > 1 || work.hasUncounted { await settle() }
+        // If only the caller's own job is running, no work remains.
+        let work = tracker.work
+        if !environment.arbiter.isIdle || work.queued > 0 || work.running > 1 || work.hasUntracked { await settle() }
         return !environment.arbiter.isIdle
     }
 }

@@ -2,23 +2,23 @@
 import NFCSessions
 import VirtualTags
 
-/// The faults of one run, as a short line that replays the run: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.
+/// The faults of one run, written as a short line: `loss@7`, `tear@2:old`, `nak@3+flip@9#42`.
 ///
 /// | word | fault |
 /// |---|---|
 /// | `loss@N` | the tag leaves before exchange N, and does not come back |
-/// | `gone@N` | the tag leaves before the app connects to a tag for the N-th time, and does not come back |
+/// | `gone@N` | the tag leaves just before the app's N-th connection to a tag, and does not come back |
 /// | `slip@N` | the tag leaves before exchange N, and comes back after a second |
 /// | `slip@N:300ms` | the same, but the tag comes back after 300 milliseconds |
 /// | `silence@N`, `nak@N`, `flip@N` | exchange N has no answer, a refusal, or an answer with a flipped bit |
 /// | `tear@N:old`, `tear@N:new`, `tear@N:mixed` | the tag loses power in write N; its memory holds the old data, the new data, or bits of both |
 /// | `cancel@N` | the user presses Cancel before exchange N |
-/// | `second@N` | another tag of the same product comes near before exchange N, for a second |
+/// | `second@N` | another tag of the same product enters the field before exchange N, and leaves after a second |
 /// | `background@N` | the app goes to the background before exchange N: its session ends with error 202 |
 /// | `busy@N` | the N-th session that begins is refused with error 203 |
 ///
-/// Exchanges count from 1, as in a trace, and so do writes, sessions and connections. `+` joins faults. A comma after a
-/// loss makes the tag come back before the next loss: `loss@3,loss@9`. `#` precedes the seed.
+/// Exchanges, writes, sessions and connections are numbered from 1. `+` joins faults. A comma after a loss makes the
+/// tag come back before the next loss: `loss@3,loss@9`. `#` precedes the seed.
 public struct FaultScript: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The kind of a fault.
     enum Kind: String, Sendable, CaseIterable {
@@ -27,18 +27,19 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
         var isTear: Bool { self == .old || self == .new || self == .mixed }
     }
 
-    /// A fault: its kind, and its exchange, write, session or connection.
+    /// A fault and the moment at which it happens.
     struct Step: Sendable, Hashable, CustomStringConvertible {
         var kind: Kind
-        var place: Int
-        /// Whether the tag comes back after a loss, because another loss follows.
+        /// The number of the exchange, write, session or connection, depending on the kind.
+        var position: Int
+        /// Whether the tag comes back after this loss, so that it can be lost again.
         var comesBack = false
-        /// The number of milliseconds after which a slipped tag comes back; nil for the default.
+        /// The milliseconds after which a slipped tag comes back; nil for the default.
         var absence: Int?
 
         var description: String {
-            if kind.isTear { return "tear@\(place):\(kind)" }
-            return "\(kind)@\(place)" + (absence.map { ":\($0)ms" } ?? "")
+            if kind.isTear { return "tear@\(position):\(kind)" }
+            return "\(kind)@\(position)" + (absence.map { ":\($0)ms" } ?? "")
         }
     }
 
@@ -47,19 +48,19 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
 
     private(set) var steps: [Step]
     var seed: UInt64
-    /// The text that can't be parsed, if the line is not a replay line.
+    /// The text that can't be parsed; nil for a valid line.
     private(set) var unreadable: String?
 
     init(_ steps: [Step], seed: UInt64) {
         self.steps = steps
         self.seed = seed
-        // A loss after which the tag comes back is a slip if no other loss follows.
+        // A last loss after which the tag comes back is a slip.
         if let last = steps.indices.last, steps[last].comesBack {
-            self.steps[last] = Step(kind: .slip, place: steps[last].place)
+            self.steps[last] = Step(kind: .slip, position: steps[last].position)
         }
     }
 
-    /// Parses a line. If it can't be parsed, the error is reported when the line is used.
+    /// Parses a line. The error of an invalid line is reported when the line is used.
     public init(_ line: String) {
         self.init([], seed: 0)
         let parts = line.split(separator: "#", omittingEmptySubsequences: false)
@@ -86,23 +87,23 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
     private static func step(_ text: Substring) -> Step? {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
-        let places = parts[1].split(separator: ":", omittingEmptySubsequences: false)
-        guard let place = places.first.flatMap({ Int($0) }), place > 0 else { return nil }
+        let fields = parts[1].split(separator: ":", omittingEmptySubsequences: false)
+        guard let position = fields.first.flatMap({ Int($0) }), position > 0 else { return nil }
         if parts[0] == "tear" {
-            guard places.count == 2, let kind = Kind(rawValue: String(places[1])), kind.isTear else { return nil }
-            return Step(kind: kind, place: place)
+            guard fields.count == 2, let kind = Kind(rawValue: String(fields[1])), kind.isTear else { return nil }
+            return Step(kind: kind, position: position)
         }
-        if parts[0] == "slip", places.count == 2 {
-            guard places[1].hasSuffix("ms"), let absence = Int(places[1].dropLast(2)), absences.contains(absence) else {
+        if parts[0] == "slip", fields.count == 2 {
+            guard fields[1].hasSuffix("ms"), let absence = Int(fields[1].dropLast(2)), absences.contains(absence) else {
                 return nil
             }
-            return Step(kind: .slip, place: place, absence: absence)
+            return Step(kind: .slip, position: position, absence: absence)
         }
-        guard places.count == 1, let kind = Kind(rawValue: String(parts[0])), !kind.isTear else { return nil }
-        return Step(kind: kind, place: place)
+        guard fields.count == 1, let kind = Kind(rawValue: String(parts[0])), !kind.isTear else { return nil }
+        return Step(kind: kind, position: position)
     }
 
-    /// A time in whole milliseconds, limited to the allowed absence of a tag.
+    /// Converts a tag's absence to whole milliseconds, limited to the allowed range.
     static func milliseconds(of absence: Duration) -> Int {
         let (seconds, attoseconds) = absence.components
         let milliseconds = Int(min(max(seconds, 0), 3600)) * 1000 + Int(max(attoseconds, 0) / 1_000_000_000_000_000)
@@ -118,44 +119,44 @@ public struct FaultScript: Sendable, Hashable, CustomStringConvertible, Expressi
         return seed == 0 ? line : "\(line)#\(seed)"
     }
 
-    /// How to write a line, for the error of a line that can't be parsed.
+    /// The syntax of a line, for the error about an invalid line.
     static let help = """
         Write loss@N, gone@N, slip@N (or slip@N:300ms), silence@N, nak@N, flip@N, cancel@N, second@N, background@N, busy@N or \
-        tear@N:old (new, mixed), joined by + (or by a comma behind a loss whose tag comes back), and #SEED behind them.
+        tear@N:old (new, mixed), joined by + (or by a comma after a loss if the tag comes back), and #SEED at the end.
         """
 }
 
 extension FaultScript {
-    /// Lines that are simpler than this one, the simplest first: lines with fewer faults, then lines with a plain loss
-    /// in place of another fault of a tag or an answer.
+    /// Simpler versions of this line, the simplest first: lines with one fault less, then lines in which a plain loss
+    /// replaces another fault.
     var simpler: [FaultScript] {
-        let fewer =
+        let fewerFaults =
             steps.count > 1
             ? steps.indices.map { without in
                 FaultScript(steps.indices.filter { $0 != without }.map { steps[$0] }, seed: seed)
             } : []
-        let plainer = steps.indices.compactMap { index -> FaultScript? in
+        let plainerFaults = steps.indices.compactMap { index -> FaultScript? in
             guard [.silence, .nak, .flip, .slip].contains(steps[index].kind) || steps[index].comesBack else {
                 return nil
             }
             var steps = steps
-            steps[index] = Step(kind: .loss, place: steps[index].place)
+            steps[index] = Step(kind: .loss, position: steps[index].position)
             return FaultScript(steps, seed: seed)
         }
-        return fewer + plainer
+        return fewerFaults + plainerFaults
     }
 }
 
-/// Carries out the faults of a ``FaultScript`` in a field.
+/// Applies the faults of a ``FaultScript`` in a field.
 extension TestField {
-    /// The default time that a slipped tag is away, and that a second tag stays.
+    /// The default absence of a slipped tag, and the length of a second tag's visit.
     private static let absence = Duration.seconds(1)
 
     /// Sets the faults of a run.
     func arm(_ script: FaultScript, companion: NearbyTag?) {
         guard let virtual else { return }
         let faults = script.steps.compactMap { step -> Fault? in
-            let exchange = Fault.Trigger.exchange(step.place - 1)
+            let exchange = Fault.Trigger.exchange(step.position - 1)
             switch step.kind {
             case .loss where !step.comesBack: return Fault(.loss, at: exchange)
             case .loss, .slip:
@@ -166,16 +167,16 @@ extension TestField {
             case .silence: return Fault(.mute, at: exchange)
             case .nak: return Fault(.refusal(0), at: exchange)
             case .flip: return Fault(.bitError, at: exchange)
-            case .old: return Fault(.powerCut(.old), at: .write(step.place))
-            case .new: return Fault(.powerCut(.new), at: .write(step.place))
-            case .mixed: return Fault(.powerCut(.mixed(seed: UInt64(step.place))), at: .write(step.place))
+            case .old: return Fault(.powerCut(.old), at: .write(step.position))
+            case .new: return Fault(.powerCut(.new), at: .write(step.position))
+            case .mixed: return Fault(.powerCut(.mixed(seed: UInt64(step.position))), at: .write(step.position))
             case .cancel: return Fault(event(step) { $0.pressCancel() }, at: exchange)
             case .second: return Fault(event(step) { field in field.visit(by: companion) }, at: exchange)
             case .gone: return nil
             case .background: return Fault(event(step) { $0.goToBackground() }, at: exchange)
             case .busy:
-                environment.arbiter.refuse(request: step.place) { [weak self] in
-                    self?.note("the system is busy, and refuses session \(step.place)")
+                environment.arbiter.refuse(request: step.position) { [weak self] in
+                    self?.note("the system is busy, and refuses session \(step.position)")
                     self?.happened(step)
                 }
                 return nil
@@ -191,24 +192,24 @@ extension TestField {
         let counts = virtual?.countsSinceArmed ?? (0, 0)
         return script.steps.filter { step in
             switch step.kind {
-            case .old, .new, .mixed: step.place <= counts.writes
-            case .silence, .nak, .flip: step.place <= counts.exchanges
-            case .loss where !step.comesBack: step.place <= counts.exchanges
+            case .old, .new, .mixed: step.position <= counts.writes
+            case .silence, .nak, .flip: step.position <= counts.exchanges
+            case .loss where !step.comesBack: step.position <= counts.exchanges
             case .loss, .slip, .gone, .cancel, .second, .background, .busy: events.contains(step)
             }
         }
     }
 
-    /// Called before the app connects to a tag: removes the tag if the script says so.
+    /// Called before the app connects to a tag. Removes the tag if the script contains this fault.
     func willConnect() {
         let step = state.withLock { state in
             state.connections += 1
-            return state.departures.first { $0.place == state.connections }
+            return state.departures.first { $0.position == state.connections }
         }
         if let step, goAway() { happened(step) }
     }
 
-    /// - Parameter action: carries out the step; false when that is not possible.
+    /// - Parameter action: performs the step, and returns whether it succeeded.
     private func event(_ step: FaultScript.Step, _ action: @escaping @Sendable (TestField) -> Bool) -> Fault.Effect {
         .call { [weak self] in
             guard let self, action(self) else { return }
@@ -232,7 +233,7 @@ extension TestField {
         return true
     }
 
-    /// Whether a tag is the second tag, and its visit is over.
+    /// Whether a tag is the second tag and has already left.
     private func isGoneCompanion(_ tag: any VirtualTag) -> Bool {
         state.withLock { state in
             state.companionIsGone && state.tags.contains { $0.isCompanion && $0.virtual === tag }

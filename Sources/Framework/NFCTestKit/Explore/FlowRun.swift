@@ -10,23 +10,23 @@ public struct FlowRun: Sendable {
     public struct Tag: Sendable {
         /// The product's name and the UID.
         public let name: String
-        /// The contents before the run; nil when they can't be copied.
+        /// The contents before the run; nil if this kind of tag can't be copied.
         public let before: TagContents?
-        /// The contents after the run.
+        /// The contents after the run; nil if this kind of tag can't be copied.
         public let after: TagContents?
-        /// Its number among the tags of the flow; nil for the second tag of an exploration.
+        /// The tag's index among the tags of the flow; nil for the second tag of an exploration.
         let number: Int?
     }
 
-    /// The faults of the run; nil in the first run, which has none.
+    /// The faults of the run; nil in the first run, which is made without faults.
     public let replay: FaultScript?
-    /// The faults that happened: the flow may have ended before the others.
+    /// The faults that happened. The flow may have ended before the other faults.
     let happened: [FaultScript.Step]
-    /// What the flow returned; nil when it returns nothing, or threw.
+    /// The flow's result; nil when the flow returns nothing, or threw an error.
     let result: FlowResult?
-    /// The error that the flow threw; nil when it returned.
+    /// The error that the flow threw; nil when the flow returned.
     public let error: (any Error)?
-    /// What the sheet showed, and when.
+    /// The history of the sheet.
     public let sheet: [TestField.SheetMoment]
     /// Errors that the app showed outside the sheet, see ``TestField/showedError(_:)``.
     public let shownErrors: [String]
@@ -37,23 +37,23 @@ public struct FlowRun: Sendable {
     public let leavesSessionOpen: Bool
     /// The tags, in the order in which they were created.
     public let tags: [Tag]
-    /// Everything that happened.
+    /// The events of the run.
     public let trace: Trace
     /// The same tags after the first run, which has no faults; nil in the first run.
     public internal(set) var goal: [Tag]?
-    /// What the first run returned; nil in the first run.
+    /// The result of the first run; nil in the first run.
     var goalResult: FlowResult?
-    /// What the first run wrote to each of its tags.
+    /// The values that the first run wrote to each of its tags.
     var courses: [MemoryCourse] = []
-    /// The objects that were not freed after the run, as text.
+    /// Descriptions of the objects that were not freed after the run.
     var leaks: [String] = []
-    /// The NDEF contents that were read from the tags of the exploration.
+    /// A cache of the NDEF contents of tags, shared by all runs of the exploration.
     let readings: TagReadings
 
     /// Whether the flow ended because the user or the test cancelled it.
     public var isCancelled: Bool { error is CancellationError || happened.contains { $0.kind == .cancel } }
 
-    /// Whether the system refused or ended a session: it was busy, or the app went to the background.
+    /// Whether the system refused or ended a session because it was busy or the app went to the background.
     public var isEndedBySystem: Bool { happened.contains { $0.kind == .busy || $0.kind == .background } }
 
     init(
@@ -78,7 +78,7 @@ public struct FlowRun: Sendable {
         var count = 0
         tags = state.tags.map { tag in
             defer { if !tag.isCompanion { count += 1 } }
-            // The virtual tag does not have the contents of the real tag on a reader.
+            // On a real reader, the contents of the virtual tag are meaningless.
             return Tag(
                 name: tag.description,
                 before: field.virtual == nil ? nil : tag.before,
@@ -89,13 +89,13 @@ public struct FlowRun: Sendable {
         trace = Trace(state.log)
     }
 
-    /// Whether a session still worked with a tag when it reached its time limit.
+    /// Whether a session reached its time limit while it still worked with a tag.
     var reachesLimit: Bool { statesAtLimit.contains(.scanning) }
 
     /// Whether a session's sheet disappeared because the session reached its time limit.
     var endsByLimit: Bool { !statesAtLimit.isEmpty }
 
-    /// The last state of the sheet of each session that reached its time limit.
+    /// For each session that reached its time limit, the last state of its sheet.
     private var statesAtLimit: [SheetState] {
         var states: [SheetState] = []
         var session: (begin: Duration, state: SheetState)?
@@ -104,7 +104,7 @@ public struct FlowRun: Sendable {
                 session = (session?.begin ?? moment.time, moment.content.state)
                 continue
             }
-            // A session that shows its result has ended before. Its sheet leaves later.
+            // A session that shows a result has already ended; only its sheet disappears now.
             if let session, [.ready, .scanning].contains(session.state),
                 moment.time - session.begin >= SessionLimits().session
             {
@@ -116,7 +116,7 @@ public struct FlowRun: Sendable {
     }
 }
 
-/// What a flow returned.
+/// The value that a flow returned.
 struct FlowResult: Sendable, CustomStringConvertible {
     private let value: any Sendable
     private let equals: @Sendable (any Sendable) -> Bool
@@ -130,7 +130,7 @@ struct FlowResult: Sendable, CustomStringConvertible {
 
     var description: String { Self.words(for: value) }
 
-    /// Prints bytes in hexadecimal. As plain text, only their number would be printed.
+    /// Describes a value. Bytes are printed in hexadecimal, because their default description shows only the count.
     private static func words(for value: Any) -> String {
         if let bytes = value as? any Collection<UInt8> {
             let bytes = bytes.map(\.self)
@@ -145,7 +145,7 @@ struct FlowResult: Sendable, CustomStringConvertible {
     }
 }
 
-/// Objects of a run that have to be freed when it has ended: sessions, delegates and tags.
+/// The objects that have to be freed when their run has ended: sessions, delegates and tags.
 struct LivingObjects: Sendable {
     private final class Reference: @unchecked Sendable {
         weak let object: AnyObject?
@@ -178,18 +178,18 @@ struct LivingObjects: Sendable {
         return alive
     }
 
-    /// The objects that `others` does not contain.
+    /// The objects that are still alive and not in `others`.
     func without(_ others: LivingObjects) -> LivingObjects {
-        let known = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
+        let otherIDs = Set(others.references.compactMap { $0.object.map { ObjectIdentifier($0) } })
         var rest = self
         rest.references.removeAll { reference in
             guard let object = reference.object else { return true }
-            return known.contains(ObjectIdentifier(object))
+            return otherIDs.contains(ObjectIdentifier(object))
         }
         return rest
     }
 
-    /// The names of their types, each once.
+    /// The distinct names of the objects.
     var names: [String] {
         references.map(\.name).reduce(into: []) { names, name in
             if !names.contains(name) { names.append(name) }
@@ -200,7 +200,7 @@ struct LivingObjects: Sendable {
 extension TestTracker {
     func made(_ object: AnyObject, as kind: MadeObject) {
         field?.state.withLock { state in
-            state.made?.add(object, as: kind)
+            state.createdObjects?.add(object, as: kind)
             if kind == .session { state.sessionsMade += 1 }
         }
     }

@@ -16,18 +16,17 @@ public struct Invariant: Sendable {
     public enum Verdict: Sendable, Hashable {
         /// The invariant holds.
         case holds
-        /// The invariant does not hold; with a sentence about the problem.
+        /// The invariant does not hold. The text describes the problem.
         case broken(String)
-        /// The run has nothing to check; with a few words about what is missing. A report lists an invariant that no
-        /// run could check.
+        /// The run has nothing to check, for the given reason. A report lists the invariants that no run could check.
         case nothingToCheck(String)
     }
 
-    /// The condition, in a few words.
+    /// A few words that state the condition.
     public let name: String
     let check: @Sendable (FlowRun) async -> Verdict
 
-    /// Creates an invariant. `check` returns the problem of a run; nil when there is none.
+    /// Creates an invariant. `check` returns the problem of a run; nil when the invariant holds.
     public init(_ name: String, _ check: @escaping @Sendable (FlowRun) async -> String?) {
         self.init(name, judging: { run in await check(run).map { .broken($0) } ?? .holds })
     }
@@ -57,8 +56,8 @@ extension Invariant {
         .personTold, .nothingLeaks,
     ]
 
-    /// A tag that held NDEF still does: it can be read, or repaired by the next write. It is also still writable,
-    /// unless the flow locked it on purpose.
+    /// A tag that contained NDEF can still be read, or repaired by the next write. It is also still writable, unless
+    /// the flow locked it on purpose.
     public static let neverBricked = rule("the tag is never bricked") { run in
         var verdict = Verdict.nothingToCheck("no tag held NDEF")
         for tag in run.tags {
@@ -67,16 +66,16 @@ extension Invariant {
             verdict = .holds
             do throws(TagError) {
                 let new = try await run.readings.read(after)
-                let isMeant = try await run.reached(tag)?.access == .readOnly
-                if old.access == .readWrite, new.access == .readOnly, !isMeant {
+                let isLockedOnPurpose = try await run.reached(tag)?.access == .readOnly
+                if old.access == .readWrite, new.access == .readOnly, !isLockedOnPurpose {
                     return .broken("\(tag.name) can't be written any more")
                 }
             } catch {
                 let copy = after.makeTag()
-                let isMended: Void? = try? await withActivatedTag(in: copy) { tag throws(TagError) in
+                let isRepaired: Void? = try? await withActivatedTag(in: copy) { tag throws(TagError) in
                     try await tag.writeNDEF(TagMessage.uri("a").bytes)
                 }
-                if isMended == nil {
+                if isRepaired == nil {
                     return .broken("\(tag.name) can't be read any more, nor written: \(error.reason)")
                 }
             }
@@ -84,8 +83,8 @@ extension Invariant {
         return verdict
     }
 
-    /// The tag holds what it held before, or what a run without faults leaves on it. It may be empty if the tag was
-    /// lost during a write and the user was informed. If the flow succeeded, everything is written.
+    /// The tag contains its old message, or the message of a run without faults. It may be empty if the tag was lost
+    /// during a write and the user was informed. If the flow succeeded, the new message is complete.
     public static let noMessageLost = rule("no message is lost") { run in
         var verdict = Verdict.nothingToCheck("no tag held NDEF")
         for tag in run.tags {
@@ -103,8 +102,8 @@ extension Invariant {
             let holds =
                 "\(tag.name) holds \(now.map { TagMessage(bytes: $0).description } ?? "nothing that can be read")"
             if now == goal { continue }
-            if !run.reportsFailure { return .broken("\(holds), and the flow ended as if all were well") }
-            // An app can't prevent a page with bits of both.
+            if !run.reportsFailure { return .broken("\(holds), and the flow reported success") }
+            // An app can't prevent a page that mixes old and new bits.
             if now != old, now?.isEmpty != true, !run.hasMixedTear {
                 return .broken("\(holds), which is neither the old message nor the new one")
             }
@@ -112,13 +111,13 @@ extension Invariant {
         return verdict
     }
 
-    /// When the flow has ended, all sessions have ended. No session keeps a tag until the time limit of 60 seconds.
+    /// All sessions have ended when the flow ends. No session works with a tag until the time limit of 60 seconds.
     public static let sessionEnds = Invariant("the session always ends") { run in
         if run.leavesSessionOpen {
-            return "the flow has ended, and the sheet still stands: nobody invalidates the session"
+            return "the flow has ended, but the sheet is still visible: the session was never invalidated"
         }
         if run.reachesLimit {
-            return "the sheet stood with a tag until the limit of the session: nobody invalidates it"
+            return "the sheet showed a tag until the session's time limit: the session was never invalidated"
         }
         return nil
     }
@@ -130,9 +129,8 @@ extension Invariant {
         return wrong.map { .broken("\($0.key) was called \($0.value) times") } ?? .holds
     }
 
-    /// A flow that did not reach its goal has shown an error on the sheet, or reported one with
-    /// ``TestField/showedError(_:)``. This is not required if the sheet disappeared by itself or never appeared,
-    /// because the user sees that too.
+    /// A flow that failed has shown an error on the sheet, or reported one with ``TestField/showedError(_:)``. No error
+    /// is required if the session reached its time limit, because the user sees that the sheet disappears.
     public static let errorShown = rule("an error is always shown") { run in
         guard run.error != nil, !run.isCancelled, !run.isEndedBySystem else {
             return .nothingToCheck("the flow never failed by itself")
@@ -141,8 +139,8 @@ extension Invariant {
             ? .holds : .broken("\(run.howItFailed), and the sheet never showed an error")
     }
 
-    /// A flow that failed ends with an error on the sheet, or with one that it reported with
-    /// ``TestField/showedError(_:)``. It does not end with a check mark. If the user cancelled, no error is shown.
+    /// A flow that failed does not end with a check mark or an empty error message on the sheet, unless it reported an
+    /// error with ``TestField/showedError(_:)``. If the user cancelled, no error is shown.
     public static let personTold = rule("the person sees an error") { run in
         if run.happened.contains(where: { $0.kind == .cancel }), run.happened.count == 1 {
             if let error = run.shownErrors.first {
@@ -163,7 +161,7 @@ extension Invariant {
             return .broken("\(run.howItFailed), and the sheet ended with a check mark")
         }
         if last.content.state == .failure, last.content.message.isEmpty {
-            return .broken("\(run.howItFailed), and the error on the sheet has no words")
+            return .broken("\(run.howItFailed), and the error message on the sheet is empty")
         }
         return .holds
     }
@@ -180,10 +178,10 @@ extension Invariant {
         return .broken("the flow returned \(result), and without faults \(goal)")
     }
 
-    /// When the flow has ended, its sessions, their delegates and the tags that they found are freed.
+    /// Sessions, their delegates and the tags that they found are freed after the flow has ended.
     ///
-    /// Objects may stay alive until the next run replaces them: a client may keep its last session, and a delegate may
-    /// live as long as the app.
+    /// Objects may stay alive until the next run replaces them, because a client may keep its last session, and a
+    /// delegate may live as long as the app.
     public static let nothingLeaks = Invariant("nothing leaks") { run in
         run.leaks.isEmpty
             ? nil
@@ -197,23 +195,23 @@ extension FlowRun {
         !shownErrors.isEmpty || sheet.contains { $0.content.state == .failure && !$0.content.message.isEmpty }
     }
 
-    /// The text that the flow failed, and with which error.
+    /// A clause for messages, such as "the flow failed with …".
     fileprivate var howItFailed: String {
         guard let error else { return "the flow failed" }
         let words = "\(error)"
         return "the flow failed with \(words.count > 200 ? words.prefix(200) + "…" : words)"
     }
 
-    /// Whether the tag lost power in a write of the run that left bits of the old memory and of the new.
+    /// Whether the tag lost power in a write, which left a mixture of old and new bits.
     ///
     /// No order of writes protects the torn page, see <doc:Reference>. If your own invariant compares memory, skip such
     /// a run.
     public var hasMixedTear: Bool { happened.contains { $0.kind == .mixed } }
 
-    /// Whether the caller or the user could know that the flow failed.
+    /// Whether the caller or the user can see that the flow failed.
     var reportsFailure: Bool { error != nil || isCancelled || showsError || endsByLimit }
 
-    /// The contents that a run without faults left on the same tag of the flow.
+    /// The NDEF contents that the run without faults left on the same tag; nil if unknown.
     fileprivate func reached(_ tag: Tag) async throws(TagError) -> TagReadings.Reading? {
         guard let tags = goal ?? (replay == nil ? self.tags : nil), let number = tag.number, number < tags.count,
             let contents = tags[number].after
@@ -222,21 +220,20 @@ extension FlowRun {
     }
 }
 
-/// The NDEF contents of tags. Most runs of an exploration leave one of a few contents, so each of them is read only
-/// once.
+/// A cache of the NDEF contents of tags. Most runs leave the same few contents, so each of them is read only once.
 final class TagReadings: Sendable {
     typealias Reading = (access: NDEFDetection.Access, capacity: Int, message: [UInt8])
 
-    // A list, because contents mostly differ at the beginning of a memory, and hashing reads all of it.
-    private let known = Locked<[(contents: TagContents, result: Result<Reading, TagError>)]>([])
+    // A list is faster than a dictionary here: comparisons stop at the first difference, but hashing reads all bytes.
+    private let cache = Locked<[(contents: TagContents, result: Result<Reading, TagError>)]>([])
     private static let limit = 64
 
     func read(_ contents: TagContents) async throws(TagError) -> Reading {
-        let before = known.withLock { known in known.first { $0.contents == contents }?.result }
+        let before = cache.withLock { cache in cache.first { $0.contents == contents }?.result }
         if let before { return try before.get() }
         let result = await Result { () async throws(TagError) in try await contents.readNDEF() }
-        known.withLock { known in
-            if known.count < Self.limit { known.append((contents, result)) }
+        cache.withLock { cache in
+            if cache.count < Self.limit { cache.append((contents, result)) }
         }
         return try result.get()
     }

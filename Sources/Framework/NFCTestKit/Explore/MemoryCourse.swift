@@ -2,10 +2,10 @@
 import TagLink
 import VirtualTags
 
-/// The values that a run without faults writes to a tag's memory, one command after the other.
+/// The values that a run without faults writes to a tag's memory, command by command.
 ///
-/// A write of several commands leaves intermediate values for a while, such as a length of zero. A run that fails may
-/// leave these.
+/// These include intermediate values of writes with several commands, such as a length of zero. A failed run may leave
+/// such values in the memory.
 struct MemoryCourse: Sendable {
     private struct Place: Hashable {
         var area: Int
@@ -16,7 +16,7 @@ struct MemoryCourse: Sendable {
     private var last: [MemoryArea]
     private var values: [Place: Set<ArraySlice<UInt8>>] = [:]
 
-    /// - Parameter contents: the tag's contents at first; nil when they can't be copied.
+    /// - Parameter contents: the tag's contents before the run; nil if this kind of tag can't be copied.
     init(_ contents: TagContents?) {
         before = contents?.areas ?? []
         last = before
@@ -36,11 +36,11 @@ struct MemoryCourse: Sendable {
         last = areas
     }
 
-    /// The problem of the memory after a run; nil when there is none.
+    /// Describes the first wrong unit of the memory after a run; nil when the memory is right.
     ///
     /// - Parameters:
     ///   - contents: the tag's contents after the run.
-    ///   - isDone: whether the flow reported success. If so, everything has to be written.
+    ///   - isDone: whether the flow reported success. If so, all writes have to be complete.
     func finding(of contents: TagContents, isDone: Bool) -> String? {
         let areas = contents.areas
         // A flow may create files and delete them.
@@ -50,7 +50,7 @@ struct MemoryCourse: Sendable {
             for unit in area.differences(from: isDone ? goal : before[index]) {
                 let holds = "\(area.unitName) \(unit) holds \(Self.text(area[unit: unit]))"
                 if isDone {
-                    return "\(holds) and not \(Self.text(goal[unit: unit])), and the flow ended as if all were well"
+                    return "\(holds) and not \(Self.text(goal[unit: unit])), and the flow reported success"
                 }
                 guard values[Place(area: index, unit: unit)]?.contains(area[unit: unit]) != true else { continue }
                 return """
@@ -63,7 +63,7 @@ struct MemoryCourse: Sendable {
         return nil
     }
 
-    /// An area. A file that is not there is empty, and has the name that it has among the others.
+    /// Returns an area. For a missing file, returns an empty area with the name from `others`.
     private static func area(_ index: Int, of areas: [MemoryArea], like others: [MemoryArea]) -> MemoryArea {
         guard index >= areas.count else { return areas[index] }
         var area = others[index]
@@ -77,9 +77,9 @@ struct MemoryCourse: Sendable {
 }
 
 extension Invariant {
-    /// The bytes of a tag's memory are right, even if they are not NDEF. A flow that succeeds has written every page,
-    /// block and byte of a file that it writes without faults. A flow that fails leaves each of them with the old
-    /// value, or with a value that it writes. A second tag stays unchanged.
+    /// The bytes of a tag's memory are right, even if they are not NDEF. After a flow that succeeds, the memory is the
+    /// same as without faults. After a flow that fails, each page, block or byte of a file has its old value, or a
+    /// value that the flow also writes without faults. A second tag stays unchanged.
     ///
     /// This invariant does not fit a flow that writes something different in each run, such as the time. Leave it out
     /// with `Invariant.all.except(.memoryIntact)`.
@@ -88,8 +88,7 @@ extension Invariant {
         for tag in run.tags {
             guard let before = tag.before, let after = tag.after else { continue }
             guard let number = tag.number, number < run.courses.count else {
-                // NDEF writes to Type 5 tags carry no UID. Every such tag near accepts them, and no app can prevent
-                // that.
+                // NDEF writes to Type 5 tags contain no UID. No app can prevent a second tag from accepting them.
                 if after != before, after.tagType != 5 {
                     return .broken("\(tag.name) was written, and is not the tag of the flow")
                 }
@@ -103,7 +102,7 @@ extension Invariant {
                 verdict = .nothingToCheck("no memory was written")
             }
             let isDone = !run.reportsFailure
-            // A tear leaves bits of both, and no app can prevent that.
+            // No app can prevent the mixture of old and new bits that a tear leaves.
             if !isDone, run.hasMixedTear { continue }
             if let finding = course.finding(of: after, isDone: isDone) { return .broken("\(tag.name): \(finding)") }
         }
@@ -113,7 +112,7 @@ extension Invariant {
 
 /// Records the memory of tags while a run without faults writes to it.
 extension TestField {
-    /// Starts to record what commands write to the tags near.
+    /// Starts to record the writes to the tags of the field.
     func watchMemory() {
         state.withLock { state in
             state.courses = state.tags.map { MemoryCourse($0.before) }
@@ -121,7 +120,7 @@ extension TestField {
         }
     }
 
-    /// Records what the last exchange wrote.
+    /// Records the memory after the last exchange, if it wrote anything.
     func noteMemory() {
         guard let virtual, state.withLock({ $0.courses != nil }) else { return }
         let writes = virtual.writeCount
@@ -135,7 +134,7 @@ extension TestField {
     }
 }
 
-/// A part of a tag's memory that commands write: pages, blocks, or the bytes of a file.
+/// A writable part of a tag's memory, in units of pages, blocks, or the bytes of a file.
 struct MemoryArea: Sendable {
     var unitName: String
     var unit: Int
@@ -155,7 +154,7 @@ struct MemoryArea: Sendable {
 }
 
 extension TagContents {
-    /// The memory that commands write. Empty for a card whose data are not a memory.
+    /// The writable areas of the memory; empty for a card without such a memory.
     var areas: [MemoryArea] {
         switch self {
         case .type1(let contents): return [MemoryArea(unitName: "byte", unit: 1, bytes: contents.memory)]

@@ -4,7 +4,7 @@ import LinuxSupport
 public import NFCSessions
 
 extension AppProperties {
-    /// Larger than any app's property list.
+    /// The maximum size of a file in bytes, larger than any app's property list.
     private static let maximumSize = 1 << 20
 
     /// Reads the property list and the entitlements of the app.
@@ -13,16 +13,15 @@ extension AppProperties {
     /// let app = try AppProperties(contentsOf: "App/Info.plist", entitlements: "App/App.entitlements")
     /// ```
     ///
-    /// The files are XML or binary property lists. The initializer reads strings, lists of strings, and Boolean values,
-    /// and ignores everything else, because Core NFC does not read it. Build settings such as `$(PRODUCT_NAME)` are not
-    /// replaced.
+    /// The files are XML or binary property lists. The initializer reads strings, lists of strings, and Boolean values.
+    /// Core NFC needs no other values, so these are ignored. Build settings such as `$(PRODUCT_NAME)` are not replaced.
     ///
     /// - Parameters:
     ///   - infoPlist: the path of the `Info.plist`, relative to the working directory, which is the package's in
     ///     `swift test`; nil for none.
     ///   - entitlements: the path of the entitlements; nil for none.
-    /// - Throws: ``FieldError`` with `badAppFile`, which names the file: it is missing, can't be read, or is not a
-    ///   property list.
+    /// - Throws: ``FieldError`` with `badAppFile` and the file's name, when the file is missing, can't be read, or is
+    ///   not a property list.
     public init(contentsOf infoPlist: String?, entitlements: String? = nil) throws(FieldError) {
         self.init(
             infoPlist: try Self.values(of: infoPlist, called: "Info.plist"),
@@ -40,7 +39,7 @@ extension AppProperties {
                 .badAppFile,
                 """
                 The app's \(name) can't be read. \(error.reason) The working folder is \
-                \(FileManager.default.currentDirectoryPath); give a path from there, or a whole one.
+                \(FileManager.default.currentDirectoryPath); give a path relative to it, or an absolute path.
                 """
             )
         }
@@ -57,7 +56,7 @@ extension AppProperties {
             switch value {
             case let text as String: Value([text])
             case let texts as [String]: Value(texts)
-            // `as` converts the numbers 0 and 1 too, but iOS takes no number for a flag.
+            // `as` also converts the numbers 0 and 1, but iOS does not accept a number as a flag.
             case let flag as Bool where type(of: value) == Bool.self: Value(booleanLiteral: flag)
             default: nil
             }

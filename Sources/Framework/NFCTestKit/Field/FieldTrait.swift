@@ -9,7 +9,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
 
     fileprivate init(_ settings: FieldSettings) { self.settings = settings }
 
-    /// The reader; nil for the one of the process.
+    /// The reader; nil for the reader of the process.
     package var reader: TestReader? {
         get { settings.reader }
         set { settings.reader = newValue }
@@ -22,7 +22,7 @@ public struct FieldTrait: TestTrait, SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        // A suite's trait is applied to each of its tests, and also to the suite itself, which gets no field.
+        // A suite's trait is applied to each test and also to the suite itself, which needs no field.
         guard testCase != nil else { return try await function() }
         let field = try await TestField.opened(settings)
         defer {
@@ -45,7 +45,7 @@ extension Trait where Self == FieldTrait {
     /// ```
     ///
     /// A test function can't be abandoned. If it does not end even after its task is cancelled, the process ends. The
-    /// parameters are those of ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
+    /// parameters are the same as for ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
     public static func field(
         _ tags: TagSpec...,
         app: AppProperties? = nil,
@@ -58,7 +58,7 @@ extension Trait where Self == FieldTrait {
     }
 }
 
-/// A virtual field for code under test, with its own clock and its own scanning sheet.
+/// A virtual field for code under test, with its own clock and scanning sheet.
 ///
 /// ```swift
 /// try await withVirtualField { field in
@@ -68,28 +68,28 @@ extension Trait where Self == FieldTrait {
 /// }
 /// ```
 ///
-/// The scope belongs to the task, so tests run in parallel. A session uses the field that is in scope when the session
-/// is created.
+/// The scope belongs to the task, so tests can run in parallel. A session uses the field that is in scope when the
+/// session is created.
 public struct VirtualFieldScope: Sendable {
-    /// The field: bring tags near it, and take them away.
+    /// The field, to which a test brings tags and from which it takes them away.
     public let tags: VirtualField
     /// The clock of sessions. Frames advance it by their airtime, and a test advances it by hand.
     public let clock: ManualClock
-    /// The scanning sheet: what it showed, and its Cancel button.
+    /// The scanning sheet, with its history and its Cancel button.
     public let sheet: RecordingSheet
-    /// The reader for which the code under test may emulate a card, with `CardSession`.
+    /// The reader that uses the card if the code under test emulates one with `CardSession`.
     public let cardReader: VirtualCardReader
-    /// The environment that sessions of the scope use.
+    /// The environment of the scope's sessions.
     public let environment: NFCEnvironment
 }
 
-/// Runs code with a virtual field in place of the machine's reader.
+/// Runs code with a virtual field instead of the machine's reader.
 ///
 /// - Parameters:
-///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
+///   - busyPolicy: the treatment of a session that begins while the previous session's sheet is still visible.
 ///   - limits: the time limits of a session.
-///   - body: the code. Every session that it creates uses the field, also in child tasks.
-/// - Returns: what `body` returns.
+///   - body: the code. Every session that the code or its child tasks create uses the field.
+/// - Returns: the result of `body`.
 public func withVirtualField<Value>(
     busyPolicy: SessionArbiter.BusyPolicy = .queue,
     limits: SessionLimits = SessionLimits(),
@@ -123,7 +123,7 @@ public func withVirtualField<Value>(
 
 /// Runs code as on a machine without a reader.
 ///
-/// - Returns: what `body` returns.
+/// - Returns: the result of `body`.
 public func withoutReader<Value>(
     reason: String = "There is no reader.",
     _ body: () async throws -> Value
@@ -133,7 +133,7 @@ public func withoutReader<Value>(
 }
 
 extension VirtualFieldScope {
-    /// Waits until no session uses the reader. Real time passes meanwhile; the field's own time does not.
+    /// Waits, in real time, until no session uses the reader. This does not advance the field's clock.
     public func untilIdle() async throws {
         while !environment.arbiter.isIdle {
             try await Task.sleep(for: .milliseconds(1))

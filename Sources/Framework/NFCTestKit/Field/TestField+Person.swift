@@ -7,8 +7,8 @@ public import VirtualTags
 extension TestField {
     // MARK: Time
 
-    /// Waits until the code under test can only continue when time passes or the user acts. On a reader, returns at
-    /// once.
+    /// Waits until the code under test can continue only if time passes or the user acts. Not needed on a real reader,
+    /// where it returns at once.
     public func settle() async {
         guard drivenClock != nil else { return }
         await withCheckedContinuation { continuation in
@@ -20,10 +20,10 @@ extension TestField {
         }
     }
 
-    /// Lets time pass, with all events meanwhile. On a reader it is real time.
+    /// Lets time pass, including all events in that time. On a real reader, this is real time.
     ///
-    /// The time starts when the code under test can do nothing but wait. So work that the test has just started in
-    /// another task comes first.
+    /// The time starts when the code under test can do nothing but wait. Work that the test has just started in another
+    /// task is done before.
     public func wait(for duration: Duration) async {
         await settle()
         let clock = environment.clock
@@ -40,7 +40,7 @@ extension TestField {
 
     /// Brings a tag near.
     ///
-    /// - Parameter spec: the tag, which is newly created. On a reader, the user is asked for it.
+    /// - Parameter spec: the new tag. On a real reader, the user is asked to put it on the reader.
     /// - Returns: the tag.
     /// - Throws: ``FieldError`` with `fieldIsGone`, `unknownProduct`, `badTag`.
     @discardableResult
@@ -50,13 +50,13 @@ extension TestField {
         return tag
     }
 
-    /// Brings a tag near that was near before, or that ``make(_:)`` created. Several tags can be near at the same time.
+    /// Brings an existing tag near. Several tags can be in the field at the same time.
     public func bring(_ tag: NearbyTag) async throws {
         if isStarted { try await act("brings \(tag)") }
         virtual?.bring(tag.virtual)
     }
 
-    /// Creates a tag, without bringing it near.
+    /// Creates a tag without bringing it near.
     public func make(_ spec: TagSpec) async throws -> NearbyTag {
         guard isOpen else { throw FieldError.fieldIsGone }
         let number = state.withLock { state in
@@ -79,13 +79,13 @@ extension TestField {
         return tag
     }
 
-    /// Takes a tag away, or all of them.
+    /// Takes a tag away; nil for all tags.
     public func takeAway(_ tag: NearbyTag? = nil) async throws {
         try await act("takes \(tag.map(\.description) ?? "everything") away")
         if let tag { virtual?.remove(tag.virtual) } else { virtual?.removeAll() }
     }
 
-    /// Takes all tags away, and brings another one near at the same moment.
+    /// Takes all tags away, and brings a new tag near at the same moment.
     @discardableResult
     public func swap(for spec: TagSpec) async throws -> NearbyTag {
         let tag = try await make(spec)
@@ -95,9 +95,9 @@ extension TestField {
         return tag
     }
 
-    /// Sets the faults from now on, and replaces earlier ones. Exchanges and writes count from now.
+    /// Sets the faults, which replace all earlier faults. Exchanges and writes are counted from this call.
     ///
-    /// - Throws: ``FieldError`` with `notVirtual` on a reader.
+    /// - Throws: ``FieldError`` with `notVirtual` on a real reader.
     public func inject(_ faults: FaultPlan) throws {
         guard let virtual else {
             throw FieldError(
@@ -112,7 +112,7 @@ extension TestField {
 
     /// Presses Cancel on the sheet.
     ///
-    /// - Throws: ``FieldError`` with `fieldIsGone`, or `noButton` when there is no sheet or it is disappearing.
+    /// - Throws: ``FieldError`` with `fieldIsGone`, or `noButton` when the sheet is not shown or is disappearing.
     public func cancelSheet() async throws {
         try await act("presses Cancel")
         guard sheet.cancel() else {
@@ -140,7 +140,7 @@ extension TestField {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: the name of the handler in the trace. A name that is used again gets a number, as in "write 2".
+    ///   - name: the name of the handler in the trace. A repeated name gets a number, as in "write 2".
     ///   - start: starts the work, and receives the handler.
     /// - Returns: the argument of the handler's first call. Further calls are counted, see ``Invariant/completesOnce``.
     /// - Throws: ``FieldError`` when the field ends before the first call.
@@ -148,7 +148,7 @@ extension TestField {
         _ name: String = "completion",
         of start: (@escaping @Sendable (Value) -> Void) -> Void
     ) async throws -> Value {
-        // The first of two events counts: the handler's call, or the field's end.
+        // The outcome is either the handler's call or the field's end, whichever happens first.
         let outcome = Outcome<Value>()
         let (isOpen, key) = state.withLock { state in
             let key = state.newCompletion(name)
@@ -173,8 +173,8 @@ extension TestField {
     }
 }
 
-/// A wait of the test. It ends when its time has come, or when the field has ended, because then nothing advances the
-/// time.
+/// A wait of the test. It ends when its time is over. It also ends when the field has ended, because the time does not
+/// advance any more.
 private final class VirtualUserWait: Sendable {
     private let continuation: Locked<CheckedContinuation<Void, Never>?>
 

@@ -4,10 +4,10 @@ import NFCSessions
 import TagTrace
 
 extension TestField {
-    /// Called when only the passing of time can continue the test. It first resumes the next call that waits for this
-    /// moment; if there is none, it advances to the next event.
+    /// Called when the test can continue only if time passes. Resumes the next call of ``settle()``; if no such call is
+    /// waiting, advances the clock to the next event.
     ///
-    /// - Returns: whether something was resumed or time has advanced.
+    /// - Returns: whether a call was resumed or time has advanced.
     func advance(after work: TestTracker.Work, _ idle: IdleState) -> Bool {
         guard let clock = drivenClock else { return false }
         guard idle.isOfAll || isNextDelayOver(idle) else { return false }
@@ -19,22 +19,22 @@ extension TestField {
             return true
         }
         guard let event = clock.nextEvent, event.deadline <= limit else {
-            // After its limit the field has no more events to wait for. This ends the flow, so the rest must have
-            // lasted for long, even if all work is counted.
+            // No event is left within the field's limit, so the flow has to end. To be sure, the test must have been
+            // idle for long, even if all work is tracked.
             guard idle.quiet >= grace.beforeEnd(after: work) else { return false }
             if clock.nextEvent != nil || mayPassLimits(after: work, idle.quiet) {
                 stop(after: work, quiet: idle.quiet)
             }
             return false
         }
-        // A wait with a time limit must not see events that come after its end.
+        // A wait with a time limit must not see events after its end.
         if let end = work.waits.compactMap(\.end).min(), event.deadline > end { return false }
         guard event.deadline <= target || mayPass(event, after: work, idle) else { return false }
         clock.advance(by: max(event.deadline - clock.now, .zero))
         return true
     }
 
-    /// Whether time may advance to an event for which the test has not asked to wait.
+    /// Whether time may advance to an event that is later than the test's own waits.
     private func mayPass(
         _ event: (deadline: Duration, kind: DeadlineQueue.Kind),
         after work: TestTracker.Work,
@@ -44,14 +44,13 @@ extension TestField {
         case .other: true
         case .limit: mayPassLimits(after: work, idle.quiet)
         case .delay:
-            // Code may use a delay as a time limit for work that takes real time. So the delay lasts as long in real
-            // time.
+            // The delay may be a time limit for work that takes real time, so it has to last as long in real time.
             !work.hasSources || isNextDelayOver(idle)
                 || !IdleTimeout.hasChildren && mayPassLimits(after: work, idle.quiet)
         }
     }
 
-    /// Whether the next event is the end of an app's delay that is also over in real time.
+    /// Whether the next event is the end of an app's delay, and the delay is over in real time too.
     private func isNextDelayOver(_ idle: IdleState) -> Bool {
         guard let event = drivenClock?.nextEvent, event.kind == .delay else { return false }
         return idle.standing >= event.deadline - now
@@ -61,7 +60,7 @@ extension TestField {
         work.waits.allSatisfy { $0.end == nil } && quiet >= grace.duration(after: work)
     }
 
-    /// Ends the flow with an error that says why it can't end by itself.
+    /// Ends the flow with an error that says why the flow can't end by itself.
     func stop(after work: TestTracker.Work? = nil, quiet: Duration = .zero) {
         let pending = state.withLock { $0.pending.map(\.name) }
         let missing = pending.isEmpty ? "" : " Never called: \(pending.joined(separator: ", "))."
@@ -74,7 +73,7 @@ extension TestField {
                 """
                 The \(queue) is blocked: what runs there waits with \(wait.call), and nothing was left that could end \
                 it: nothing happened for \(quiet.components.seconds) s of real time.\(missing) A delegate's methods and completion handlers share one queue: if one of them waits there for \
-                another, it waits forever. Go on in the completion handler, or use async and await.
+                another, it waits forever. Continue in the completion handler, or use async and await.
                 """
             )
         }
@@ -83,19 +82,19 @@ extension TestField {
 
     private func stop(_ code: FieldError.Code, _ reason: String) { fail(FieldError(code, reason, trace: trace)) }
 
-    /// The reason why a flow has not ended, and what to do.
+    /// The reason why a flow has not ended, and advice for its author.
     private var unfinished: (why: String, advice: String) {
         let limit = limit.components.seconds
         let next = drivenClock?.nextEvent?.deadline
         if now - start > self.limit || next != nil {
-            let what = next.map { " The next thing happens at \($0.components.seconds) s." } ?? ""
-            return ("its limit is \(limit) s.\(what)", " Give limit: for a flow that is to take longer.")
+            let what = next.map { " The next event is at \($0.components.seconds) s." } ?? ""
+            return ("its limit is \(limit) s.\(what)", " Set limit: for a longer flow.")
         }
         let (sessions, log) = state.withLock { ($0.sessionsMade, $0.log) }
         let released = Trace.Event.note(APIMisuse.delegateReleased.explanation)
         let advice =
             if sessions > 0, environment.arbiter.requestCount == 0 {
-                "A session was made, and none has begun: call begin()."
+                "A session was created but never begun: call begin()."
             } else if log.contains(where: { $0.event == released }) {
                 APIMisuse.delegateReleased.explanation
             } else {
@@ -114,7 +113,7 @@ extension TestField {
         )
     }
 
-    /// Ends a flow whose code has run for long without any other event.
+    /// Ends a flow whose code has been running for too long without any other event.
     func stop(blockedFor quiet: Duration) {
         stop(
             .queueIsBlocked,
@@ -126,28 +125,28 @@ extension TestField {
         )
     }
 
-    /// Ends a flow that keeps working while no time passes.
+    /// Ends a flow that works endlessly while the field's time does not advance.
     func stopEndless() {
         stop(
             .neverEnds,
             """
-            The flow goes on forever: it does one thing after the other, and the field's time stands still, because it \
+            The flow never ends: it keeps working while the field's time does not advance, because it \
             neither sends a frame nor waits. Look for a retry without a limit, such as of a command that fails because \
             the tag is gone.
             """
         )
     }
 
-    /// Ends the flow with an error. If it is a test function that already has an error and continues, the process ends.
+    /// Ends the flow with an error. If a test function continues even after an earlier error, the process ends.
     ///
-    /// - Parameter isFirst: whether the error counts only if there was none before.
+    /// - Parameter isFirst: whether to ignore the error if the flow has already failed.
     func fail(_ error: FieldError, onlyFirst isFirst: Bool = false) {
         let stop = state.withLock { state in
             if isFirst, state.hasFailed { return nil as (@Sendable (FieldError) -> Void)? }
             state.hasFailed = true
             return state.stop.take()
         }
-        if stop != nil, error.code == .queueIsBlocked { place.noteBlocked() }
+        if stop != nil, error.code == .queueIsBlocked { tracker.noteBlocked() }
         stop?(error)
     }
 }

@@ -4,18 +4,17 @@ import TagLink
 public import TagTrace
 public import VirtualTags
 
-/// The environment of the code under test: a reader, the tags near it, the user, the scanning sheet, and a clock.
+/// The environment of the code under test: a reader, its tags, the user, the scanning sheet, and a clock.
 ///
-/// Get one from ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)`` or from the trait
+/// Get a field from ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)`` or from the trait
 /// `.field(_:app:seed:limit:grace:busyPolicy:)`. The user's actions happen when the code under test can do nothing but
 /// wait, so the test never races with that code.
 ///
-/// The field has its own time. It advances by the airtime of frames, and to the next event when nothing else can
-/// happen. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test also use it. See <doc:Reference> for when
-/// time advances.
+/// The field has its own time, which advances by the airtime of frames, and to the next event when nothing else can
+/// happen. `Task.sleep` and `DispatchQueue.asyncAfter` in the code under test also use this time; see <doc:Reference>.
 public final class TestField: Sendable {
-    /// The caller's field: the field of its task, or of the block or delegate method that it runs in; else the only
-    /// open field. Nil outside of any field, and when several fields are open and the caller's is not known.
+    /// The field of the caller's task, block or delegate method; if unknown, the only open field. Nil outside of any
+    /// field, or if the caller's field is unknown and several fields are open.
     public static var current: TestField? { (NFCEnvironment.ofTest?.testContext as? TestTracker)?.field }
 
     struct State {
@@ -29,30 +28,31 @@ public final class TestField: Sendable {
         var hasStarted = false
         var isOpen = true
         var hasFailed = false
-        /// The time up to which the test lets time pass.
+        /// The latest end of the test's own waits.
         var target: Duration = .zero
         var shownErrors: [String] = []
         var tagsMade: UInt64 = 0
         var sessionsMade = 0
-        /// The steps of a script that have happened.
+        /// The steps of the script that have happened.
         var happened: [FaultScript.Step] = []
-        /// How many times code of the test has connected to a tag, and before which connections the tag leaves.
+        /// How many times the test's code has connected to a tag, and the faults that remove a tag just before a
+        /// connection.
         var connections = 0
         var departures: [FaultScript.Step] = []
-        /// Whether the visit of the second tag of an exploration is over.
+        /// Whether the second tag of an exploration has left.
         var companionIsGone = false
-        /// The objects that the code under test created and has to free; nil when nothing checks this.
-        var made: LivingObjects?
-        /// What was written to each tag; nil when nothing checks this.
+        /// The objects that the code under test created and has to free; nil when leaks aren't checked.
+        var createdObjects: LivingObjects?
+        /// The values written to each tag; nil when the memory isn't checked.
         var courses: [MemoryCourse]?
-        /// What the process writes if it ends during the run.
+        /// The text that the process writes if it ends during the run.
         var runNote: RunNote?
         /// The number of writes in `courses`.
         var writesNoted = 0
 
-        /// Counts the calls of a new handler, which may never be called.
+        /// Adds a handler that was not called yet.
         ///
-        /// - Returns: its key in ``completions``: its name, with a number if a handler had the name before.
+        /// - Returns: the handler's key in ``completions``: its name, with a number if the name is already used.
         mutating func newCompletion(_ name: String) -> String {
             var (key, number) = (name, 1)
             while completions[key] != nil {
@@ -68,27 +68,27 @@ public final class TestField: Sendable {
     public struct SheetMoment: Sendable, Hashable {
         /// The field's time.
         public var time: Duration
-        /// What the sheet showed from then on.
+        /// The content of the sheet from this time on.
         public var content: SheetContent
     }
 
-    /// The virtual field; nil when the test runs on a reader.
+    /// The virtual field; nil when the test runs on a real reader.
     public let virtual: VirtualField?
-    /// The reader for which the code under test may emulate a card, with `CardSession`.
+    /// The reader that uses the card if the code under test emulates one with `CardSession`.
     public let cardReader = VirtualCardReader()
-    /// The source of everything random.
+    /// The seed of all random values.
     public let seed: UInt64
     /// The environment that sessions use.
     public let environment: NFCEnvironment
 
-    /// The field's own clock; nil when time is real: on a reader, and where the system's functions can't be replaced.
+    /// The field's own clock. Nil for real time: on a real reader, or when system functions can't be replaced.
     let drivenClock: ManualClock?
     let replay: RecordingReplay?
     let sheet: RecordingSheet
     let limit: Duration
     let grace: IdleTimeout
-    let place: TestTracker
-    /// When the field was created, by its clock. On a reader, the clock is that of the process.
+    let tracker: TestTracker
+    /// The time at which the field was created, by the environment's clock.
     let start: Duration
     let state = Locked(State())
 
@@ -101,7 +101,7 @@ public final class TestField: Sendable {
         let clock = !isReal && ReplacedFunctions.areInEffect ? ManualClock() : nil
         drivenClock = clock
         let owner = TestTracker(isDriven: clock != nil)
-        place = owner
+        tracker = owner
         let sheet = RecordingSheet { owner.field?.showed($0) }
         self.sheet = sheet
         let onElapsed: @Sendable (Duration) -> Void = { time in
@@ -140,16 +140,16 @@ public final class TestField: Sendable {
         owner.field = self
     }
 
-    // MARK: What happened
+    // MARK: History
 
-    /// The field's time, starting at 0. On a reader, real time.
+    /// The field's time, starting at 0. On a real reader, real time.
     public var now: Duration { environment.clock.now }
 
-    /// What has happened so far: exchanges, the sheet, and the user's actions.
+    /// The events so far: exchanges, changes of the sheet, and the user's actions.
     public var trace: Trace {
         let log = state.withLock { $0.log }
         guard let replay else { return Trace(log) }
-        // The recorded entries up to the last replayed exchange, and the new entries at their times.
+        // Merges the recorded entries, up to the last replayed exchange, with the new entries by time.
         var left = replay.recording.exchangeCount - replay.remainingExchangeCount
         var entries = replay.recording.trace.entries.prefix { entry in
             if case .exchange = entry.event { left -= 1 }
@@ -168,13 +168,13 @@ public final class TestField: Sendable {
     /// The exchanges so far.
     public var exchanges: [Trace.Exchange] { trace.exchanges }
 
-    /// The airtime of the exchanges so far, including the tags' work in between: the minimum that a phone needs.
+    /// The airtime of the exchanges so far, including the tags' processing time. A phone needs at least as long.
     public var airtime: Duration { exchanges.reduce(.zero) { $0 + ($1.duration ?? .zero) } }
 
-    /// Everything that the sheet showed so far, and when.
+    /// The contents of the sheet so far, each with its time.
     public var sheetHistory: [SheetMoment] { state.withLock { $0.sheet } }
 
-    /// The texts that the sheet has shown so far. A text that stays is listed once.
+    /// The texts that the sheet has shown so far, without consecutive duplicates.
     public var sheetTexts: [String] {
         sheetHistory.map(\.content.message).reduce(into: []) { texts, text in
             if texts.last != text { texts.append(text) }
@@ -195,7 +195,7 @@ public final class TestField: Sendable {
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    // MARK: What the field hears
+    // MARK: Events
 
     private func log(_ event: Trace.Event) {
         let now = now
@@ -223,7 +223,7 @@ public final class TestField: Sendable {
         state.withLock { $0.sheet.append(SheetMoment(time: now, content: content)) }
     }
 
-    /// Ends a flow that never waits, because its exchanges have used up the field's time.
+    /// Ends a flow whose exchanges alone have used up the field's time limit, because it never waits.
     private func timeHasPassed() {
         if now - start > limit { stop() }
     }

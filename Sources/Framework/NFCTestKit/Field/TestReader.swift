@@ -15,17 +15,17 @@ public struct TestReader: Sendable {
 
     let kind: Kind
 
-    /// Virtual tags: the same on every machine, and without real waiting.
+    /// Virtual tags, which behave the same on every machine and need no real time.
     public static let virtual = TestReader(kind: .virtual)
 
-    /// A contactless PC/SC reader. The user is asked for the tags, time is real, and there are no faults.
+    /// A contactless PC/SC reader. The user is asked for the tags, time is real, and faults are not available.
     ///
-    /// - Parameter name: a part of its name; nil for the first reader.
+    /// - Parameter name: a part of the reader's name; nil for the first reader.
     public static func pcsc(_ name: String? = nil) -> TestReader {
         reader(NFCEnvironment(ReaderConfiguration(reader: name.map { "pcsc:\($0)" } ?? "pcsc")).reader)
     }
 
-    /// A recording. It gives the recorded answers to the same requests, in the same order and with the recorded times.
+    /// A recording, which gives the recorded answers to the same requests, in order and with the recorded times.
     ///
     /// - Parameter path: the file that `NFC_RECORD`, or `nfc scan --record`, wrote.
     /// - Throws: ``FieldError`` with `badRecording`.
@@ -37,15 +37,15 @@ public struct TestReader: Sendable {
         }
     }
 
-    /// A recording that was read before.
+    /// A recording that has already been loaded.
     public static func recording(_ recording: Recording) -> TestReader { TestReader(kind: .recording(recording)) }
 
     /// Any reader.
     public static func reader(_ reader: NFCEnvironment.Reader) -> TestReader { TestReader(kind: .reader(reader)) }
 
-    /// The reader that `NFC_TEST_READER` names: `virtual`, or a reader as in `NFC_READER`; virtual when it is not set.
+    /// The reader that `NFC_TEST_READER` names: `virtual`, or a reader as in `NFC_READER`. Virtual if unset.
     ///
-    /// The variable is not `NFC_READER`: on a machine where apps use a reader, tests must not write to the tags on it.
+    /// Tests have their own variable, so that they never write to tags on a reader that `NFC_READER` selects for apps.
     public static var ofProcess: TestReader {
         guard let name = environmentValue("NFC_TEST_READER"), !name.isEmpty, name != "virtual" else { return .virtual }
         return reader(NFCEnvironment(ReaderConfiguration(reader: name)).reader)
@@ -57,7 +57,7 @@ func environmentValue(_ name: String) -> String? {
     return unsafe String(cString: value)
 }
 
-/// A scanning sheet that records what it showed, and that a test can cancel.
+/// A scanning sheet that records its contents and that a test can cancel.
 public final class RecordingSheet: ScanSheet {
     private struct State {
         var history: [SheetContent] = []
@@ -81,15 +81,15 @@ public final class RecordingSheet: ScanSheet {
         onPresent?(content)
     }
 
-    /// Everything that was shown, in order.
+    /// All contents that were shown, in order.
     public var history: [SheetContent] { state.withLock { $0.history } }
 
-    /// What is shown now; nil before the first session.
+    /// The current content; nil before the first session.
     public var content: SheetContent? { state.withLock { $0.history.last } }
 
     /// Presses the Cancel button.
     ///
-    /// - Returns: false when there is no button to press.
+    /// - Returns: false when the sheet has no Cancel button now.
     @discardableResult
     public func cancel() -> Bool {
         guard let cancel = state.withLock({ $0.cancel }) else { return false }

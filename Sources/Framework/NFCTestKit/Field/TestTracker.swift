@@ -3,78 +3,78 @@ import Glibc
 import NFCSessions
 import TagLink
 
-/// The work of a test: its field, and everything that its code has put on queues, is running, or waits for.
+/// Tracks the work of a test: the queued and running work of the test's code, and its waits.
 ///
-/// Each block and each task's job that the test's code puts on a queue is counted until it has returned. When none is
-/// left, only time or the user can make the test's code continue, regardless of what else the process does.
+/// Each block and each task's job that the test's code puts on a queue is tracked until it has returned. When none is
+/// left, the test's code can continue only if time passes or the user acts, whatever else the process does.
 final class TestTracker: TestContext {
     static var environmentOfCaller: NFCEnvironment? { OpenFields.search() }
 
     struct Wait: Sendable {
         let id: UInt64
-        /// The function, as a client writes it.
+        /// The waiting function's name, as a client writes it.
         let call: String
         let queue: String
         /// The field's time at which the wait ends at the latest; nil for no limit.
         let end: Duration?
-        /// How many times it has checked without success.
-        var looks: UInt64 = 0
+        /// How many times the wait has checked its condition without success.
+        var checkCount: UInt64 = 0
 
         var isOnMainQueue: Bool { queue == "com.apple.main-thread" }
     }
 
     struct Work: Sendable {
-        /// The work that is on a queue and has not started.
+        /// The number of work items that are queued and not started.
         var queued = 0
-        /// The work that has started and not returned.
+        /// The number of work items that have started and not returned.
         var running = 0
-        /// The calls in which some of the running work waits.
+        /// The calls that block some of the running work.
         var waits: [Wait] = []
-        /// Changes with every event.
+        /// A counter that changes with every event.
         var activity: UInt64 = 0
-        /// Whether a thread that the test did not start has called the test's code, or has used its sessions.
+        /// Whether a thread that the test did not start has called the test's code or used the test's sessions.
         var hasGuests = false
-        /// Whether the code uses timers, files or sockets: these take real time.
+        /// Whether the code uses timers, files or sockets, which take real time.
         var hasSources = false
         var hasThreads = false
-        /// The kernel's numbers of those threads that have not ended.
+        /// The kernel's thread IDs of the test's threads that have not ended.
         var threads: Set<Int32> = []
         var startingThreads = 0
         var isOpen = true
 
-        /// Whether all running work waits. Work that is queued may then be unable to start.
+        /// Whether all running work waits. Queued work may then be unable to start.
         var onlyWaits: Bool { running == waits.count }
-        /// Whether only the passing of time can continue the code.
+        /// Whether the code can continue only if time passes.
         var isAtRest: Bool { queued == 0 && onlyWaits }
         var isOnThreads: Bool { startingThreads > 0 || !threads.isEmpty }
-        /// Whether there is work that is not counted.
-        var hasUncounted: Bool { hasGuests || hasSources }
+        /// Whether there is work that is not tracked.
+        var hasUntracked: Bool { hasGuests || hasSources }
     }
 
     private struct State {
         var work = Work()
         var lastWait: UInt64 = 0
-        /// Whether a thread lets time pass now, and whether it has to check once more.
+        /// Whether a thread is advancing the time now, and whether that thread has to check once more.
         var isPassingTime = false
         var checksAgain = false
-        /// Jobs of tasks that count as queued, and are put on their queues when all other work has returned.
+        /// Task jobs that count as queued, and are put on their queues when all other work has returned.
         var postponed: [SwiftJobs.Job] = []
-        /// Whether the monitor has seen these jobs before.
-        var isOld = false
-        /// The lines that were printed before, which are not printed again; nil if all lines are printed.
+        /// Whether the monitor has already seen these jobs once.
+        var hasOldJobs = false
+        /// The lines that were already printed and are not printed again; nil to print all lines.
         var printed: PrintedLines?
-        /// Whether the test has failed because of a wait.
+        /// Whether the test has failed because of a wait without a time limit.
         var isBlocked = false
         weak var field: TestField?
     }
 
     private let state = Locked(State())
-    /// Whether time advances by itself when the code rests.
+    /// Whether time advances automatically when the code is idle.
     let isDriven: Bool
 
     init(isDriven: Bool) { self.isDriven = isDriven }
 
-    /// The field; nil for an environment whose time the test advances by hand, and after the field was freed.
+    /// The field; nil if the test advances the time by hand, or after the field was freed.
     var field: TestField? {
         get { state.withLock { $0.field } }
         set { state.withLock { $0.field = newValue } }
@@ -83,17 +83,17 @@ final class TestTracker: TestContext {
     var work: Work { state.withLock { $0.work } }
     var isOpen: Bool { state.withLock { $0.work.isOpen } }
 
-    /// Shares the lines about the app that the runs of an exploration have printed, so that each is printed once.
+    /// Shares the printed messages among the runs of an exploration, so that each message is printed only once.
     func sharePrintedLines(_ lines: PrintedLines) { state.withLock { $0.printed = lines } }
 
     func willConnect() { field?.willConnect() }
 
     func prints(_ notice: String) -> Bool { state.withLock { $0.printed }?.add(notice) ?? true }
 
-    /// Whether the field has ended because of a wait without a limit. Such a wait is then given up.
+    /// Whether waits without a time limit should return, because such a wait has ended the field.
     var givesUpWaits: Bool { state.withLock { $0.isBlocked && !$0.work.isOpen } }
 
-    /// Notes that the test fails because of a wait without a limit.
+    /// Records that the test fails because of a wait without a time limit.
     func noteBlocked() { state.withLock { $0.isBlocked = true } }
 
     func close() {
@@ -104,7 +104,7 @@ final class TestTracker: TestContext {
         for job in jobs { job.enqueue() }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func enqueued() {
         state.withLock { state in
@@ -113,7 +113,7 @@ final class TestTracker: TestContext {
         }
     }
 
-    /// Notes that work starts. It was on a queue, unless a timer or a socket starts it.
+    /// Records that work starts. Work that a timer or a socket starts was not queued.
     func begins(wasQueued: Bool = true) {
         state.withLock { state in
             if wasQueued { state.work.queued -= 1 }
@@ -122,7 +122,7 @@ final class TestTracker: TestContext {
         }
     }
 
-    /// Notes that work has returned. If it was the last, time advances.
+    /// Records that work has returned. If no other work is left, time advances.
     func ends() {
         let (isLast, jobs) = state.withLock { state -> (Bool, [SwiftJobs.Job]) in
             state.work.running -= 1
@@ -135,7 +135,7 @@ final class TestTracker: TestContext {
             }
             guard state.work.isAtRest,
                 state.work.isOpen,
-                !state.work.hasUncounted, !state.work.isOnThreads
+                !state.work.hasUntracked, !state.work.isOnThreads
             else { return (false, []) }
             if state.isPassingTime { state.checksAgain = true }
             defer { state.isPassingTime = true }
@@ -145,28 +145,28 @@ final class TestTracker: TestContext {
         if isLast { passTime(.none) }
     }
 
-    // MARK: Jobs that are postponed
+    // MARK: Postponed jobs
 
-    /// Postpones a job until all current work has returned. Then a flow that a completion handler resumes finds its
-    /// session ended, and its thread is woken only once.
+    /// Postpones a job until all current work has returned. So a flow that continues after a completion handler finds
+    /// its session ended, and its thread is woken only once.
     ///
-    /// A job has no order relative to other work. If a job is postponed for long, ``QuiescenceMonitor`` releases it.
+    /// The order of a job relative to other work doesn't matter. ``QuiescenceMonitor`` releases old jobs.
     ///
     /// - Returns: false when the job has to be put on its queue now.
     func postpone(_ job: SwiftJobs.Job) -> Bool {
         state.withLock { state in
-            guard state.work.isOpen, state.work.waits.isEmpty, !state.work.hasUncounted else { return false }
-            if state.postponed.isEmpty { state.isOld = false }
+            guard state.work.isOpen, state.work.waits.isEmpty, !state.work.hasUntracked else { return false }
+            if state.postponed.isEmpty { state.hasOldJobs = false }
             state.postponed.append(job)
             return true
         }
     }
 
-    /// Puts the postponed jobs on their queues. With `onlyOld`, only if a previous call has seen them.
+    /// Puts the postponed jobs on their queues. With `onlyOld`, only if an earlier call has already seen these jobs.
     func releaseJobs(onlyOld: Bool = false) {
         let jobs = state.withLock { state in
-            guard !onlyOld || state.isOld else {
-                state.isOld = true
+            guard !onlyOld || state.hasOldJobs else {
+                state.hasOldJobs = true
                 return [] as [SwiftJobs.Job]
             }
             defer { state.postponed = [] }
@@ -184,10 +184,11 @@ final class TestTracker: TestContext {
         }
     }
 
-    /// Notes that a wait has checked without success, and continues.
-    func stillWaits(_ id: UInt64) {
+    /// Records that a wait has checked its condition without success.
+    func noteFailedCheck(_ id: UInt64) {
         state.withLock { state in
-            if let index = state.work.waits.firstIndex(where: { $0.id == id }) { state.work.waits[index].looks += 1 }
+            let index = state.work.waits.firstIndex { $0.id == id }
+            if let index { state.work.waits[index].checkCount += 1 }
         }
     }
 
@@ -198,7 +199,7 @@ final class TestTracker: TestContext {
         }
     }
 
-    /// Notes that a thread without code of the test has put work on a queue.
+    /// Records that a thread outside the test has put work on a queue.
     func noteGuest() { state.withLock { $0.work.hasGuests = true } }
     func noteThread() { state.withLock { $0.work.hasThreads = true } }
 
@@ -226,7 +227,7 @@ final class TestTracker: TestContext {
     /// Lets time pass for as long as nothing else can happen.
     ///
     /// - Parameters:
-    ///   - idle: how long nothing has happened.
+    ///   - idle: how long the test has been idle.
     ///   - isStuck: whether to ignore queued work, because it can't start.
     func letTimePass(_ idle: IdleState, isStuck: Bool = false) {
         let isFree = state.withLock { state in
@@ -248,7 +249,7 @@ final class TestTracker: TestContext {
                 if hasMoved == true { state.work.activity &+= 1 }
                 defer { state.checksAgain = false }
                 if hasMoved == true || state.checksAgain, state.work.isAtRest, state.work.isOpen,
-                    !state.work.hasUncounted, !state.work.isOnThreads
+                    !state.work.hasUntracked, !state.work.isOnThreads
                 {
                     return true
                 }
@@ -265,16 +266,17 @@ final class TestTracker: TestContext {
 final class PrintedLines: Sendable {
     private let lines = Locked<Set<String>>([])
 
-    /// - Returns: false when the line was printed before.
+    /// - Returns: false when the line was already printed.
     func add(_ line: String) -> Bool { lines.withLock { $0.insert(line).inserted } }
 }
 
-/// How long nothing has happened in a field, in real time.
+/// How long a test has been idle, in real time.
 struct IdleState: Sendable {
     static let none = IdleState()
 
     var quiet = Duration.zero
     var standing = Duration.zero
-    /// Whether the uncounted work rests too. If not, only a delay may end, and only when its real time is over too.
+    /// Whether the untracked work is idle too. If not, time advances only to the end of a delay that is over in real
+    /// time.
     var isOfAll = true
 }

@@ -17,9 +17,9 @@ import TagLink
 /// }
 /// ```
 ///
-/// The field belongs to the test, so tests run in parallel. It applies to the test's task and all tasks that it starts,
-/// to the blocks and delays that it puts on queues, and to delegates and completion handlers. If only one field is
-/// open, every session belongs to it. See <doc:Reference> for the other cases, and for when time advances.
+/// The field belongs to the test, so tests run in parallel. It applies to the test's task and the tasks it starts, to
+/// blocks and delays on queues, and to delegates and completion handlers. If only one field is open, every session
+/// belongs to that field. See <doc:Reference> for the other cases, and for when time advances.
 ///
 /// If the closure has not ended at the field's time limit, it is abandoned: its task is cancelled, and the error
 /// contains the trace so far.
@@ -27,15 +27,15 @@ import TagLink
 /// - Parameters:
 ///   - tags: the tags that are near from the start.
 ///   - app: the app's property list and entitlements; nil for none, so that everything is allowed.
-///   - seed: the source of everything random. The same seed gives the same trace.
-///   - limit: the field's time limit; a closure that has not ended by then is abandoned.
-///   - grace: how long nothing has to happen, in real time, before a session's time limit of 60 or 20 seconds may pass
-///     without a call of ``TestField/wait(for:)``.
-///   - busyPolicy: what happens to a session that begins while the previous session's sheet is still disappearing.
-///     Phones refuse it with error 203: `.refuseWhileSheetLeaves`.
+///   - seed: the seed of all random values. The same seed gives the same trace.
+///   - limit: the field's time limit. A closure that takes longer is abandoned.
+///   - grace: how long the test has to be idle, in real time, before a session's time limit of 60 or 20 seconds may
+///     pass without a call of ``TestField/wait(for:)``.
+///   - busyPolicy: the treatment of a session that begins while the previous session's sheet is still visible. Phones
+///     refuse such a session with error 203: `.refuseWhileSheetLeaves`.
 ///   - reader: the reader on which the test runs.
 ///   - body: the test.
-/// - Returns: what `body` returns.
+/// - Returns: the result of `body`.
 /// - Throws: the error of `body`, or ``FieldError``: `neverEnds`, `queueIsBlocked`, `unknownField`, `fieldInField`, or
 ///   the reason why a tag could not be created.
 @discardableResult
@@ -59,19 +59,19 @@ public func withField<Value: Sendable>(
         return value
     } catch {
         field.close()
-        // If the flow departed from the recording, that is why it failed: report that instead.
+        // If the flow departed from the recording, that is the cause of the failure, and is reported instead.
         try field.checkRecording()
         throw error
     }
 }
 
-/// What a field is opened with, see ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
+/// The parameters of a field, see ``withField(_:app:seed:limit:grace:busyPolicy:reader:_:)``.
 struct FieldSettings: Sendable {
     var tags: [TagSpec]
     var app: AppProperties?
     var seed: UInt64
     var limit: Duration
-    /// Nil for a second.
+    /// Nil for one second.
     var grace: Duration?
     var busyPolicy: SessionArbiter.BusyPolicy
     /// Nil for the reader of the process.
@@ -99,15 +99,15 @@ struct FieldSettings: Sendable {
 extension TestField {
     /// Creates a field with tags.
     ///
-    /// - Parameter hasGrace: false if there is no grace as long as all work is counted.
+    /// - Parameter hasGrace: false for a grace of zero as long as all work is tracked.
     static func opened(_ settings: FieldSettings, hasGrace: Bool = true) async throws -> TestField {
         try Task.checkCancellation()
         guard (NFCEnvironment.scoped?.testContext as? TestTracker)?.field == nil else {
             throw FieldError(
                 .fieldInField,
                 """
-                There is a field around this test already. Use it: its bring(_:) puts several tags in it at once. An exploration \
-                makes fields of its own: call explore outside of withField, and in a test without the trait .field.
+                This test already runs in a field. Use that field: its bring(_:) can add several tags. An exploration \
+                creates its own fields: call explore outside of withField, and in a test without the trait .field.
                 """
             )
         }
@@ -117,7 +117,7 @@ extension TestField {
                 "limit: is \(settings.limit), which leaves no time for a test. Leave it out for 600 seconds."
             )
         }
-        let grace = IdleTimeout(duration: settings.grace ?? .seconds(1), isNoneWhenCounted: !hasGrace)
+        let grace = IdleTimeout(duration: settings.grace ?? .seconds(1), isZeroWhenTracked: !hasGrace)
         guard grace.duration >= .zero else {
             throw FieldError(.badDuration, "grace: is \(grace.duration). Leave it out for a second.")
         }
@@ -150,17 +150,17 @@ extension TestField {
         }
     }
 
-    /// Runs code while the field's time is watched.
+    /// Runs code while the field's time is monitored.
     ///
-    /// - Parameter limits: when to stop the code if the field has real time.
+    /// - Parameter limits: the times at which to stop the code if the field has real time.
     private func limited<Value>(by limits: [Duration], _ work: () async throws -> Value) async throws -> Value {
         let timers =
             drivenClock == nil
             ? limits.map { environment.clock.schedule(after: $0) { [weak self] in self?.stop() } } : []
-        if drivenClock != nil { QuiescenceMonitor.shared.add(place) }
+        if drivenClock != nil { QuiescenceMonitor.shared.add(tracker) }
         defer {
             for timer in timers { timer.cancel() }
-            QuiescenceMonitor.shared.remove(place)
+            QuiescenceMonitor.shared.remove(tracker)
         }
         return try await work()
     }
@@ -171,12 +171,12 @@ extension TestField {
         throw FieldError(.badRecording, "\(departure.reason) NFC_RECORD=FILE records.", trace: trace)
     }
 
-    /// Runs a test function in the field. It can't be abandoned: if it does not end after its task was cancelled, the
-    /// process ends.
+    /// Runs a test function in the field. A test function can't be abandoned, so the process ends if the function does
+    /// not end after its task was cancelled.
     ///
     /// - Parameters:
-    ///   - patience: how long a function has at least to end after it was cancelled, on a reader. A machine whose processors
-    ///     are all busy with other tests may need many seconds to resume it.
+    ///   - patience: on a real reader, the minimum time that a cancelled function has to end. A busy machine may need
+    ///     many seconds to resume it.
     ///   - function: the test function.
     func attend(
         patience: Duration = .seconds(30),
@@ -215,15 +215,15 @@ extension TestField {
         CurrentTest.detached { outcome.set(result) }
     }
 
-    /// On a reader, waits for the sessions that are ending, up to a limit. A reader takes time to release a tag, and
-    /// the next test and the end of a recording need that to be done.
+    /// On a real reader, waits up to ten seconds for ending sessions. The next test, and the end of a recording, need
+    /// the tag to be released.
     func releaseReader() async {
         guard drivenClock == nil else { return }
         let end = now + .seconds(10)
         while !environment.arbiter.isIdle, now < end { await wait(for: .milliseconds(10)) }
     }
 
-    /// Removes all tags and ends everything that is still active. That may also end an abandoned flow.
+    /// Removes all tags and ends all sessions and waits. This may also end an abandoned flow.
     func close() {
         let (waiting, pending) = state.withLock { state in
             defer { (state.waiting, state.pending, state.stop, state.isOpen) = ([], [], nil, false) }
@@ -234,15 +234,14 @@ extension TestField {
         for completion in pending { completion.fail(FieldError.fieldIsGone) }
         virtual?.removeAll()
         if !environment.arbiter.isIdle { drivenClock?.advance(by: environment.limits.session) }
-        // Ends sessions that wait for their turn or whose sheet is still disappearing; otherwise they would keep the
-        // environment alive.
+        // Waiting sessions, and sessions whose sheet is still visible, would otherwise keep the environment alive.
         environment.arbiter.close(with: .terminatedUnexpectedly(reason: "The field of the test has ended."))
         drivenClock?.close()
     }
 }
 
 extension Result {
-    /// The result of some code.
+    /// Captures the result of some code.
     init(_ work: () async throws(Failure) -> Success) async {
         do throws(Failure) {
             self = .success(try await work())
@@ -252,7 +251,7 @@ extension Result {
     }
 }
 
-/// The outcome of a flow or a call: the first result counts, and the waiting caller gets it.
+/// The outcome of a flow or a call. Passes the first result to the waiting caller, and ignores further results.
 final class Outcome<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?

@@ -4,7 +4,7 @@ import NFCSessions
 import Synchronization
 import TagLink
 
-/// The test that the current thread belongs to while it runs a block or a job that a test's code has put on a queue.
+/// The test of the current thread, while the thread runs a block or a job that a test's code has put on a queue.
 @safe enum CurrentTest {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -12,7 +12,7 @@ import TagLink
         return key
     }()
 
-    /// The current thread's scope; nil when it runs no code of a test.
+    /// The current thread's scope; nil when the thread runs no code of a test.
     static var scope: TestScope? {
         guard let pointer = unsafe pthread_getspecific(key) else { return nil }
         return unsafe Unmanaged<TestScope>.fromOpaque(pointer).takeUnretainedValue()
@@ -28,36 +28,35 @@ import TagLink
         let before = unsafe pthread_getspecific(key)
         unsafe pthread_setspecific(key, Unmanaged.passUnretained(scope).toOpaque())
         defer { unsafe pthread_setspecific(key, before) }
-        // Keeps the scope alive until then.
+        // The thread-specific value does not keep the scope alive.
         return try withExtendedLifetime(scope) { try work() }
     }
 
-    /// The environment of the test that the caller belongs to, by its task or by its thread's scope; nil when that is
-    /// not known, or the test's field is closed.
-    static var current: (environment: NFCEnvironment, place: TestTracker)? {
+    /// The caller's test, found by its task or its thread's scope; nil when the test is unknown or its field is closed.
+    static var current: (environment: NFCEnvironment, tracker: TestTracker)? {
         guard OpenFields.exist,
-            let owner, owner.place.isOpen
+            let owner, owner.tracker.isOpen
         else { return nil }
         return owner
     }
 
-    /// The same, but also for a test whose field has ended: work that it left behind still belongs to it.
-    static var owner: (environment: NFCEnvironment, place: TestTracker)? {
+    /// The caller's test, even if its field is closed, because leftover work still belongs to the test.
+    static var owner: (environment: NFCEnvironment, tracker: TestTracker)? {
         guard OpenFields.wereEverOpened else { return nil }
-        let environment = NFCEnvironment.scoped ?? carried
-        guard let environment, let place = environment.testContext as? TestTracker else { return nil }
-        return (environment, place)
+        let environment = NFCEnvironment.scoped ?? environmentOfThread
+        guard let environment, let tracker = environment.testContext as? TestTracker else { return nil }
+        return (environment, tracker)
     }
 
-    /// The environment of the thread's scope. Nil if the scope was handed over to the field's caller, or if another
-    /// test may use the thread by now.
-    static var carried: NFCEnvironment? {
+    /// The environment of the thread's scope. Nil if the scope now belongs to the field's caller, or if another test
+    /// may use the thread by now.
+    static var environmentOfThread: NFCEnvironment? {
         guard let scope else { return nil }
         if (scope.environment.testContext as? TestTracker)?.isOpen == true { return scope.environment }
         return scope.isDetached || scope.isLasting && OpenFields.exist ? nil : scope.environment
     }
 
-    /// Runs `work` so that what it starts continues for the field's caller.
+    /// Runs `work` so that all work it starts belongs to the field's caller.
     static func detached(_ work: () -> Void) {
         guard let scope else { return work() }
         let inner = TestScope(scope.environment, in: scope)
@@ -65,16 +64,16 @@ import TagLink
         within(inner, work)
     }
 
-    /// Hands the current scope over to the field's caller, because the field has ended.
+    /// Assigns the current scope to the field's caller, because the field has ended.
     static func detach() { scope?.isDetached = true }
 }
 
-/// A scope on a thread in which it runs code of a test.
+/// A period in which a thread runs code of a test.
 class TestScope {
     final let environment: NFCEnvironment
     /// The enclosing scope, to which the thread returns after this one.
     private final let outer: TestScope?
-    /// Whether the scope may still run in the next test: a thread of the app, or a handler of a source.
+    /// Whether the scope is a thread of the app or a handler of a source, which may still run during the next test.
     private final let lasts: Bool
 
     init(_ environment: NFCEnvironment, in outer: TestScope? = nil, lasts: Bool = false) {
@@ -83,20 +82,20 @@ class TestScope {
         self.lasts = lasts
     }
 
-    /// Whether this work continues for the field's caller, to whom the field means nothing after it has ended.
+    /// Whether this work belongs to the field's caller after the field has ended.
     final var isDetached = false
 
-    /// Whether the thread may still run in the next test.
+    /// Whether the scope or an enclosing one may still run during the next test.
     final var isLasting: Bool { lasts || outer?.isLasting == true }
 
-    /// Whether it runs on a thread of the app, whose work is not counted.
+    /// Whether the code runs on a thread of the app, whose work is not tracked.
     var isOfThread: Bool { outer?.isOfThread ?? false }
 
-    /// The work that a queue gave to the thread; nil for a thread without a queue.
+    /// The queued work that the thread runs; nil for a thread without a queue.
     var work: TestWork? { outer?.work }
 }
 
-/// The open fields of the process. While there is one, the process's own reader can't be used.
+/// The open fields of the process. While a field is open, the process's own reader can't be used.
 enum OpenFields {
     private static let count = Atomic(0)
     private static let wasAdded = Atomic(false)
@@ -104,7 +103,7 @@ enum OpenFields {
 
     /// Whether any field is open.
     static var exist: Bool { count.load(ordering: .acquiring) > 0 }
-    /// Whether any field has been open so far whose work is counted.
+    /// Whether a field whose work is tracked has ever been open.
     static var wereEverOpened: Bool { wasAdded.load(ordering: .acquiring) }
 
     static func add(_ environment: NFCEnvironment) {
@@ -124,10 +123,10 @@ enum OpenFields {
         if isIn { count.subtract(1, ordering: .releasing) }
     }
 
-    /// Finds the test of a new session whose task does not name it: the test of the thread's work, else the only open
-    /// field. If that test has ended, the session ends with an error.
+    /// Finds the test of a new session without a task-local environment: the test of the thread's work, or else the
+    /// only open field. If that test has ended, the session ends with an error.
     static func search() -> NFCEnvironment? {
-        if let carried = CurrentTest.carried { return carried }
+        if let environmentOfThread = CurrentTest.environmentOfThread { return environmentOfThread }
         let open = environments.withLock { $0 }
         return switch open.count {
         case 0: nil
@@ -136,16 +135,16 @@ enum OpenFields {
         }
     }
 
-    /// An environment without a reader, for a session that may belong to any of several tests. None of these tests can
-    /// pass, because each may have lost its session.
+    /// Returns an environment without a reader, for a session that may belong to any of several tests. All these tests
+    /// fail, because each may have lost a session.
     private static func unknown(among open: [NFCEnvironment]) -> NFCEnvironment {
         let queue = DispatchLibrary.currentLabel
-        // The label of a thread without a queue.
+        // Threads without a queue have this label.
         let isOfThread = queue.isEmpty || queue == "com.apple.root.default-qos.overcommit"
         let reason = """
-            This session belongs to no test that is known: it is made on \(isOfThread ? "a thread of its own" : "the queue \"\(queue)\""), \
-            by work that did not begin in a test, while \(open.count) fields are open. Make it in the test's task, or in what \
-            that begins; or run tests with fields one after the other: write .serialized at the suite that has .field or \
+            The test of this session is unknown: the session was created on \(isOfThread ? "a thread of its own" : "the queue \"\(queue)\""), \
+            by work that did not start in a test, while \(open.count) fields are open. Create it in the test's task, or in work \
+            that it starts; or run tests with fields one after the other: write .serialized at the suite that has .field or \
             withField, or use swift test --no-parallel.
             """
         return NFCEnvironment(reader: .none(reason: reason), isOfTest: true) { _ in

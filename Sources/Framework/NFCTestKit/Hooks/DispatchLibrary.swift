@@ -2,11 +2,11 @@
 import Glibc
 import LinuxSupport
 
-/// The functions of libdispatch that the test kit replaces.
+/// The original functions of libdispatch that the test kit replaces.
 ///
 /// If a program defines functions with these names, libdispatch's Swift interface, Foundation and Swift's tasks call
-/// those instead of the library's. So a program with the test kit sees each block, each job of a task, and each delay.
-/// <doc:ReplacedFunctions> lists them.
+/// the program's functions instead of the library's. This lets the test kit track each block, each job of a task, and
+/// each delay. <doc:ReplacedFunctions> lists the functions.
 @safe enum DispatchLibrary {
     typealias Pointer = UnsafeMutableRawPointer
     typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
@@ -45,17 +45,17 @@ import LinuxSupport
     private static let label: @convention(c) (Pointer?) -> UnsafePointer<CChar>? =
         unsafe next("dispatch_queue_get_label")
 
-    /// The function that would be called if the program did not define this name.
+    /// Returns the function that would be called if the program did not define this name.
     static func next<Signature>(_ name: String) -> Signature {
         guard let symbol = unsafe symbol(name) else {
             preconditionFailure(
-                "The test kit replaces \(name), and the system has none to call. Link tests dynamically."
+                "The test kit replaces \(name), but the system has no such function. Link tests dynamically."
             )
         }
         return unsafe unsafeBitCast(symbol, to: Signature.self)
     }
 
-    /// The address of a system's function: ThreadSanitizer's if it is in use, else the library's. -1 is `RTLD_NEXT`.
+    /// Returns the address of ThreadSanitizer's function if it is in use, or else of the library's. -1 is `RTLD_NEXT`.
     fileprivate static func symbol(_ name: String) -> Pointer? {
         unsafe dlsym(nil, "__interceptor_\(name)") ?? dlsym(Pointer(bitPattern: -1), name)
     }
@@ -65,19 +65,19 @@ import LinuxSupport
         return unsafe String(cString: text)
     }
 
-    /// Calls a block. Its function is the third word, after the class and two 32-bit numbers.
+    /// Calls a block. The block's function is at offset 16, after the class and two 32-bit numbers.
     static func call(_ block: Pointer) {
         let function = unsafe block.load(fromByteOffset: 16, as: Function.self)
         unsafe function(block)
     }
 }
 
-/// Whether the test kit's functions are called in place of the system's. Without that, fields have plain time.
+/// Whether the test kit's functions are called instead of the system's. If not, fields use real time.
 @safe package enum ReplacedFunctions {
-    /// Returns why the functions can't be replaced; nil when they are. Tests set another one.
+    /// Returns why the functions can't be replaced; nil when they are replaced. Tests set another closure.
     @TaskLocal package static var probe: @Sendable () -> String? = { problem }
 
-    /// The functions that put work on queues and let it wait, which a field's time needs.
+    /// The functions for queues and waits that must be replaced to control a field's time.
     private static let replaced = [
         "dispatch_async", "dispatch_async_f", "dispatch_after", "dispatch_after_f", "dispatch_time",
         "dispatch_semaphore_wait", "dispatch_group_wait",
@@ -89,21 +89,21 @@ import LinuxSupport
         if let name = (replaced + called).first(where: { unsafe DispatchLibrary.symbol($0) == nil }) {
             return "the system's libraries have no \(name)"
         }
-        let kept = replaced.first { name in
-            // What the libraries call: the first of this name in the process.
+        let original = replaced.first { name in
+            // Libraries call the first function with this name in the process.
             let first = unsafe dlsym(nil, name)
-            return unsafe first.flatMap { unsafe Symbols.place(of: $0)?.image } != Symbols.ownImage
+            return unsafe first.flatMap { unsafe Symbols.location(of: $0)?.image } != Symbols.ownImage
         }
-        return kept.map { "the library's own \($0) is called" }
+        return original.map { "the library's own \($0) is called" }
     }()
 
     private static let printed = PrintedLines()
 
-    /// Checks the functions. The first time that they can't be replaced, a line on standard error says so.
+    /// Checks whether the functions are replaced. If not, reports the reason once on standard error.
     static var areInEffect: Bool {
         guard let problem = probe() else { return true }
         let line = """
-            NFCTestKit: fields have plain time, because the functions of Dispatch can't be replaced: \(problem). Delays and \
+            NFCTestKit: fields use real time, because the functions of Dispatch can't be replaced: \(problem). Delays and \
             the limits of sessions take as long as on a phone.
 
             """
@@ -114,8 +114,8 @@ import LinuxSupport
 
 /// The loader's information about addresses.
 @safe enum Symbols {
-    /// The location of an address: the base address and the file of its program or library, and the symbol before it.
-    struct Place {
+    /// The base address and the file of the program or library at an address, and the nearest symbol before it.
+    struct Location {
         var image: UInt
         var file: Substring
         var name: String
@@ -127,10 +127,10 @@ import LinuxSupport
     /// The base address of the program that contains the test kit.
     static let ownImage: UInt = {
         let function: @convention(c) (UnsafeMutableRawPointer?) -> Void = unsafe TestWork.run
-        return unsafe place(of: unsafeBitCast(function, to: DispatchLibrary.Pointer.self))?.image ?? 0
+        return unsafe location(of: unsafeBitCast(function, to: DispatchLibrary.Pointer.self))?.image ?? 0
     }()
 
-    /// Whether the path of an address's file contains a name. It is called often, so it creates no string.
+    /// Returns whether the path of an address's file contains a name. Called often, so it creates no string.
     static func isIn(_ name: String, _ address: DispatchLibrary.Pointer) -> Bool {
         guard let info = unsafe information(of: address),
             let path = unsafe UnsafePointer<CChar>(bitPattern: info.path)
@@ -138,14 +138,14 @@ import LinuxSupport
         return unsafe strstr(path, name) != nil
     }
 
-    static func place(of address: DispatchLibrary.Pointer) -> Place? {
+    static func location(of address: DispatchLibrary.Pointer) -> Location? {
         guard let info = unsafe information(of: address) else { return nil }
         let path = text(at: info.path)
         let file = path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
-        return Place(image: info.image, file: file, name: text(at: info.name))
+        return Location(image: info.image, file: file, name: text(at: info.name))
     }
 
-    /// The path of the file, its base address, and the last symbol's name and address (dladdr(3)).
+    /// Returns the file's path and base address, and the nearest symbol's name and address (dladdr(3)).
     private static func information(
         of address: DispatchLibrary.Pointer
     ) -> (path: UInt, image: UInt, name: UInt, address: UInt)? {
@@ -167,33 +167,32 @@ import LinuxSupport
 
     private static let walk: Walk = unsafe DispatchLibrary.next("backtrace")
     private static let depth = 24
-    /// Libraries that start a thread or a source for their caller.
+    /// Libraries that start threads or sources on behalf of their caller.
     private static let doors = ["libdispatch", "libswiftDispatch"]
     private static let thread = "$s10Foundation6ThreadC"
     /// Libraries that start their own threads and sources. All tests of the process share these.
     private static let libraries = ["libFoundation", "lib_Foundation", "libswift", "libcurl", "libstdc++", "libc.so"]
 
-    /// Whether a system library makes the call for itself: `Process` has one thread for all its child processes, and
-    /// `URLSession` one queue for all requests. Their work does not belong to one test.
+    /// Returns whether a system library makes the call for itself, so that the work belongs to no test. For example,
+    /// `Process` has one thread for all child processes, and `URLSession` has one queue for all requests.
     ///
     /// - Parameter function: the test kit's function that was called.
     static func areOfLibrary(calling function: String) -> Bool {
         let addresses = unsafe [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
             if let start = buffer.baseAddress { count = unsafe Int(walk(start, Int32(depth))) }
         }
-        var isOutside = false
+        var isPastFunction = false
         for address in addresses {
             guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: address),
-                let place = unsafe Symbols.place(of: pointer)
+                let location = unsafe Symbols.location(of: pointer)
             else { continue }
-            if !isOutside {
-                // The test kit is in the same program as the app. So the called function is found by its name, which
-                // the loader knows.
-                isOutside = place.image == Symbols.ownImage && place.name == function
+            if !isPastFunction {
+                // The test kit is in the same program as the app, so its function is recognized by name.
+                isPastFunction = location.image == Symbols.ownImage && location.name == function
                 continue
             }
-            if doors.contains(where: { place.file.hasPrefix($0) }) || place.name.hasPrefix(thread) { continue }
-            return libraries.contains { place.file.hasPrefix($0) }
+            if doors.contains(where: { location.file.hasPrefix($0) }) || location.name.hasPrefix(thread) { continue }
+            return libraries.contains { location.file.hasPrefix($0) }
         }
         return false
     }

@@ -2,19 +2,19 @@
 import NFCSessions
 import TagLink
 
-// The functions of libdispatch that put work on queues, see `DispatchLibrary`. Work of no test is passed to the
-// library.
+// Replacements for the libdispatch functions that put work on queues, see `DispatchLibrary`. Work that belongs to no
+// test is passed to the library.
 
 /// Puts a block, which may be a work item or a barrier, on its queue as work of a test.
 ///
-/// - Returns: false for a block of no test.
-private func carry(
+/// - Returns: false for a block that belongs to no test.
+private func enqueueAsTestWork(
     _ block: UnsafeMutableRawPointer,
     on queue: UnsafeMutableRawPointer,
     in group: UnsafeMutableRawPointer? = nil
 ) -> Bool {
     guard let isBarrier = unsafe WorkItems.isBarrier(block),
-        let work = unsafe TestWork.counted(block: block, group: group)
+        let work = unsafe TestWork.wrap(block: block, group: group)
     else { return false }
     let enqueue = unsafe isBarrier ? DispatchLibrary.barrierAsync : DispatchLibrary.async
     unsafe enqueue(queue, work, TestWork.run)
@@ -22,59 +22,59 @@ private func carry(
 }
 
 @_cdecl("dispatch_async_f")
-package func carryAsync(
+package func trackAsync(
     _ queue: UnsafeMutableRawPointer,
     _ context: UnsafeMutableRawPointer?,
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
-    guard let work = unsafe TestWork.counted(context, function) else {
+    guard let work = unsafe TestWork.wrap(context, function) else {
         return unsafe DispatchLibrary.async(queue, context, function)
     }
     unsafe TestWork.enqueue(work, function, on: queue)
 }
 
 @_cdecl("dispatch_barrier_async_f")
-package func carryBarrierAsync(
+package func trackBarrierAsync(
     _ queue: UnsafeMutableRawPointer,
     _ context: UnsafeMutableRawPointer?,
     _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void
 ) {
-    guard let work = unsafe TestWork.counted(context, function) else {
+    guard let work = unsafe TestWork.wrap(context, function) else {
         return unsafe DispatchLibrary.barrierAsync(queue, context, function)
     }
     unsafe DispatchLibrary.barrierAsync(queue, work, TestWork.run)
 }
 
 @_cdecl("dispatch_async")
-package func carryAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
-    if unsafe !carry(block, on: queue) { unsafe DispatchLibrary.asyncBlock(queue, block) }
+package func trackAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
+    if unsafe !enqueueAsTestWork(block, on: queue) { unsafe DispatchLibrary.asyncBlock(queue, block) }
 }
 
 @_cdecl("dispatch_barrier_async")
-package func carryBarrierAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
-    guard let work = unsafe TestWork.counted(block: block) else {
+package func trackBarrierAsyncBlock(_ queue: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) {
+    guard let work = unsafe TestWork.wrap(block: block) else {
         return unsafe DispatchLibrary.barrierAsyncBlock(queue, block)
     }
     unsafe DispatchLibrary.barrierAsync(queue, work, TestWork.run)
 }
 
 @_cdecl("dispatch_group_async")
-package func carryGroupAsyncBlock(
+package func trackGroupAsyncBlock(
     _ group: UnsafeMutableRawPointer,
     _ queue: UnsafeMutableRawPointer,
     _ block: UnsafeMutableRawPointer
 ) {
-    if unsafe !carry(block, on: queue, in: group) { unsafe DispatchLibrary.groupAsync(group, queue, block) }
+    if unsafe !enqueueAsTestWork(block, on: queue, in: group) { unsafe DispatchLibrary.groupAsync(group, queue, block) }
 }
 
-/// A group's notification goes on its queue as soon as the group is empty. It is counted from the start.
+/// Replaces `dispatch_group_notify`. The notification counts as queued work even before the group is empty.
 @_cdecl("dispatch_group_notify")
-package func carryGroupNotifyBlock(
+package func trackGroupNotifyBlock(
     _ group: UnsafeMutableRawPointer,
     _ queue: UnsafeMutableRawPointer,
     _ block: UnsafeMutableRawPointer
 ) {
-    guard let work = unsafe TestWork.counted(block: block) else {
+    guard let work = unsafe TestWork.wrap(block: block) else {
         return unsafe DispatchLibrary.groupNotify(group, queue, block)
     }
     unsafe DispatchLibrary.notify(group, queue, work, TestWork.run)
@@ -98,15 +98,15 @@ package func delayFunction(
 @_cdecl("dispatch_time")
 package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.time(base, plus: delta) }
 
-/// Work items of a test, which are blocks that libdispatch creates. They belong to the test that created them.
+/// Work items, which are blocks that libdispatch creates. A work item belongs to the test that created it.
 @safe enum WorkItems {
     typealias Pointer = DispatchLibrary.Pointer
 
     private static let barrier: UInt = 1
-    /// The flags of the work items that tests have created and not released.
+    /// The flags of the tests' live work items, by the items' addresses.
     private static let flags = Locked<[UInt: UInt]>([:])
 
-    /// The function of all work items. No other block has it.
+    /// The function that all work items share, and no other block has.
     private static let function: UInt = {
         let empty: @convention(block) () -> Void = {}
         let block = unsafe unsafeBitCast(empty, to: Pointer.self)
@@ -115,7 +115,7 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
         return unsafe item.load(fromByteOffset: 16, as: UInt.self)
     }()
 
-    /// Whether a block is a barrier; nil for an unknown work item, and before the first field.
+    /// Returns whether a block is a barrier; nil for an unknown work item, or if no field was ever open.
     static func isBarrier(_ block: Pointer) -> Bool? {
         guard OpenFields.wereEverOpened else { return nil }
         guard unsafe block.load(fromByteOffset: 16, as: UInt.self) == function else { return false }
@@ -127,8 +127,8 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
         guard let (environment, _) = CurrentTest.owner, let copy = unsafe BlockCopy(block) else {
             return unsafe make(block)
         }
-        let carrying: @convention(block) () -> Void = { copy.run(as: TestScope(environment, in: CurrentTest.scope)) }
-        let item = unsafe withExtendedLifetime(carrying) { unsafe make(unsafeBitCast(carrying, to: Pointer.self)) }
+        let wrapper: @convention(block) () -> Void = { copy.run(as: TestScope(environment, in: CurrentTest.scope)) }
+        let item = unsafe withExtendedLifetime(wrapper) { unsafe make(unsafeBitCast(wrapper, to: Pointer.self)) }
         if let item = unsafe item {
             let address = UInt(bitPattern: item)
             Self.flags.withLock { $0[address] = flags }
@@ -138,7 +138,7 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
     }
 }
 
-/// A copy of a block, which runs as code of a test. It is held by a block that libdispatch holds.
+/// A copy of a block, to be run as code of a test. It is owned by another block that libdispatch retains.
 @safe final class BlockCopy {
     private let block: DispatchLibrary.Pointer
     /// Called when the copy is released.
@@ -162,12 +162,12 @@ package func makeTime(_ base: UInt64, _ delta: Int64) -> UInt64 { VirtualDelay.t
 }
 
 @_cdecl("dispatch_block_create")
-package func carryBlock(_ flags: UInt, _ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+package func trackBlock(_ flags: UInt, _ block: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
     unsafe WorkItems.make(block, flags: flags) { unsafe DispatchLibrary.makeBlock(flags, $0) }
 }
 
 @_cdecl("dispatch_block_create_with_qos_class")
-package func carryBlockOfClass(
+package func trackBlockOfClass(
     _ flags: UInt,
     _ qos: UInt32,
     _ priority: Int32,

@@ -2,38 +2,38 @@
 package import Glibc
 import NFCSessions
 
-/// The program itself calls it. Libraries call a versioned symbol, so their calls arrive here only under
-/// ThreadSanitizer.
+/// Replaces `pthread_create` for the program itself. Libraries call a versioned symbol, so their calls reach this
+/// function only under ThreadSanitizer.
 @_cdecl("pthread_create")
-package func carryThread(
+package func trackThread(
     _ thread: UnsafeMutablePointer<pthread_t>,
     _ attributes: UnsafePointer<pthread_attr_t>?,
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let carried = unsafe TrackedThreads.carried(body, context, calledBy: "pthread_create") else {
+    guard let wrapped = unsafe TrackedThreads.wrap(body, context, calledBy: "pthread_create") else {
         return unsafe TrackedThreads.create(thread, attributes, body, context)
     }
-    let status = unsafe TrackedThreads.create(thread, attributes, TrackedThreads.run, carried)
-    if status != 0 { unsafe TrackedThreads.release(carried) }
+    let status = unsafe TrackedThreads.create(thread, attributes, TrackedThreads.run, wrapped)
+    if status != 0 { unsafe TrackedThreads.release(wrapped) }
     return status
 }
 
-/// Foundation's `Thread` calls it.
+/// Replaces the function that Foundation's `Thread` calls.
 @_cdecl("_CFThreadCreate")
-package func carryThreadOfFoundation(
+package func trackThreadOfFoundation(
     _ attributes: pthread_attr_t,
     _ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> pthread_t {
-    guard let carried = unsafe TrackedThreads.carried(body, context, calledBy: "_CFThreadCreate") else {
+    guard let wrapped = unsafe TrackedThreads.wrap(body, context, calledBy: "_CFThreadCreate") else {
         return unsafe TrackedThreads.createOfFoundation(attributes, body, context)
     }
-    return unsafe TrackedThreads.createOfFoundation(attributes, TrackedThreads.run, carried)
+    return unsafe TrackedThreads.createOfFoundation(attributes, TrackedThreads.run, wrapped)
 }
 
-/// Threads that code of a test starts. They belong to the test. Their work is not counted, but time passes only when
-/// each of them waits for something else than time.
+/// Threads that code of a test starts. The threads belong to the test. Their work is not tracked, but time advances
+/// only while each of them waits for something other than time.
 @safe enum TrackedThreads {
     typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     typealias Create =
@@ -46,22 +46,22 @@ package func carryThreadOfFoundation(
     static let create: Create = unsafe DispatchLibrary.next("pthread_create")
     static let createOfFoundation: CreateOfFoundation = unsafe DispatchLibrary.next("_CFThreadCreate")
 
-    /// A thread of a test: its function, and the code around it.
-    @safe private final class Begun: TestScope {
+    /// A thread of a test, with its original function.
+    @safe private final class TestThread: TestScope {
         private let body: Body
         private let context: UnsafeMutableRawPointer?
-        private let place: TestTracker
+        private let tracker: TestTracker
 
         init(
-            _ owner: (environment: NFCEnvironment, place: TestTracker),
+            _ owner: (environment: NFCEnvironment, tracker: TestTracker),
             _ body: @escaping Body,
             _ context: UnsafeMutableRawPointer?
         ) {
             unsafe self.body = body
             unsafe self.context = context
-            place = owner.place
+            tracker = owner.tracker
             super.init(owner.environment, lasts: true)
-            place.threadWillStart()
+            tracker.threadWillStart()
         }
 
         override var isOfThread: Bool { true }
@@ -69,25 +69,25 @@ package func carryThreadOfFoundation(
         func run() -> UnsafeMutableRawPointer? {
             SignalStack.setForCaller()
             let number = ProcessActivity.callerNumber
-            place.threadBegins(number)
-            defer { place.threadEnds(number) }
+            tracker.threadBegins(number)
+            defer { tracker.threadEnds(number) }
             return unsafe CurrentTest.within(self) { unsafe body(context) }
         }
 
-        func failedToStart() { place.threadWillStart(false) }
+        func failedToStart() { tracker.threadWillStart(false) }
     }
 
-    /// Runs a thread's function that ``carried(_:_:)`` wrapped.
+    /// Runs a thread's function that ``wrap(_:_:calledBy:)`` has wrapped.
     static let run: Body = { pointer in
         guard let pointer = unsafe pointer else { return nil }
-        return unsafe Unmanaged<Begun>.fromOpaque(pointer).takeRetainedValue().run()
+        return unsafe Unmanaged<TestThread>.fromOpaque(pointer).takeRetainedValue().run()
     }
 
-    /// Wraps the function of a test's thread, for the thread to run instead. Nil for a thread of no test, for a thread
-    /// that libdispatch needs for its queues, and for a thread that a library shares among all tests.
+    /// Wraps the function of a test's thread, for the thread to run instead. Nil for a thread that belongs to no test,
+    /// a thread of libdispatch's queues, or a thread that a library shares among all tests.
     ///
-    /// - Parameter function: the function that was called.
-    static func carried(
+    /// - Parameter function: the replaced function that was called.
+    static func wrap(
         _ body: @escaping Body,
         _ context: UnsafeMutableRawPointer?,
         calledBy function: String
@@ -95,60 +95,60 @@ package func carryThreadOfFoundation(
         guard let owner = CurrentTest.current,
             !(unsafe Symbols.isIn("libdispatch", unsafeBitCast(body, to: DispatchLibrary.Pointer.self)))
         else { return nil }
-        owner.place.noteThread()
+        owner.tracker.noteThread()
         if Callers.areOfLibrary(calling: function) { return nil }
-        return unsafe Unmanaged.passRetained(Begun(owner, body, context)).toOpaque()
+        return unsafe Unmanaged.passRetained(TestThread(owner, body, context)).toOpaque()
     }
 
-    static func release(_ carried: UnsafeMutableRawPointer) {
-        unsafe Unmanaged<Begun>.fromOpaque(carried).takeRetainedValue().failedToStart()
+    static func release(_ wrapped: UnsafeMutableRawPointer) {
+        unsafe Unmanaged<TestThread>.fromOpaque(wrapped).takeRetainedValue().failedToStart()
     }
 }
 
 // MARK: Sources
 
-/// Handlers of timers, files and sockets that belong to a test, also if work sets them that it has left behind. These
-/// take real time, which can't be counted.
+/// Replaces the function that sets handlers of timers, files and sockets. A test's handlers, including those that its
+/// leftover work sets, run as code of the test. Such events take real time and can't be predicted.
 @_cdecl("dispatch_source_set_event_handler")
-package func carryHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer?) {
-    guard let block = unsafe block, let (environment, place) = CurrentTest.owner else {
+package func trackHandler(_ source: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer?) {
+    guard let block = unsafe block, let (environment, tracker) = CurrentTest.owner else {
         return unsafe DispatchLibrary.setEventHandler(source, block)
     }
-    place.noteSource()
+    tracker.noteSource()
     guard !Callers.areOfLibrary(calling: "dispatch_source_set_event_handler"), let copy = unsafe BlockCopy(block) else {
         return unsafe DispatchLibrary.setEventHandler(source, block)
     }
-    let carrying: @convention(block) () -> Void = {
-        place.begins(wasQueued: false)
+    let wrapper: @convention(block) () -> Void = {
+        tracker.begins(wasQueued: false)
         copy.run(as: TestScope(environment, in: CurrentTest.scope, lasts: true))
-        place.ends()
+        tracker.ends()
     }
-    withExtendedLifetime(carrying) {
-        unsafe DispatchLibrary.setEventHandler(source, unsafeBitCast(carrying, to: DispatchLibrary.Pointer.self))
+    withExtendedLifetime(wrapper) {
+        unsafe DispatchLibrary.setEventHandler(source, unsafeBitCast(wrapper, to: DispatchLibrary.Pointer.self))
     }
 }
 
 @_cdecl("dispatch_source_set_timer")
 package func noteTimer(_ source: UnsafeMutableRawPointer, _ start: UInt64, _ interval: UInt64, _ leeway: UInt64) {
-    CurrentTest.current?.place.noteSource()
+    CurrentTest.current?.tracker.noteSource()
     unsafe DispatchLibrary.setTimer(source, start, interval, leeway)
 }
 
-/// Foundation's `Timer` calls it.
+/// Replaces the function that Foundation's `Timer` calls.
 @_cdecl("CFRunLoopAddTimer")
 package func noteRunLoopTimer(_ loop: UnsafeRawPointer?, _ timer: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
-    CurrentTest.current?.place.noteSource()
+    CurrentTest.current?.tracker.noteSource()
     unsafe RunLoopSources.addTimer(loop, timer, mode)
 }
 
-/// Foundation's `Process`, ports and streams call it.
+/// Replaces the function that Foundation's `Process`, ports and streams call.
 @_cdecl("CFRunLoopAddSource")
 package func noteRunLoopSource(_ loop: UnsafeRawPointer?, _ source: UnsafeRawPointer?, _ mode: UnsafeRawPointer?) {
-    CurrentTest.current?.place.noteSource()
+    CurrentTest.current?.tracker.noteSource()
     unsafe RunLoopSources.addSource(loop, source, mode)
 }
 
-/// Foundation's own functions that the two above replace.
+/// Foundation's original run loop functions, which the two functions above replace.
 @safe private enum RunLoopSources {
     typealias Add = @convention(c) (UnsafeRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?) -> Void
 

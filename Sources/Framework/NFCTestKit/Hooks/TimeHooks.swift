@@ -2,30 +2,29 @@
 import Glibc
 import NFCSessions
 
-/// Makes delays of code under test, with `Task.sleep` or `DispatchQueue.asyncAfter`, use the field's time.
+/// Lets `Task.sleep` and `DispatchQueue.asyncAfter` in code under test use the field's time.
 ///
-/// Both use two functions of libdispatch, see ``DispatchLibrary``. Delays of other code are passed to the library.
+/// Both call functions that are replaced, see ``DispatchLibrary``. Delays of other code are passed to the library.
 @safe enum VirtualDelay {
-    /// A queue, and work that waits for its time.
+    /// Delayed work, and the queue on which it will run.
     ///
-    /// Sendable because both may be used on any thread, and the only change happens when the one event that holds it
-    /// fires.
-    @safe private final class Waiting: @unchecked Sendable {
+    /// Sendable because both may be used on any thread, and the object changes only once, when its clock event fires.
+    @safe private final class DelayedWork: @unchecked Sendable {
         let queue: DispatchLibrary.Pointer
         let work: DispatchLibrary.Pointer?
-        /// Nil for a block; then `work` is the block.
+        /// The function; nil if `work` is a block.
         let function: DispatchLibrary.Function?
-        private let place: TestTracker
+        private let tracker: TestTracker
         private weak let environment: NFCEnvironment?
         private var isEnqueued = false
 
         init(
-            _ owner: (environment: NFCEnvironment, place: TestTracker),
+            _ owner: (environment: NFCEnvironment, tracker: TestTracker),
             _ queue: DispatchLibrary.Pointer,
             _ work: DispatchLibrary.Pointer?,
             _ function: DispatchLibrary.Function?
         ) {
-            (environment, place) = (owner.environment, owner.place)
+            (environment, tracker) = (owner.environment, owner.tracker)
             unsafe self.queue = queue
             unsafe self.work = work
             unsafe self.function = function
@@ -36,13 +35,13 @@ import NFCSessions
             guard let environment else { return }
             isEnqueued = true
             let work = unsafe function == nil ? self.work.flatMap { unsafe DispatchLibrary.copyBlock($0) } : self.work
-            let counted = unsafe TestWork.counted(for: (environment, place), work, function, isOfField: true)
-            unsafe DispatchLibrary.async(queue, counted, TestWork.run)
+            let wrapped = unsafe TestWork.wrap(for: (environment, tracker), work, function, isOfField: true)
+            unsafe DispatchLibrary.async(queue, wrapped, TestWork.run)
         }
 
         deinit {
             if let function = unsafe function {
-                // The field has ended. A sleeping task, with everything it holds, ends only when it wakes.
+                // The field has ended. A sleeping task must be woken, so that it ends and releases its objects.
                 if !isEnqueued, environment != nil {
                     enqueue()
                 } else if !isEnqueued {
@@ -74,31 +73,32 @@ import NFCSessions
         unsafe delay(for: owner, time, queue, context, function)
     }
 
-    /// Delays work of a test by its field's time; or by real time, on a reader and after the field has ended.
+    /// Delays work of a test by its field's time, or by real time on a real reader and after the field has ended.
     private static func delay(
-        for owner: (environment: NFCEnvironment, place: TestTracker),
+        for owner: (environment: NFCEnvironment, tracker: TestTracker),
         _ time: UInt64,
         _ queue: DispatchLibrary.Pointer,
         _ work: DispatchLibrary.Pointer?,
         _ function: DispatchLibrary.Function?
     ) {
-        guard owner.place.isOpen, let clock = owner.place.field?.drivenClock, let wait = duration(until: time) else {
-            let counted = unsafe TestWork.counted(for: owner, work, function)
-            return unsafe DispatchLibrary.after(time, queue, counted, TestWork.run)
+        guard owner.tracker.isOpen, let clock = owner.tracker.field?.drivenClock, let wait = duration(until: time)
+        else {
+            let wrapped = unsafe TestWork.wrap(for: owner, work, function)
+            return unsafe DispatchLibrary.after(time, queue, wrapped, TestWork.run)
         }
-        // The environment owns the clock. An event that held the environment would create a cycle.
-        let waiting = unsafe Waiting(owner, queue, work, function)
-        clock.schedule(delayOfApp: wait) { waiting.enqueue() }
+        // The environment owns the clock, which owns the event. So `DelayedWork` refers to the environment weakly.
+        let delayed = unsafe DelayedWork(owner, queue, work, function)
+        clock.schedule(delayOfApp: wait) { delayed.enqueue() }
     }
 
-    /// The thread-specific value is when the thread last read the clock to compute a `dispatch_time_t` from it.
+    /// The key of a thread-specific value: the time at which the thread last computed a `dispatch_time_t` from now.
     private static let lastNow: pthread_key_t = {
         var key = pthread_key_t()
         unsafe pthread_key_create(&key, nil)
         return key
     }()
 
-    /// Computes a `dispatch_time_t`, as `dispatch_time` does. A base of 0 is now.
+    /// Computes a `dispatch_time_t`, as `dispatch_time` does. A base of 0 means now.
     static func time(_ base: UInt64, plus delta: Int64) -> UInt64 {
         let time = DispatchLibrary.time(base, delta)
         if base == 0, time != .max, OpenFields.exist {
@@ -108,11 +108,11 @@ import NFCSessions
         return time
     }
 
-    /// The time until a `dispatch_time_t`; nil for `.distantFuture`.
+    /// Returns the delay until a `dispatch_time_t`; nil for `.distantFuture`.
     ///
-    /// The caller computed it from the clock a moment ago, which is long on a busy machine. If its thread has read the
-    /// clock with `dispatch_time`, then that moment is known. Otherwise rounding up to 10 ms, or to 1 ms for a short
-    /// time, removes it.
+    /// The caller has computed this time some moments ago, or longer on a busy machine. If its thread used
+    /// `dispatch_time`, the exact delay is known. Otherwise the delay is rounded up to 10 ms, or to 1 ms for a short
+    /// delay.
     static func duration(until time: UInt64) -> Duration? {
         guard time != .max else { return nil }
         guard time != 0 else { return .zero }
@@ -126,8 +126,8 @@ import NFCSessions
         return .nanoseconds((left + step - 1) / step * step)
     }
 
-    /// The time from the thread's last reading of the clock; nil when `time` was not computed from that. What people
-    /// wait for are whole microseconds, and the difference of two readings is not.
+    /// Returns the delay since the thread's last call of `dispatch_time`; nil when `time` was not computed by that
+    /// call. Delays in code are whole microseconds. The difference of two unrelated times rarely is.
     private static func durationFromLastNow(until time: UInt64) -> Duration? {
         guard let now = unsafe pthread_getspecific(lastNow) else { return nil }
         let (wait, isEarlier) = time.subtractingReportingOverflow(UInt64(UInt(bitPattern: now)))
@@ -135,7 +135,7 @@ import NFCSessions
         return .nanoseconds(Int64(wait))
     }
 
-    /// The `dispatch_time_t` that is this many nanoseconds from now.
+    /// Returns the `dispatch_time_t` that is this many nanoseconds from now.
     static func time(after nanoseconds: Int64) -> UInt64 {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
@@ -143,10 +143,10 @@ import NFCSessions
     }
 }
 
-/// Calls with which code of a test waits for other code.
+/// Tracks the calls with which a test's code blocks to wait for other code.
 ///
-/// Meanwhile time advances if nothing else can happen, because the other code may wait for time. If a wait makes its
-/// test fail, it is given up at the end of the test, so that its queue is free for the next test.
+/// Meanwhile, time advances if nothing else can happen, because the other code may be waiting for time to pass. A wait
+/// that makes its test fail returns at the end of the test, so that its queue is free for the next test.
 @safe enum TrackedWait {
     private static let forever = UInt64.max
     /// How often a wait checks whether its test has ended, in nanoseconds.
@@ -158,30 +158,30 @@ import NFCSessions
         until time: UInt64,
         _ wait: DispatchLibrary.Wait
     ) -> Int {
-        guard let (environment, place) = CurrentTest.current, let scope = CurrentTest.scope,
+        guard let (environment, tracker) = CurrentTest.current, let scope = CurrentTest.scope,
             scope.environment === environment, !scope.isOfThread
         else {
             return unsafe wait(object, time)
         }
-        // Checks without waiting.
+        // A time of 0 checks without waiting.
         let present: UInt64 = 0
         if unsafe wait(object, present) == 0 { return 0 }
         SwiftJobs.release(after: scope.work)
-        place.releaseJobs()
+        tracker.releaseJobs()
         guard let duration = VirtualDelay.duration(until: time) else {
-            let id = place.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: nil)
-            defer { place.endsToWait(id) }
-            while place.isOpen {
+            let id = tracker.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: nil)
+            defer { tracker.endsToWait(id) }
+            while tracker.isOpen {
                 if unsafe wait(object, VirtualDelay.time(after: interval)) == 0 { return 0 }
-                place.stillWaits(id)
+                tracker.noteFailedCheck(id)
             }
-            // If the test ended otherwise, the wait continues: it ends when the other code signals, or never.
-            return place.givesUpWaits ? 1 : unsafe wait(object, forever)
+            // If the test ended for another reason, the wait continues until the other code signals, possibly forever.
+            return tracker.givesUpWaits ? 1 : unsafe wait(object, forever)
         }
         if duration == .zero { return 1 }
         let end = environment.clock.now + duration
-        let id = place.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: end)
-        defer { place.endsToWait(id) }
+        let id = tracker.beginsToWait(call, queue: DispatchLibrary.currentLabel, end: end)
+        defer { tracker.endsToWait(id) }
         return unsafe wait(object, time)
     }
 }

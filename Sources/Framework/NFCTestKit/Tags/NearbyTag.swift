@@ -5,15 +5,15 @@ import TagLink
 package import TagProtocols
 public import VirtualTags
 
-/// A tag of a ``TestField``. A test can read its contents at any time; the code under test does not notice it.
+/// A tag of a ``TestField``. A test can inspect its contents at any time without affecting the code under test.
 public final class NearbyTag: Sendable, CustomStringConvertible {
     /// The product's name and the UID.
     public let description: String
     /// The virtual tag, for tests that examine its internals.
     public let virtual: any VirtualTag
-    /// The contents when the tag was created; nil when they can't be copied, such as those of a script.
+    /// The contents when the tag was created; nil for a tag that can't be copied, such as a scripted card.
     public let before: TagContents?
-    /// Whether an exploration created it, as a second tag.
+    /// Whether an exploration created the tag, as a second tag.
     let isCompanion: Bool
     private weak let field: TestField?
 
@@ -27,22 +27,22 @@ public final class NearbyTag: Sendable, CustomStringConvertible {
 
     /// The tag's current contents.
     ///
-    /// - Throws: ``FieldError`` with `fieldIsGone`, `notVirtual` on a reader, or `badTag` for a tag whose contents
+    /// - Throws: ``FieldError`` with `fieldIsGone`, `notVirtual` on a real reader, or `badTag` for a tag whose contents
     ///   can't be copied.
     public func contents() throws(FieldError) -> TagContents {
         guard field?.isOpen == true else { throw FieldError.fieldIsGone }
         guard field?.virtual != nil else {
-            throw FieldError(.notVirtual, "What a tag on a reader holds is not known here. Let the app read it again.")
+            throw FieldError(.notVirtual, "The contents of a tag on a reader are unknown. Let the app read it again.")
         }
         guard let contents = TagContents(of: virtual) else {
-            throw FieldError(.badTag, "What a card of a script holds can't be asked. Look at field.trace instead.")
+            throw FieldError(.badTag, "The contents of a scripted card are unknown. Look at field.trace instead.")
         }
         return contents
     }
 
     /// The tag's current message.
     ///
-    /// - Throws: ``FieldError`` with `fieldIsGone`, or `badTag` when the tag does not hold NDEF, or its message can't
+    /// - Throws: ``FieldError`` with `fieldIsGone`, or `badTag` when the tag does not contain NDEF or its message can't
     ///   be read.
     public func message() async throws(FieldError) -> TagMessage { try await Self.message(of: contents()) }
 
@@ -66,15 +66,15 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
     /// No message.
     public static let empty = TagMessage(bytes: [])
 
-    /// A message of one URI record, with the longest prefix that fits.
+    /// A message with one URI record, which uses the longest matching URI prefix code.
     public static func uri(_ uri: String) -> TagMessage { TagMessage { () throws(NDEFError) in try .uri(uri) } }
 
-    /// A message of one text record.
+    /// A message with one text record.
     public static func text(_ text: String, language: String = "en") -> TagMessage {
         TagMessage { () throws(NDEFError) in try .text(text, language: language) }
     }
 
-    /// If the record is invalid, the bytes are not a message, and creating a tag with it reports that.
+    /// Creates a message from a record. For an invalid record, the bytes are invalid too, so that creating a tag fails.
     private init(_ record: () throws(NDEFError) -> NDEFRecord) {
         bytes = (try? record()).flatMap { try? NDEFMessage([$0]).encoded() } ?? [0]
     }
@@ -92,13 +92,13 @@ public struct TagMessage: Sendable, Hashable, CustomStringConvertible {
         }.joined(separator: ", ")
     }
 
-    /// The beginning of a long text.
+    /// Truncates a long text.
     private static func short(_ text: String) -> String {
         text.unicodeScalars.count > 200 ? String(text.unicodeScalars.prefix(200)) + "…" : text
     }
 }
 
-/// Activates a tag in a field of its own and runs a procedure on it; the tag loses its power before and after.
+/// Activates a tag in a new field and runs a procedure on it. The tag is powered only during this call.
 package func withActivatedTag<Value>(
     in virtualTag: any VirtualTag,
     _ procedure: (any ForumTag) async throws(TagError) -> Value
@@ -110,9 +110,9 @@ package func withActivatedTag<Value>(
 }
 
 extension TagContents {
-    /// What a tag holds for NDEF, without touching it: a copy is read.
+    /// Reads the NDEF data of these contents, using a temporary tag.
     ///
-    /// - Returns: whether it can be written, how much room it has, and its message, which is empty when it has none.
+    /// - Returns: the access, the capacity, and the message, which is empty for a tag without a message.
     package func readNDEF() async throws(TagError) -> (access: NDEFDetection.Access, capacity: Int, message: [UInt8]) {
         try await withActivatedTag(in: makeTag()) { tag throws(TagError) in
             let detection = try await tag.detectNDEF()

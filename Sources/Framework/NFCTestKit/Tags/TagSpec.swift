@@ -6,7 +6,7 @@ import TagLink
 import TagProtocols
 public import VirtualTags
 
-/// A tag as a test describes it. Each field creates a new tag from it.
+/// The description of a tag in a test. Each field creates a new tag from it.
 ///
 /// ```swift
 /// "NTAG215"
@@ -25,9 +25,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
 
     private let source: Source
 
-    /// A product as delivered.
+    /// A new tag of a product, as delivered.
     ///
-    /// - Parameter name: its name, see `TagProduct`.
+    /// - Parameter name: the product's name, see `TagProduct`.
     public init(stringLiteral name: String) { source = .product(name, nil, uid: nil) }
 
     private init(_ source: Source) { self.source = source }
@@ -35,9 +35,9 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A product.
     ///
     /// - Parameters:
-    ///   - name: its name, such as `NTAG215`; case, spaces and hyphens don't count.
-    ///   - message: its contents; nil for a product as delivered.
-    ///   - uid: its UID; nil for a UID that the field's seed determines.
+    ///   - name: the product's name, such as `NTAG215`; case, spaces and hyphens are ignored.
+    ///   - message: the tag's message; nil for a product as delivered.
+    ///   - uid: the tag's UID; nil for a UID that the field's seed determines.
     public static func product(_ name: String, holding message: TagMessage? = nil, uid: [UInt8]? = nil) -> TagSpec {
         TagSpec(.product(name, message, uid: uid))
     }
@@ -45,18 +45,18 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
     /// A dump of a real tag, in any format that `nfc tag convert` reads.
     public static func dump(_ bytes: [UInt8]) -> TagSpec { TagSpec(.dump(bytes)) }
 
-    /// A card that answers APDUs from a script, and any other command with 6D00. Its UID is random: 4 bytes that begin
-    /// with 08. So it is reported as `.iso7816` if the app lists no applications.
+    /// A card that answers APDUs according to a script, and any other command with 6D00. Its UID is random: 4 bytes
+    /// that begin with 08. So the card is reported as `.iso7816` if the app lists no applications.
     public static func script(_ pairs: [(command: [UInt8], answer: [UInt8])]) -> TagSpec { TagSpec(.script(pairs)) }
 
     /// A tag with these contents.
     public static func contents(_ contents: TagContents) -> TagSpec { TagSpec(.contents(contents)) }
 
-    /// Your own virtual tag. Each run of an exploration has a new tag with the same contents. If they can't be copied,
-    /// each run uses this object, with what the runs before left on it.
+    /// Your own virtual tag. Each run of an exploration gets a new tag with the same contents. If these can't be
+    /// copied, all runs use this object, with the contents that the earlier runs have left.
     public static func tag(_ tag: any VirtualTag) -> TagSpec { TagSpec(.object(tag)) }
 
-    /// A few words that describe the tag when the user is asked for it.
+    /// A few words about the tag, for asking the user to put it on a reader.
     public var description: String {
         switch source {
         case .product(let name, let message, _): message.map { "\(name) with \($0)" } ?? name
@@ -69,7 +69,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
 
     /// Creates the tag.
     ///
-    /// - Parameter seed: the source of a UID that is not given.
+    /// - Parameter seed: the seed of a random UID.
     func make(seed: UInt64) async throws(FieldError) -> any VirtualTag {
         switch source {
         case .product(let name, let message, let uid): return try await Self.make(name, message, uid, seed)
@@ -87,7 +87,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         }
     }
 
-    /// The same tag as contents from which a tag is created quickly; the description itself when that is not possible.
+    /// Returns the same tag as contents, which are faster to create; `self` when the contents can't be copied.
     func prepared(seed: UInt64) async throws(FieldError) -> TagSpec {
         switch source {
         case .product, .dump: return TagContents(of: try await make(seed: seed)).map { TagSpec(.contents($0)) } ?? self
@@ -124,7 +124,7 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
         return tag
     }
 
-    /// The product name with the fewest differences.
+    /// Returns the most similar product name.
     private static func nearest(to name: String) -> String {
         func distance(_ other: String) -> Int { other.lowercased().difference(from: name.lowercased()).count }
         return TagProduct.all.map(\.name).min { distance($0) < distance($1) } ?? ""
@@ -132,12 +132,12 @@ public struct TagSpec: Sendable, ExpressibleByStringLiteral, CustomStringConvert
 }
 
 extension TagSpec {
-    /// A second tag that comes near while another one is near. It has the same product, and records that differ in one
-    /// letter; or it is a card with the same script. If the technology lets the reader choose, the reader finds this
-    /// tag first, so code that takes the first tag takes this one.
+    /// Returns a second tag of the same product, whose records differ in one letter, or a card with the same script. If
+    /// the technology allows a choice, the reader finds this tag first, so that code that uses the first tag uses the
+    /// wrong tag.
     func companion(of tag: any VirtualTag, seed: UInt64) async throws(FieldError) -> TagSpec {
         guard let contents = TagContents(of: tag) else {
-            // A card with a script has a random UID. A UID that is found first comes after a few tries.
+            // A scripted card has a random UID. A few tries give a UID that is found first.
             for number in 1...64 {
                 let other = try await make(seed: seed &+ UInt64(number))
                 if other !== tag, Self.comesFirst(other.identifier, before: tag.identifier) { return .tag(other) }
@@ -145,7 +145,7 @@ extension TagSpec {
             return "NTAG213"
         }
         let uid = Self.identifier(before: contents.uid, of: tag.technology)
-        // The contents of a Type 4B tag have the name of a Type 4A tag's.
+        // A Type 4B tag's contents have the product name of the Type 4A tag.
         let products = [contents.product, contents.product + "B"].lazy.compactMap { TagProduct(named: $0) }
         let product = products.first { product in
             product.identifierLengths.contains(uid.count)
@@ -153,7 +153,7 @@ extension TagSpec {
         }
         guard let product else { return tag.technology == .nfcF ? "FeliCa Lite-S" : "NTAG213" }
         let other = product.blank(uid: uid)
-        // With records that differ, code that takes the wrong tag continues and ends with a different result.
+        // The records differ, so that code that uses the wrong tag ends with a different result.
         guard let message = try? await contents.readNDEF().message, !message.isEmpty else { return .contents(other) }
         for message in [Self.another(message), message] {
             let tag = other.makeTag()
@@ -165,7 +165,7 @@ extension TagSpec {
         return .contents(other)
     }
 
-    /// A message with one more letter in its first record, like that of the next card in a drawer.
+    /// Returns a message with one more letter in its first record, such as the link of the next card in a series.
     private static func another(_ message: [UInt8]) -> [UInt8] {
         guard var records = try? NDEFMessage(decoding: message).records, let first = records.first,
             (try? URIRecord(first)) != nil || (try? TextRecord(first)) != nil
@@ -179,14 +179,14 @@ extension TagSpec {
         return (try? NDEFMessage(records).encoded()) ?? message
     }
 
-    /// Whether the anticollision of NFC-A finds a UID first: the UID has a 1 in the first bit that differs (ISO/IEC
-    /// 14443-3, 6.5.3).
+    /// Returns whether the anticollision of NFC-A finds `uid` before `other`: it has a 1 in the first bit that differs
+    /// (ISO/IEC 14443-3, 6.5.3).
     private static func comesFirst(_ uid: [UInt8], before other: [UInt8]) -> Bool {
         guard let index = zip(uid, other).enumerated().first(where: { $1.0 != $1.1 })?.offset else { return false }
         return uid[index] >> (uid[index] ^ other[index]).trailingZeroBitCount & 1 == 1
     }
 
-    /// Another identifier, which differs in one bit.
+    /// Returns a slightly changed identifier that the reader finds before `uid`.
     private static func identifier(before uid: [UInt8], of technology: Technology) -> [UInt8] {
         var uid = uid
         switch technology {

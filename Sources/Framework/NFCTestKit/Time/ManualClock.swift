@@ -2,7 +2,7 @@
 public import NFCSessions
 public import TagLink
 
-/// A clock that advances when a test says so, or by the airtime of frames.
+/// A clock that advances only when a test advances it, or by the airtime of frames.
 public final class ManualClock: RuntimeClock {
     private struct State {
         var now: Duration = .zero
@@ -13,7 +13,7 @@ public final class ManualClock: RuntimeClock {
 
     private let state = Locked(State())
 
-    /// Creates a clock that stands at zero.
+    /// Creates a clock that starts at zero.
     public init() {}
 
     public var now: Duration { state.withLock { $0.now } }
@@ -50,7 +50,7 @@ public final class ManualClock: RuntimeClock {
 
     /// Advances the clock, and fires the events that become due, in order and each at its own time.
     ///
-    /// - Parameter duration: how far. Events that are scheduled meanwhile also fire if they become due.
+    /// - Parameter duration: how far to advance. Events that are scheduled meanwhile also fire if they become due.
     public func advance(by duration: Duration) {
         let target = now + duration
         while let due = state.withLock({ state -> DeadlineQueue.Entry? in
@@ -68,10 +68,9 @@ public final class ManualClock: RuntimeClock {
         state.withLock { state in state.queue.next.map { ($0.deadline, $0.kind) } }
     }
 
-    /// Removes all events, with the objects that they hold, and accepts no more, because nothing advances the clock any
-    /// more.
+    /// Removes all events and ignores further ones, because the clock will not advance any more.
     func close() {
-        // Releases what the events hold outside of the lock.
+        // The events and their objects are released outside the lock.
         let events = state.withLock { state in
             state.isClosed = true
             defer { state.queue.removeAll() }

@@ -2,28 +2,28 @@
 import Glibc
 import TagLink
 
-/// Whether anything in the process can continue by itself.
+/// Finds out whether anything in the process can continue before time passes.
 ///
-/// Code under test uses tasks, queues and threads that nothing counts. So this asks the kernel. If every thread sleeps
-/// at two checks in a row, and none has run in between, then all of them slept at the moment between the checks. Then
+/// Code under test may use tasks, queues and threads that are not tracked, so the kernel is asked. If every thread
+/// sleeps at two checks in a row, and none has run in between, then all threads were asleep at the same moment, and
 /// only time can wake them.
 struct ProcessActivity {
     private var buffer = [UInt8](repeating: 0, count: 512)
     private let own: Int32
 
-    /// Starts to check, from the calling thread.
+    /// Creates an object that checks all threads except the calling one.
     init() { own = Self.callerNumber }
 
-    /// The kernel's number of the calling thread.
+    /// The kernel's ID of the calling thread.
     static var callerNumber: Int32 {
-        // Such as 17561/task/17563.
+        // The link reads like `17561/task/17563`: process/task/thread.
         var link = [CChar](repeating: 0, count: 64)
         let count = unsafe readlink("/proc/thread-self", &link, link.count)
         let name = link[..<max(count, 0)].split(separator: 0x2F).last ?? []
         return Int32(String(decoding: name.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? 0
     }
 
-    /// Checks once whether every thread except the caller's sleeps.
+    /// Returns whether every thread except the caller's and the `known` ones is asleep.
     mutating func isAtRest(besides known: Set<Int32> = []) -> Bool {
         guard let first = restingOthers(besides: known) else { return false }
         return restingOthers(besides: known) == first
@@ -34,14 +34,14 @@ struct ProcessActivity {
         return timesRun(whileAllRest: others, alsoForATime: true)
     }
 
-    /// How many times a thread was given a processor, if it waits now for something other than time. A thread that
-    /// sleeps for a time counts as working.
+    /// Returns how many times the kernel has run a thread, if the thread is now waiting for something other than time.
+    /// Otherwise, and for a thread that sleeps for a fixed time, returns nil.
     mutating func timesRunIfWaiting(_ thread: Int32) -> UInt64? {
         timesRun(whileAllRest: CollectionOfOne(thread), alsoForATime: false)?[thread]
     }
 
-    /// How many times each thread was given a processor. Nil when one of them does not sleep; or when one of them
-    /// sleeps for a time and that does not count as rest.
+    /// Returns how many times the kernel has run each thread; nil when one of them is not at rest. A thread that sleeps
+    /// for a fixed time is at rest only if `timeIsRest` is true.
     private mutating func timesRun(
         whileAllRest threads: some Sequence<Int32>,
         alsoForATime timeIsRest: Bool
@@ -55,33 +55,33 @@ struct ProcessActivity {
         return counts
     }
 
-    /// The first number is that of the thread's system call. If the kernel does not report it, there is none.
+    /// The file begins with the number of the thread's system call, or contains no number if the kernel hides it.
     private mutating func sleepsForATime(_ thread: Int32) -> Bool {
         numbers(contents(of: "/proc/self/task/\(thread)/syscall")).first.map(Self.sleeps.contains) ?? false
     }
 
-    /// `nanosleep` and `clock_nanosleep`.
+    /// The system call numbers of `nanosleep` and `clock_nanosleep`.
     #if arch(arm64)
         private static let sleeps: [UInt64] = [101, 115]
     #else
         private static let sleeps: [UInt64] = [35, 230]
     #endif
 
-    /// The state follows the name, which is in parentheses and may hold any character (proc(5)).
+    /// The thread's state follows its name, which is in parentheses and may contain any character (proc(5)).
     private mutating func isAsleep(_ thread: Int32) -> Bool {
         let text = contents(of: "/proc/self/task/\(thread)/stat")
-        // A thread that has ended meanwhile rests.
+        // A thread that has ended meanwhile counts as asleep.
         guard !text.isEmpty else { return true }
         guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < text.endIndex else { return false }
         return [UInt8(ascii: "S"), UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(text[end + 2])
     }
 
-    /// The third number of schedstat; 0 for a thread that has ended.
+    /// Returns how many times the kernel has run a thread (the third number of schedstat); 0 for an ended thread.
     private mutating func timesRun(_ thread: Int32) -> UInt64 {
         numbers(contents(of: "/proc/self/task/\(thread)/schedstat")).dropFirst(2).first ?? 0
     }
 
-    /// The first three whole numbers in a text. The monitor asks for them all the time, so this makes no slices.
+    /// Returns the first three whole numbers in a text. Creates no slices, because the monitor calls this very often.
     private func numbers(_ text: ArraySlice<UInt8>) -> [UInt64] {
         var numbers: [UInt64] = []
         var number: UInt64?
@@ -98,8 +98,8 @@ struct ProcessActivity {
         return numbers
     }
 
-    /// The beginning of a file; empty when it can't be opened or read. A thread may end after its file was opened: then
-    /// the read fails (ESRCH).
+    /// Returns the beginning of a file; empty when it can't be opened or read. If a thread ends after its file was
+    /// opened, the read fails (ESRCH).
     mutating func contents(of path: String) -> ArraySlice<UInt8> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
@@ -120,31 +120,31 @@ struct ProcessActivity {
     }
 }
 
-/// How long nothing has to happen, in real time, before a session's time limit may pass without the test's request.
+/// How long a test has to be idle, in real time, before a session's time limit may pass without the test's request.
 struct IdleTimeout: Sendable {
-    /// The duration.
+    /// The normal grace.
     var duration: Duration
-    /// Whether the grace is zero when all work is counted.
-    var isNoneWhenCounted = false
+    /// Whether the grace is zero when all work is tracked.
+    var isZeroWhenTracked = false
 
-    /// The factor for the duration when timers, sockets or other processes may still deliver something.
+    /// The factor by which the grace is longer when timers, sockets or other processes may still cause events.
     private static let factor = 10
 
-    /// After this time without events, nothing more will happen.
+    /// The idle time after which no more events are expected from any source.
     var long: Duration { duration * Self.factor }
 
     /// The grace for the current work.
     func duration(after work: TestTracker.Work) -> Duration {
-        // Another thread of the app is not counted, and may have been started a moment ago. A thread that the run
+        // Other threads of the app are not tracked, and may have been started just now. A thread that the run has
         // started may sleep for any time before it continues.
-        if isNoneWhenCounted, !work.hasUncounted, !work.hasThreads, PoolThreads.othersSleep { return .zero }
+        if isZeroWhenTracked, !work.hasUntracked, !work.hasThreads, PoolThreads.othersSleep { return .zero }
         return work.hasSources || Self.hasChildren ? long : duration
     }
 
-    /// How long nothing has to happen, with the current work, before a flow counts as one that never ends.
+    /// How long a test has to be idle, with the current work, before its flow is considered endless.
     ///
-    /// A blocked queue is detected sooner: the code that could end its wait is counted, unless the test has started a
-    /// thread, or another thread has called the test's code.
+    /// A blocked queue is detected sooner, because all code that could end its wait is tracked, unless the test has
+    /// started a thread, or another thread has called the test's code.
     func beforeEnd(after work: TestTracker.Work) -> Duration {
         guard work.waits.contains(where: { $0.end == nil }), !work.hasGuests, !work.hasThreads else { return long }
         return work.hasSources || Self.hasChildren ? long : duration
@@ -157,11 +157,11 @@ struct IdleTimeout: Sendable {
     }
 }
 
-/// The threads that run the work on queues. Their work for a test is counted; the work of other threads is not.
+/// The threads that run queued work. Their work for a test is tracked, unlike the work of other threads.
 enum PoolThreads {
     private static let numbers = Locked<Set<Int32>>([])
 
-    /// The thread-specific value is the thread's number. The kernel reuses the number after the thread has ended.
+    /// The key of a thread-specific value: the thread's ID. The kernel reuses the ID after the thread has ended.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         unsafe pthread_key_create(&key) { number in
@@ -180,7 +180,7 @@ enum PoolThreads {
         SignalStack.setForCaller()
     }
 
-    /// Whether every other thread of the process sleeps.
+    /// Whether every thread of the process that is not a pool thread sleeps.
     static var othersSleep: Bool {
         var activity = ProcessActivity()
         return activity.isAtRest(besides: numbers.withLock { $0 })

@@ -4,85 +4,84 @@ import Glibc
 import NFCSessions
 import TagLink
 
-/// Checks the open fields repeatedly, in real time, for what the counts alone do not show.
+/// Checks the open fields repeatedly, in real time, for idle tests that ``TestTracker`` alone does not detect.
 ///
-/// Time advances at once when the last work returns that a test's code has put on a queue. The monitor handles the
-/// rest: events that code of no test scheduled, the grace before a session's time limit may pass, code that waits, and
-/// work on threads that are not counted.
+/// Time advances at once when the last queued work of a test's code returns. The monitor handles all other cases:
+/// events scheduled by code outside of tests, the grace before a session's time limit may pass, code that waits, and
+/// work on threads that are not tracked.
 final class QuiescenceMonitor: Sendable {
     static let shared = QuiescenceMonitor()
 
-    /// Work that has not started after this time may be unable to start. The monitor then checks this.
-    private static let stuck = Duration.milliseconds(20)
-    /// Work that has not started after this time can't start if later work has started, even on a busy machine.
-    private static let overtaken = Duration.seconds(2)
-    /// Work that has not started after this time can't start if every thread sleeps.
+    /// The delay after which the monitor checks whether queued work is unable to start.
+    private static let stuckDelay = Duration.milliseconds(20)
+    /// The delay after which work is considered unable to start if later work has started, even on a busy machine.
+    private static let overtakenDelay = Duration.seconds(2)
+    /// The delay after which work is considered unable to start if every thread sleeps.
     private static let longQuiet = Duration.seconds(10)
-    /// The maximum time by which one check increases the quiet time. Checks are normally closer together. They are not
-    /// on a busy machine, or when the whole process stops: in a debugger, or when the machine sleeps.
+    /// The maximum quiet time that one check adds. Checks are usually more frequent than this, except on a busy
+    /// machine, in a debugger, or when the machine sleeps.
     private static let longestRound = Duration.milliseconds(50)
-    /// Code that runs for this time without any other event is blocked.
-    private static let blocked = Duration.seconds(60)
-    /// Code with this many events in this time, while the field's time does not advance, never ends.
+    /// The time after which running code without any other event is considered blocked.
+    private static let blockedDelay = Duration.seconds(60)
+    /// Code with this many events in this time is considered endless if the field's time does not advance.
     private static let endless = (changes: UInt64(100_000), duration: Duration.seconds(5))
 
     private struct State {
-        var places: [TestTracker] = []
+        var trackers: [TestTracker] = []
         var isRunning = false
     }
 
-    /// A place, and how long nothing has happened there.
-    private struct Watched {
-        let place: TestTracker
+    /// A test, and how long it has been idle.
+    private struct WatchedTest {
+        let tracker: TestTracker
         var activity: UInt64
-        /// The real time in which the process could run.
+        /// How long the test has been idle, in real time during which the process could run.
         var quiet = Duration.zero
-        /// How many times each wait had checked without success when the quiet time began.
-        var looks: [UInt64: UInt64]
-        /// Shows whether threads have taken the work that was queued before.
+        /// The check count of each wait when the quiet time began.
+        var checkCounts: [UInt64: UInt64]
+        /// Detects whether threads have started all work that was queued before.
         var probe: QueueProbe?
         var isKnownToBeStuck = false
-        /// The quiet time at which to check the threads next, and the step to the check after that.
-        var nextLook = Duration.zero
+        /// The quiet time at which to check the threads next, and the interval until the check after that.
+        var nextCheck = Duration.zero
         var step = Duration.milliseconds(1)
 
         /// The field's time, how long it has not advanced in real time, and the activity count when it last advanced.
         var standing: (time: Duration?, duration: Duration, activity: UInt64)
 
-        init(_ place: TestTracker, _ work: TestTracker.Work) {
-            self.place = place
+        init(_ tracker: TestTracker, _ work: TestTracker.Work) {
+            self.tracker = tracker
             activity = work.activity
-            standing = (place.field?.now, .zero, work.activity)
-            looks = Dictionary(uniqueKeysWithValues: work.waits.map { ($0.id, $0.looks) })
+            standing = (tracker.field?.now, .zero, work.activity)
+            checkCounts = Dictionary(uniqueKeysWithValues: work.waits.map { ($0.id, $0.checkCount) })
         }
 
-        /// Notes whether anything has happened since the last check.
+        /// Updates the quiet time, which restarts if anything has happened since the last check.
         mutating func update(_ work: TestTracker.Work, _ round: Duration) {
             let before = standing
-            if activity == work.activity { quiet += round } else { self = Watched(place, work) }
+            if activity == work.activity { quiet += round } else { self = WatchedTest(tracker, work) }
             if standing.time == before.time { standing = (before.time, before.duration + round, before.activity) }
         }
 
-        /// Whether every wait without a limit has checked without success since the place became quiet. So what it
-        /// waits for was not there. A check may have been running when the place became quiet, so one more is needed.
-        private func haveLookedInVain(_ waits: [TestTracker.Wait]) -> Bool {
-            waits.allSatisfy { wait in wait.end != nil || wait.looks >= looks[wait.id, default: 0] + 2 }
+        /// Whether every wait without a time limit has checked without success since the test became idle. Two checks
+        /// are needed, because the first may have started before.
+        private func allChecksFailed(_ waits: [TestTracker.Wait]) -> Bool {
+            waits.allSatisfy { wait in wait.end != nil || wait.checkCount >= checkCounts[wait.id, default: 0] + 2 }
         }
 
-        /// How long nothing has happened, with the current work.
+        /// Returns how long the test has been idle, considering its current waits.
         func idleState(after work: TestTracker.Work, isOfAll: Bool = true) -> IdleState {
             IdleState(
-                quiet: haveLookedInVain(work.waits) ? quiet : .zero,
+                quiet: allChecksFailed(work.waits) ? quiet : .zero,
                 standing: standing.duration,
                 isOfAll: isOfAll
             )
         }
 
-        /// Whether it is time to check the threads. The intervals grow, up to twenty checks each second, so that the
-        /// checks do not slow down long work.
-        mutating func isTimeToLook() -> Bool {
-            guard quiet >= nextLook else { return false }
-            nextLook = quiet + step
+        /// Whether to check the threads now. The intervals grow to 50 ms, so that long work is not slowed down.
+        mutating func isCheckDue() -> Bool {
+            guard quiet >= nextCheck else { return false }
+            nextCheck = quiet + step
             step = min(step * 2, .milliseconds(50))
             return true
         }
@@ -91,16 +90,16 @@ final class QuiescenceMonitor: Sendable {
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "org.opencorenfc.testkit.rest")
 
-    func add(_ place: TestTracker) {
+    func add(_ tracker: TestTracker) {
         let starts = state.withLock { state in
-            state.places.append(place)
+            state.trackers.append(tracker)
             defer { state.isRunning = true }
             return !state.isRunning
         }
         if starts { begin() }
     }
 
-    func remove(_ place: TestTracker) { state.withLock { state in state.places.removeAll { $0 === place } } }
+    func remove(_ tracker: TestTracker) { state.withLock { state in state.trackers.removeAll { $0 === tracker } } }
 
     /// Starts a thread that belongs to no test.
     private func begin() {
@@ -116,40 +115,41 @@ final class QuiescenceMonitor: Sendable {
     private func run() {
         PoolThreads.noteCaller()
         var threads = ThreadIdleState()
-        var watched: [Watched] = []
-        // Explorations open one field after another, and a thread for each field would be too many.
+        var watched: [WatchedTest] = []
+        // The thread continues for a while without fields, because explorations open many fields, one after another.
         var rounds = 0
         var last = ContinuousClock.now
         while rounds < 1000 {
-            // While there are events, there is nothing to check.
+            // The checks are less frequent while events occur, or after a long quiet time.
             let quiet = watched.map(\.quiet).max() ?? .milliseconds(1)
             usleep(quiet > .milliseconds(100) ? 10_000 : quiet >= .milliseconds(1) ? 1000 : 4000)
             let now = ContinuousClock.now
             let round = min(last.duration(to: now), Self.longestRound)
             last = now
             SwiftJobs.releaseOld()
-            let places = state.withLock { $0.places }
-            for place in places { place.releaseJobs(onlyOld: true) }
-            rounds = places.isEmpty ? rounds + 1 : 0
+            let trackers = state.withLock { $0.trackers }
+            for tracker in trackers { tracker.releaseJobs(onlyOld: true) }
+            rounds = trackers.isEmpty ? rounds + 1 : 0
             threads.update(round)
-            watched = places.map { place in
-                let work = place.work
-                guard var watched = watched.first(where: { $0.place === place }) else { return Watched(place, work) }
-                watched.update(work, round)
-                return watched
+            watched = trackers.map { tracker in
+                let work = tracker.work
+                guard var test = watched.first(where: { $0.tracker === tracker })
+                else { return WatchedTest(tracker, work) }
+                test.update(work, round)
+                return test
             }
-            for index in watched.indices { look(at: &watched[index], &threads) }
+            for index in watched.indices { check(&watched[index], &threads) }
         }
         let continues = state.withLock { state in
-            state.isRunning = !state.places.isEmpty
+            state.isRunning = !state.trackers.isEmpty
             return state.isRunning
         }
         if continues { run() }
     }
 
-    private func look(at watched: inout Watched, _ threads: inout ThreadIdleState) {
-        let work = watched.place.work
-        guard let field = watched.place.field else { return }
+    private func check(_ watched: inout WatchedTest, _ threads: inout ThreadIdleState) {
+        let work = watched.tracker.work
+        guard let field = watched.tracker.field else { return }
         let changes = work.activity &- watched.standing.activity
         if watched.standing.duration >= Self.endless.duration, changes >= Self.endless.changes { field.stopEndless() }
         guard work.activity == watched.activity else { return }
@@ -157,42 +157,45 @@ final class QuiescenceMonitor: Sendable {
         let threadsWork = work.startingThreads > 0 || !threads.areWaiting(work.threads)
         if threadsWork, work.onlyWaits, quiet < field.grace.long { return }
         if work.isAtRest {
-            // Uncounted work rests when all threads rest. A long quiet time also counts as rest, whatever other tests
+            // Untracked work is idle when all threads are idle. A long quiet time is also enough, whatever other tests
             // do.
             let isOfAll =
-                !work.hasUncounted || quiet >= field.grace.duration(after: work)
-                || watched.isTimeToLook() && threads.isIdle()
-            watched.place.letTimePass(watched.idleState(after: work, isOfAll: isOfAll))
+                !work.hasUntracked || quiet >= field.grace.duration(after: work)
+                || watched.isCheckDue() && threads.isIdle()
+            watched.tracker.letTimePass(watched.idleState(after: work, isOfAll: isOfAll))
         } else if work.onlyWaits {
-            guard quiet >= Self.stuck else { return }
+            guard quiet >= Self.stuckDelay else { return }
             let isKnown = watched.isKnownToBeStuck
-            if isKnown || watched.isTimeToLook() && isStuck(work, &watched, &threads) {
+            if isKnown || watched.isCheckDue() && isStuck(work, &watched, &threads) {
                 watched.isKnownToBeStuck = true
-                watched.place.letTimePass(watched.idleState(after: work), isStuck: true)
+                watched.tracker.letTimePass(watched.idleState(after: work), isStuck: true)
             }
-        } else if quiet >= Self.blocked {
+        } else if quiet >= Self.blockedDelay {
             field.stop(blockedFor: quiet)
         }
     }
 
-    /// Whether queued work can't start, because it is behind work that waits.
-    private func isStuck(_ work: TestTracker.Work, _ watched: inout Watched, _ threads: inout ThreadIdleState) -> Bool {
-        let probe = watched.probe ?? QueueProbe(ofOrders: true, ofMain: !work.waits.contains(where: \.isOnMainQueue))
-        watched.probe = probe
-        // On a busy machine, work starts late. When all threads of libdispatch wait, it starts a new one only once a
-        // second. So the monitor puts probe blocks on the queues:
-        // - If the probes have run, threads have taken all earlier work. When they sleep, or after a while, they have
-        //   started that work, except for work behind a queue's waiting block.
-        // - If no thread is left to run anything, the probes do not run either. If code of this test holds the threads,
-        //   a long quiet time decides. If this test does not wait, other tests hold the threads, and will release them.
+    /// Returns whether queued work can't start, because it is behind work that waits.
+    private func isStuck(_ work: TestTracker.Work, _ test: inout WatchedTest, _ threads: inout ThreadIdleState)
+        -> Bool
+    {
+        let isMainQueueFree = !work.waits.contains(where: \.isOnMainQueue)
+        let probe = test.probe ?? QueueProbe(serialQueues: true, mainQueue: isMainQueueFree)
+        test.probe = probe
+        // On a busy machine, work starts late. When all threads of libdispatch wait, it adds only one thread a second.
+        // So the monitor puts probe blocks on the queues:
+        // - If the probes have run, threads have taken all earlier work. When the threads sleep, or after a while, all
+        //   of that work has started, except for work behind a waiting block of its queue.
+        // - If no thread is free, the probes do not run. If this test waits, its work may block the threads, so a long
+        //   quiet time decides. If this test does not wait, other tests block the threads and will release them.
         guard probe.isDone else {
-            return !work.waits.isEmpty && watched.quiet >= Self.longQuiet && threads.isResting()
+            return !work.waits.isEmpty && test.quiet >= Self.longQuiet && threads.isResting()
         }
-        return watched.quiet >= Self.overtaken || threads.isResting()
+        return test.quiet >= Self.overtakenDelay || threads.isResting()
     }
 }
 
-/// Blocks on the queues that run all work. Each only reports that it has run.
+/// Empty blocks on all kinds of queues, which show whether queued work can start.
 final class QueueProbe: Sendable {
     private static let classes: [DispatchQoS.QoSClass] = [
         .background, .utility, .default, .userInitiated, .userInteractive,
@@ -201,9 +204,9 @@ final class QueueProbe: Sendable {
 
     private let remaining = Locked(0)
 
-    init(ofOrders asksOrders: Bool = false, ofMain asksMain: Bool = false) {
+    init(serialQueues includesSerialQueues: Bool = false, mainQueue includesMainQueue: Bool = false) {
         var queues = Self.classes.map { DispatchQueue.global(qos: $0) }
-        if asksOrders {
+        if includesSerialQueues {
             queues += Self.classes.map { qos in
                 DispatchQueue(
                     label: "org.opencorenfc.testkit.probe",
@@ -211,7 +214,7 @@ final class QueueProbe: Sendable {
                 )
             }
         }
-        if asksMain { queues.append(.main) }
+        if includesMainQueue { queues.append(.main) }
         remaining.withLock { [count = queues.count] in $0 = count + Self.priorities.count }
         for queue in queues { queue.async { [remaining] in remaining.withLock { $0 -= 1 } } }
         for priority in Self.priorities {
@@ -222,49 +225,49 @@ final class QueueProbe: Sendable {
     var isDone: Bool { remaining.withLock { $0 == 0 } }
 }
 
-/// Whether every thread of the process rests, and new work would start.
+/// Finds out whether every thread of the process is idle, and whether new work would start.
 struct ThreadIdleState {
-    /// How long a thread sleeps if it does not wait for a lock that another thread is about to release.
-    private static let sleep = Duration.milliseconds(50)
+    /// A thread that sleeps for this long is not just waiting for a lock that is about to be released.
+    private static let minimumSleep = Duration.milliseconds(50)
 
     private var activity = ProcessActivity()
     private var probe: QueueProbe?
-    /// The time in which the process could run.
+    /// The real time during which the process could run.
     private var now = Duration.zero
-    /// Threads that wait: how many times they had been given a processor, since when, and when that was last seen.
-    private var waiting: [Int32: (timesRun: UInt64, since: Duration, lastLook: Duration)] = [:]
+    /// The waiting threads: how many times the kernel has run each, since when it waits, and when it was last checked.
+    private var waiting: [Int32: (timesRun: UInt64, since: Duration, lastCheck: Duration)] = [:]
 
     mutating func isResting() -> Bool { activity.isAtRest() }
 
-    /// Notes that time has passed in which the process could run.
+    /// Adds real time during which the process could run.
     mutating func update(_ round: Duration) {
         now += round
-        // Only threads of the tests that run now are asked for, so the others have ended.
-        waiting = waiting.filter { now - $0.value.lastLook < .seconds(1) }
+        // Threads that were not checked recently belong to tests that have ended.
+        waiting = waiting.filter { now - $0.value.lastCheck < .seconds(1) }
     }
 
-    /// Whether each of these threads waits for something other than time, and not only for a lock that another thread
-    /// is about to release.
+    /// Returns whether every one of these threads is blocked: not sleeping on a timer, and not just waiting for a lock
+    /// about to be released.
     mutating func areWaiting(_ threads: Set<Int32>) -> Bool {
-        var areAll = true
+        var allWait = true
         for thread in threads {
             let timesRun = activity.timesRunIfWaiting(thread)
             let before = waiting[thread]
             waiting[thread] = timesRun.map { timesRun in
-                (timesRun, since: before?.timesRun == timesRun ? before?.since ?? now : now, lastLook: now)
+                (timesRun, since: before?.timesRun == timesRun ? before?.since ?? now : now, lastCheck: now)
             }
-            areAll = areAll && waiting[thread].map { now - $0.since >= Self.sleep } == true
+            allWait = allWait && waiting[thread].map { now - $0.since >= Self.minimumSleep } == true
         }
-        return areAll
+        return allWait
     }
 
-    /// Whether every thread rests, and new work would start.
+    /// Returns whether every thread is idle, and new work would start.
     mutating func isIdle() -> Bool {
         guard activity.isAtRest(), hasFreeWorkers() else { return false }
         return activity.isAtRest()
     }
 
-    /// Whether new tasks and blocks run now. When all threads that run them are blocked, some may wait for a thread
+    /// Returns whether new tasks and blocks can start now. If all pool threads are blocked, work may be waiting
     /// although every thread sleeps.
     private mutating func hasFreeWorkers() -> Bool {
         if let probe, !probe.isDone { return false }

@@ -3,7 +3,7 @@ package import ReaderEmulation
 import TagLink
 package import VirtualTags
 
-/// Puts another host's chip into a reader's virtual field as a card.
+/// Puts a card that another host emulates into a reader's virtual field.
 package final class FacingCardSlot: CardSlot {
     private let field: VirtualField
     private let seconds: Int
@@ -30,8 +30,8 @@ package final class FacingCardSlot: CardSlot {
     }
 }
 
-/// Another host's chip in a virtual field. It answers activation and blocks as a Type 4 tag, and passes commands to its
-/// host.
+/// A card in a virtual field that another host emulates. The card handles activation and blocks like a Type 4 tag, and
+/// passes commands to its host.
 private final class FacingTag: VirtualTag {
     private let host: HostedCard
     private let tag: VirtualType4Tag
@@ -78,7 +78,7 @@ private struct FacingCard: Card {
     let host: HostedCard
 
     func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
-        // If the host has no answer, nothing is sent.
+        // If the host does not answer, nothing is sent.
         CardAnswer(host.respond(to: message) ?? [])
     }
 

@@ -5,10 +5,10 @@ import ReaderEmulation
 import TagLink
 import TextSafety
 
-/// A reader of pcscd with the app's card on it: PC/SC programs use the app like a card.
+/// An emulated pcscd reader that contains the app's card, so that PC/SC programs can use the app as a card.
 ///
-/// pcscd needs the package's driver and the lines that `nfc emulate --pcsc` writes. The socket is created for the first
-/// card, and stays until the process ends.
+/// pcscd needs the package's driver and the configuration that `nfc emulate --pcsc` prints. The socket is created for
+/// the first card, and exists until the process ends.
 final class PCSCCardPort: CardReaderPort {
     private struct State {
         var server: ReaderServer?
@@ -18,7 +18,7 @@ final class PCSCCardPort: CardReaderPort {
 
     /// Reports the reader's actions to the card.
     let reader = VirtualCardReader()
-    /// Its handlers are called whenever a card may have arrived or left.
+    /// The handlers to call whenever a card may have arrived or left.
     let observers = PresenceObservers()
     private let path: String?
     private let makeServer: @Sendable (PCSCCardPort) throws(EmulationError) -> ReaderServer
@@ -37,13 +37,13 @@ final class PCSCCardPort: CardReaderPort {
         self.makeServer = makeServer
     }
 
-    /// Whether there is a card that answers.
+    /// Whether a card is attached and answers readers.
     var hasCard: Bool { state.withLock { $0.isEmulating } }
 
     // MARK: CardReaderPort
 
     func attach(_ card: any EmulatedCard) -> Bool {
-        // Of several cards that come at the same time, only the one that the reader takes creates the socket.
+        // If several cards are attached at the same time, only the card that the reader accepts creates the socket.
         guard reader.attach(card) else { return false }
         guard start() else {
             reader.detach(card)
@@ -65,7 +65,7 @@ final class PCSCCardPort: CardReaderPort {
     }
 
     func setEmulating(_ isEmulating: Bool) {
-        // When this ends a command, the command finds no card. A host that finds the card can already send commands to
+        // The order matters: an interrupted command must find no card, and a host that finds a card must be able to use
         // it.
         if !isEmulating { state.withLock { $0.isEmulating = false } }
         reader.setEmulating(isEmulating)
@@ -90,7 +90,7 @@ final class PCSCCardPort: CardReaderPort {
         }
     }
 
-    /// Creates the socket and the reader behind it.
+    /// Creates the socket and its reader.
     func listen() throws(EmulationError) -> ReaderServer {
         let location = try socketLocation()
         return try ReaderServer(
@@ -125,15 +125,15 @@ struct AppCardReader: ReaderFirmware {
     private weak let port: PCSCCardPort?
     private let answerLimit: Duration
     private var isPresent = false
-    /// Whether the present host has sent commands since the card was powered.
+    /// Whether the current host has sent commands since the card was powered.
     private var isUsed = false
-    /// A random UID, like a phone's (ISO/IEC 14443-3, 6.5.4).
+    /// A random UID, as phones use (ISO/IEC 14443-3, 6.5.4).
     private var uid: [UInt8] = []
 
     /// Creates a reader.
     ///
-    /// - Parameter answerLimit: how long an app may take to answer. The usual time is shorter than the driver's own
-    ///   limit, so that this answer is the one that is used.
+    /// - Parameter answerLimit: how long an app may take to answer. The default is shorter than the driver's own limit,
+    ///   so that the driver still gets an answer from this reader.
     init(port: PCSCCardPort, answerLimit: Duration = .seconds(25)) {
         self.port = port
         self.answerLimit = answerLimit
@@ -157,8 +157,8 @@ struct AppCardReader: ReaderFirmware {
 
     mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply {
         guard let port else { return .noCard }
-        // pcscd switches off the power of an unused card; the app is not informed about that. A card that was used
-        // loses its selection, but the reader's field stays.
+        // pcscd switches off the power of an unused card; the app is not informed about this. A used card loses its
+        // selection, but stays in the reader's field.
         if power != .up, isUsed {
             isUsed = false
             Self.restart(port.reader)
@@ -173,7 +173,7 @@ struct AppCardReader: ReaderFirmware {
             return .done(apdu.prefix(4) == [0xFF, 0xCA, 0x00, 0x00] ? uid + [0x90, 0x00] : [0x6A, 0x81])
         }
         isUsed = true
-        // After this time, an app that does not answer is given up, as a terminal does.
+        // After this time, the reader stops waiting for the app, as a payment terminal would.
         let limit = Task { [answerLimit] in
             try await Task.sleep(for: answerLimit)
             Self.restart(port.reader)
@@ -183,7 +183,7 @@ struct AppCardReader: ReaderFirmware {
         return .done(answer)
     }
 
-    /// Takes the reader away for a moment, so that the card loses its selection and what it does not answer is over.
+    /// Moves the reader away for a moment, so that the card loses its selection and an unanswered command fails.
     private static func restart(_ reader: VirtualCardReader) {
         reader.leave()
         reader.approach()

@@ -3,12 +3,12 @@ package import NFCSessions
 package import PN532Driver
 package import TagLink
 
-/// Shows an app's card to real readers, with a PN532 that acts as a card.
+/// Presents an app's card to real readers, with a PN532 that acts as a card.
 package final class PN532CardPort: CardReaderPort {
     private struct State {
         var card: (any EmulatedCard)?
         var isEmulating = false
-        /// The chip's current or last work.
+        /// The task that uses the chip now, or used it last.
         var work: Task<Void, Never>?
 
         mutating func stop() {
@@ -25,7 +25,7 @@ package final class PN532CardPort: CardReaderPort {
     /// Creates a port.
     ///
     /// - Parameters:
-    ///   - identity: the data that readers see for every card of this port.
+    ///   - identity: the activation data of every card of this port.
     ///   - onFailure: called with the reason when the chip can't be used any more; on any thread.
     package init(
         _ device: PN532Card,
@@ -60,7 +60,7 @@ package final class PN532CardPort: CardReaderPort {
             state.isEmulating = true
             let last = state.work
             state.work = Task { [self] in
-                // The last work releases the line when it ends.
+                // The last task releases the serial line when it ends.
                 await last?.value
                 await show(card)
             }
@@ -77,11 +77,11 @@ package final class PN532CardPort: CardReaderPort {
                 try await serve(card)
                 failures = 0
             } catch {
-                // When no card is shown any more, a missing chip does not matter.
+                // When no card is presented any more, a missing chip does not matter.
                 guard error.code != .cancelled, !Task.isCancelled else { break }
                 card.readerDeselected()
                 failures += 1
-                // Whatever a reader does is temporary. A missing chip, or one that refuses, is not.
+                // Problems with a reader are temporary. A missing or unsuitable chip is a lasting problem.
                 let isLasting = error.code == .readerUnavailable || error.code == .unsupported
                 guard !isLasting, failures < Self.attempts else {
                     onFailure(error)
@@ -92,14 +92,14 @@ package final class PN532CardPort: CardReaderPort {
         await device.close()
     }
 
-    /// The maximum number of consecutive readers that are not served to their end.
+    /// The maximum number of consecutive readers with errors.
     private static let attempts = 10
 
     private func serve(_ card: any EmulatedCard) async throws(LinkError) {
         while let command = try await device.nextCommand() {
             let (answers, app) = AsyncStream.makeStream(of: [UInt8].self)
             card.received(command) { app.yield($0) }
-            // Nil when the task is cancelled, because the card was removed.
+            // The iterator returns nil when the task is cancelled because the card was removed.
             var iterator = answers.makeAsyncIterator()
             guard let response = await iterator.next(isolation: nil) else {
                 throw LinkError(.cancelled, "The card was taken away.")

@@ -5,53 +5,54 @@ public import TagTrace
 import TextSafety
 
 extension NFCEnvironment {
-    /// The environment of the process. It is created from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` when
-    /// it is first used.
+    /// The environment of the process, created from `NFC_READER`, `NFC_TAGS`, `NFC_SHEET` and `NFC_RECORD` at its first
+    /// use.
     public static let process: NFCEnvironment = NFCEnvironment(.ofProcess) { departure in
-        // The session that ends because of this has the same reason, and does not report it again.
+        // The session ends with the same reason, which `noticeOnce` does not report again.
         NFCEnvironment.process.noticeOnce(departure.reason, from: "NFC_READER")
     }
 
-    /// The environment for new sessions: the test's, or else the process's.
+    /// The environment for new sessions: that of the caller's test, or else that of the process.
     public static var current: NFCEnvironment { ofTest ?? .process }
 
-    /// Creates an environment with real time and the sheet that fits the process.
+    /// Creates an environment with real time and the appropriate sheet for the process.
     ///
     /// - Parameters:
-    ///   - configuration: which reader. If it can't be used, the environment has no reader, and the reason.
-    ///   - onDeparture: called once when the reader is a recording, and the app departs from it; on any thread.
+    ///   - configuration: the reader to use. If it is not usable, the environment contains the reason instead of a
+    ///     reader.
+    ///   - onDeparture: called once if the reader is a recording and the app departs from it; on any thread.
     public convenience init(
         _ configuration: ReaderConfiguration,
         onDeparture: (@Sendable (ReplayDeparture) -> Void)? = nil
     ) {
-        var made = Self.made(configuration, onDeparture)
+        var resolved = Self.resolved(configuration, onDeparture)
         var recorder: Recorder?
-        if let path = configuration.recording, made.exists {
+        if let path = configuration.recording, resolved.exists {
             do throws(RecordingError) {
                 let file = try Recorder(path: path)
-                made.reader = file.recording(made.reader)
-                // Its first line is written by now.
+                resolved.reader = file.recording(resolved.reader)
+                // The recorder has already written its first line.
                 if let failure = file.failure { throw failure }
                 recorder = file
             } catch {
-                made.recordingError = error
-                made.reader = .none(reason: VisibleText.escaped(error.reason))
+                resolved.recordingError = error
+                resolved.reader = .none(reason: VisibleText.escaped(error.reason))
             }
         }
         self.init(
-            reader: made.reader,
-            sheet: (SheetChoice.isNamed ? nil : made.sheet) ?? SheetChoice.automatic.makeSheet(),
-            cardPort: Self.cardPort(configuration.cardReader) ?? made.cardPort,
+            reader: resolved.reader,
+            sheet: (SheetChoice.isNamed ? nil : resolved.sheet) ?? SheetChoice.automatic.makeSheet(),
+            cardPort: Self.cardPort(configuration.cardReader) ?? resolved.cardPort,
             isOfTest: false,
-            gate: made.gate ?? (made.exists && made.isShared ? ReaderGate.ofUser : nil),
-            sessionEndObserver: ReaderFiles(made, recorder: recorder),
-            host: made.host
+            gate: resolved.gate ?? (resolved.exists && resolved.isShared ? ReaderGate.ofUser : nil),
+            sessionEndObserver: ReaderFiles(resolved, recorder: recorder),
+            host: resolved.host
         )
     }
 
-    /// The reader of a configuration. Without a name it is the first that a kind finds, else the virtual field, which has
-    /// the images of tags in any case.
-    private static func made(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?)
+    /// Creates the reader of a configuration. Without a name, this is the virtual field if tag images are given;
+    /// otherwise the first connected reader, or else the virtual field.
+    private static func resolved(_ configuration: ReaderConfiguration, _ onDeparture: ReaderKind.Departure?)
         -> ResolvedReader
     {
         if let name = configuration.reader.map(ReaderName.init) {
@@ -60,7 +61,7 @@ extension NFCEnvironment {
         guard configuration.tags == nil else { return ReaderKind.virtualReader(configuration) }
         do throws(LinkError) {
             for kind in ReaderKind.all {
-                if let find = kind.find, let made = try find(configuration) { return made }
+                if let find = kind.find, let resolved = try find(configuration) { return resolved }
             }
             return ReaderKind.virtualReader(configuration)
         } catch {
@@ -68,7 +69,7 @@ extension NFCEnvironment {
         }
     }
 
-    /// Where apps of the process are cards.
+    /// Creates the port with this name for card emulation; nil for an unsuitable name.
     private static func cardPort(_ name: String?) -> (any CardReaderPort)? {
         guard let name = name.map(ReaderName.init) else { return nil }
         return ReaderKind.named(name)?.cardPort(name)
@@ -76,27 +77,27 @@ extension NFCEnvironment {
 
     // MARK: The service
 
-    /// Creates the environment of the background service. It does not ask for the reader, shows no sheet, and accepts a
-    /// reader that is connected later.
+    /// Creates the environment of the background service, which shows no sheet, does not ask for the reader, and
+    /// accepts a reader that is connected later.
     ///
     /// - Parameters:
-    ///   - configuration: which reader; without a name, the first of PC/SC. The virtual reader only has tags if images
-    ///     are named; their folder need not exist yet.
+    ///   - configuration: the reader to use; without a name, the first contactless PC/SC reader. The virtual reader has
+    ///     tags only if images are named; their folder need not exist yet.
     ///   - onNotice: called with a sentence for each file that can't be used; on any thread. Nothing is written to
     ///     standard error.
-    /// - Returns: an environment without a reader when none can ever exist: its name is invalid, or its file can't be
-    ///   used (``tagFileError``, ``recordingError``).
+    /// - Returns: the environment. It has no reader if the reader's name is invalid or a file can't be used
+    ///   (``tagFileError``, ``recordingError``).
     public static func background(
         _ configuration: ReaderConfiguration,
         onNotice: @escaping @Sendable (String) -> Void
     ) -> NFCEnvironment {
         let name = ReaderName(configuration.backgroundReader)
-        let made =
-            ReaderKind.named(name)?.makeForService(name, configuration, onNotice) ?? Self.made(configuration, nil)
+        let resolved =
+            ReaderKind.named(name)?.makeForService(name, configuration, onNotice) ?? Self.resolved(configuration, nil)
         return NFCEnvironment(
-            reader: made.reader,
+            reader: resolved.reader,
             isOfTest: false,
-            sessionEndObserver: ReaderFiles(made)
+            sessionEndObserver: ReaderFiles(resolved)
         )
     }
 }
@@ -117,14 +118,14 @@ private final class ReaderFiles: SessionEndObserver {
 extension NFCEnvironment {
     private var files: ReaderFiles? { sessionEndObserver as? ReaderFiles }
 
-    /// The recording that acts as the reader, also while it is recorded again; nil for another kind of reader.
+    /// The recording that acts as the reader, even while a new recording is made of it; nil for other readers.
     public var replay: RecordingReplay? { (driver?.unrecorded as? any ReplayingDriver)?.replay }
-    /// Records everything at the reader; nil when nothing is recorded.
+    /// The recorder of the reader's traffic; nil when nothing is recorded.
     public var recorder: Recorder? { files?.recorder }
-    /// Why the recording can't be written or replayed. Then there is no reader.
+    /// Why the recording can't be written or replayed; nil for no problem. With a problem, the reader is missing.
     public var recordingError: RecordingError? { files?.reader.recordingError }
-    /// Why a file of `NFC_TAGS` can't be used. Then there is no reader.
+    /// Why a file of `NFC_TAGS` can't be used; nil for no problem. With a problem, the reader is missing.
     public var tagFileError: TagFileError? { files?.reader.tagFileError }
-    /// Saves the images of virtual tags after each session; nil when they are not saved.
+    /// Saves the images of virtual tags after each session; nil when the images are not saved.
     public var tagSaver: TagFileSaver? { files?.reader.tagSaver }
 }

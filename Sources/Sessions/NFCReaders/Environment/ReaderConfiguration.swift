@@ -11,11 +11,11 @@ public struct ReaderConfiguration: Sendable, Hashable {
     public var tags: String?
     /// Whether changed images are written back after each session.
     public var savesTags: Bool
-    /// The reader for apps that are cards: `pcsc[:SOCKET]`; nil for none.
+    /// The reader for card emulation: `pcsc[:SOCKET]`; nil for none.
     public var cardReader: String?
-    /// The file that records everything at the reader; nil for none.
+    /// The file for a recording of the reader's traffic; nil for none.
     public var recording: String?
-    /// The maximum time to search for the reader; nil for as long as a service may take to start.
+    /// The maximum time to search for the reader; nil for the time that a service may need to start.
     public var patience: Duration?
     /// The name of the option or variable for the reader, for messages.
     public var readerSource = "NFC_READER"
@@ -48,14 +48,14 @@ public struct ReaderConfiguration: Sendable, Hashable {
         )
     }
 
-    /// The name of the reader that the background service uses: the one that is named, else a reader of PC/SC, or the
-    /// virtual one where images of tags are named.
+    /// The name of the reader that the background service uses. Without a given name, this is `virtual` if tag images
+    /// are given, or else `pcsc`.
     package var backgroundReader: String { reader ?? (tags == nil ? "pcsc" : "virtual") }
 }
 
 extension ReaderConfiguration {
-    /// Why the background service can't use this reader, as a sentence for people; nil when it can. A reader that is
-    /// not plugged in may be connected later.
+    /// A sentence that says why the background service can't use this reader; nil when it can. A reader that is not
+    /// plugged in is not a problem, because it may be connected later.
     package var serviceProblem: String? {
         guard let reader else { return nil }
         let name = ReaderName(reader)
@@ -68,8 +68,8 @@ extension ReaderConfiguration {
         return kind.serviceProblem(name) ?? backgroundProblem(use: use)
     }
 
-    /// Why this reader can never exist for background reading, including trials, as a sentence for people; nil when it
-    /// exists, may be connected later, or none is wanted.
+    /// A sentence that says why this reader can never be used for background reading, including trials; nil when it can
+    /// be used, may be connected later, or is not named.
     public var backgroundProblem: String? {
         backgroundProblem(use: "Use \(ReaderKind.forms(for: .sessions)).")
     }
@@ -86,7 +86,7 @@ extension ReaderConfiguration {
         }
     }
 
-    /// The path of the device that the named reader needs, such as the serial line of a PN532; nil for other readers.
+    /// The device path of the named reader, such as the serial line of a PN532; nil for other readers.
     package var serialLine: String? {
         guard let name = reader.map(ReaderName.init) else { return nil }
         return ReaderKind.named(name)?.devicePath(name)

@@ -20,7 +20,7 @@ struct ImageFiles: Sendable {
         var saved: [UInt8]
     }
 
-    /// Loads the images that a configuration names, or the demonstration tag when it names none.
+    /// Loads the images that a configuration names. Without images, uses the demonstration tag.
     init(_ configuration: ReaderConfiguration) throws(TagFileError) {
         guard let names = configuration.tags else {
             tags = [DemonstrationTag.make()]
@@ -41,8 +41,8 @@ struct ImageFiles: Sendable {
         do throws(StorageError) {
             bytes = try InputFile(path, limit: TagImage.maximumSize).readToEnd()
         } catch {
-            // The replacement character stands for bytes that are not UTF-8 in a variable or argument. So this path
-            // names another file.
+            // In a variable or argument, the replacement character stands for bytes that are not UTF-8, so the path is
+            // not the one that the user meant.
             guard error.code == .missing, path.contains("\u{FFFD}") else {
                 throw TagFileError(error.code == .tooLarge ? .image(.tooLarge) : .unreadable, error.reason)
             }
@@ -58,7 +58,7 @@ struct ImageFiles: Sendable {
     }
 }
 
-/// The tag in the virtual field of a process without a reader and without images.
+/// The tag in the virtual field of a process that has neither a reader nor tag images.
 enum DemonstrationTag {
     /// An NTAG215 with a link and a text.
     static func make() -> VirtualType2Tag {
@@ -84,7 +84,7 @@ public final class TagFileSaver: Sendable {
 
     init(_ entries: [ImageFiles.Entry]) { state = Locked(State(entries: entries)) }
 
-    /// Why an image could not be saved the last time; nil when all were saved.
+    /// Why the last save failed; nil when all images were saved.
     public var failure: TagFileError? { state.withLock { $0.failure } }
 
     /// Writes each image whose tag has changed. Failures are also printed to standard error.
@@ -138,7 +138,7 @@ public struct TagFileError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The file can't be written.
         public static let unwritable = Code("unwritable-file")
 
-        /// The file is not an image, or not a usable one.
+        /// The file is not an image, or the image is not usable.
         public static func image(_ code: TagImageError.Code) -> Code { Code(code.description) }
 
         public var description: String { name }
@@ -146,7 +146,7 @@ public struct TagFileError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What is wrong, and what to do, as sentences for people.
+    /// Sentences for people: the problem, and how to solve it.
     public let reason: String
 
     init(_ code: Code, _ reason: String) {

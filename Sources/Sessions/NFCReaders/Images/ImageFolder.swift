@@ -8,13 +8,13 @@ import VirtualTags
 /// A folder whose image files are tags in a virtual field. Adding a file brings its tag near, and deleting it removes
 /// the tag.
 ///
-/// Only regular files count, and opening one never blocks. When the folder is deleted, its tags leave. When a folder
-/// with the same name is created, it is used again.
+/// Only regular files are used, and opening a file never blocks. When the folder is deleted, its tags are removed. When
+/// a folder is created at the same path, its images are used again.
 final class ImageFolder: Sendable {
     /// The maximum number of files; further files are ignored.
     private static let maximumCount = 100
 
-    /// What a file is like; it changes whenever the file does.
+    /// A fingerprint of a file's state, which changes whenever the file changes.
     private struct Version: Equatable {
         private var numbers: [Int]
 
@@ -27,18 +27,18 @@ final class ImageFolder: Sendable {
         }
     }
 
-    /// A tag that is near, and its file when it was read.
-    private struct Near {
+    /// A tag in the field, and the version of its file when it was read.
+    private struct NearTag {
         var tag: any VirtualTag
         var version: Version?
     }
 
     private struct State {
-        var tags: [String: Near] = [:]
+        var tags: [String: NearTag] = [:]
         /// The unusable files that were already reported.
         var refused: Set<String> = []
-        /// nil before the first check.
-        var isThere: Bool?
+        /// Whether the folder exists; nil before the first check.
+        var exists: Bool?
         var source: (any DispatchSourceRead)?
     }
 
@@ -53,15 +53,15 @@ final class ImageFolder: Sendable {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Returns whether nothing exists at the path, and a folder may be created there later: it is a single path, and
-    /// not that of an image.
+    /// Returns whether nothing exists at the path, and a folder may be created there later. A list of paths, or the
+    /// name of an image file, does not qualify.
     static func mayBeCreated(_ path: String) -> Bool {
         var status = stat()
         guard unsafe stat(path, &status) != 0, errno == ENOENT else { return false }
         return !path.isEmpty && !path.contains(",") && !isImage(path)
     }
 
-    /// Brings the folder's tags near now, and watches the folder until the process ends.
+    /// Brings the folder's tags into the field, and watches the folder until the process ends.
     ///
     /// - Parameters:
     ///   - field: the field for its tags.
@@ -86,53 +86,53 @@ final class ImageFolder: Sendable {
             let source = DispatchSource.makeReadSource(fileDescriptor: watch.descriptor, queue: queue)
             source.setEventHandler { [self] in
                 let changes = watch.changes()
-                if changes.isAny { take(changes) }
+                if changes.isAny { apply(changes) }
             }
             source.activate()
             state.source = source
         }
-        // On the queue, so that a file that is written meanwhile is not read twice.
-        queue.sync { take(FolderWatch.Changes(written: [], exists: watch.exists)) }
+        // Runs on the queue, so that a file that is written meanwhile is not read twice.
+        queue.sync { apply(FolderWatch.Changes(written: [], exists: watch.exists)) }
     }
 
-    /// Takes over what has happened.
-    func take(_ changes: FolderWatch.Changes) {
-        update(again: changes.written, isAll: changes.isAll)
+    /// Applies changes of the folder to the field.
+    func apply(_ changes: FolderWatch.Changes) {
+        update(written: changes.written, isAll: changes.isAll)
         let wasAvailable = state.withLock { state in
-            defer { state.isThere = changes.exists }
-            return state.isThere
+            defer { state.exists = changes.exists }
+            return state.exists
         }
         guard changes.exists != wasAvailable else { return }
         onPresence(changes.exists)
         if !changes.exists { onNotice("The folder \(path) does not exist. Its tags appear when it is created.") }
     }
 
-    /// Brings the tags of new or changed files near, and removes the tags of deleted ones.
-    private func update(again written: Set<String>, isAll: Bool) {
-        // A file may also leave these when another one comes whose name is before its own.
+    /// Brings the tags of new or changed files into the field, and removes the tags of deleted files.
+    private func update(written: Set<String>, isAll: Bool) {
+        // A new file may displace another file from these, if its name is sorted before.
         let firstNames = Self.names(in: path).sorted().prefix(Self.maximumCount)
         let names = Set(firstNames)
-        let known = state.withLock { state in
+        let currentTags = state.withLock { state in
             state.refused = state.refused.filter { names.contains($0) && !isAll && !written.contains($0) }
             return state.tags
         }
-        // Events may be lost that came from other folders. Then the tags stay whose files are as they were.
+        // If events were lost, even of other folders, all files count as changed. Unchanged files are skipped.
         func isWritten(_ name: String) -> Bool {
             if written.contains(name) { return true }
-            guard isAll, let near = known[name] else { return false }
-            return near.version == nil || near.version != Version(path + "/" + name)
+            guard isAll, let nearTag = currentTags[name] else { return false }
+            return nearTag.version == nil || nearTag.version != Version(path + "/" + name)
         }
-        for (name, near) in known where !names.contains(name) || isWritten(name) {
+        for (name, nearTag) in currentTags where !names.contains(name) || isWritten(name) {
             state.withLock { $0.tags[name] = nil }
-            field.remove(near.tag)
+            field.remove(nearTag.tag)
         }
         for name in firstNames where state.withLock({ $0.tags[name] == nil }) {
             guard !state.withLock({ $0.refused.contains(name) }) else { continue }
             do throws(TagFileError) {
-                // Before it is read: what is written meanwhile is another version.
+                // The version is determined before the file is read, so that a later write gives another version.
                 let version = Version(path + "/" + name)
                 let tag = try ImageFiles.load(path + "/" + name).tag
-                state.withLock { $0.tags[name] = Near(tag: tag, version: version) }
+                state.withLock { $0.tags[name] = NearTag(tag: tag, version: version) }
                 field.bring(tag)
             } catch {
                 state.withLock { _ = $0.refused.insert(name) }
@@ -153,7 +153,7 @@ final class FolderField: FieldDriver {
     /// The field with the folder's tags.
     let field = VirtualField()
 
-    /// Why the folder can't be used; nil while it exists.
+    /// Why the folder can't be used; nil while the folder exists.
     private let problem = Locked<String?>(nil)
     private let observers = PresenceObservers()
 
@@ -162,13 +162,13 @@ final class FolderField: FieldDriver {
 
     /// Stores whether the folder exists.
     ///
-    /// - Parameter problem: what is missing and what to do, as a sentence; nil when the folder exists.
+    /// - Parameter problem: sentences that report the missing folder and its remedy; nil when the folder exists.
     func note(_ problem: String?) {
-        let isNews = self.problem.withLock { last in
+        let isNewProblem = self.problem.withLock { last in
             defer { last = problem }
             return last != problem
         }
-        if isNews { observers.notify() }
+        if isNewProblem { observers.notify() }
     }
 
     func link(for technology: Technology) -> (any FrameLink)? { field.link(for: technology) }
@@ -182,8 +182,8 @@ final class FolderField: FieldDriver {
     }
 
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
-        let both = (field.observePresence(handler), observers.add(handler))
-        return PresenceObservation { withExtendedLifetime(both) {} }
+        let observations = (field.observePresence(handler), observers.add(handler))
+        return PresenceObservation { withExtendedLifetime(observations) {} }
     }
 
     func arrival(of identifier: [UInt8]) -> UInt64? { field.arrival(of: identifier) }

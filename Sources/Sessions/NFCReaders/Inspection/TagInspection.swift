@@ -3,26 +3,25 @@ package import NFCSessions
 package import TagProtocols
 package import VirtualTags
 
-/// Everything that could be found out about a tag on a reader. A value is nil when the tag or its reader does not
-/// reveal it.
+/// All data that could be read about a tag on a reader. A value is nil when the tag or its reader does not reveal it.
 package struct TagInspection: Sendable {
     /// A part of ``contents`` that the tag did not reveal.
     package enum Unknown: Sendable, Hashable {
         /// ATQA and SAK.
         case answers
-        /// A part of the memory, such as one that needs a password.
+        /// A part of the memory, such as password-protected pages.
         case memory
         /// The signature.
         case signature
         /// Counters.
         case counters
-        /// How often the password was wrong. No reader can read this.
+        /// The count of wrong passwords, which no reader can read.
         case failedAuthentications
     }
 
     /// The data of a Type 4 tag.
     package struct Card: Sendable {
-        /// The ATS, from TL on.
+        /// The ATS, including TL.
         package var answerToSelect: [UInt8]?
         /// The answer to the version command of DESFire and similar cards: hardware, software and UID.
         package var version: [UInt8]?
@@ -34,7 +33,7 @@ package struct TagInspection: Sendable {
         /// The answer to GET SYSTEM INFORMATION.
         package var system: ISO15693SystemInfo?
         package var lockedBlocks: [Int]?
-        /// The number of bytes in a block, as found by reading.
+        /// The number of bytes in a block, as determined by reading.
         package var blockSize: Int?
         package var capabilityContainer: [UInt8]?
         /// The answer to READ SIGNATURE.
@@ -45,11 +44,11 @@ package struct TagInspection: Sendable {
 
     /// The NDEF message and the kind of the tag.
     package var findings: TagReadResult
-    /// The data of the activation.
+    /// The activation data.
     package var target: TagTarget
-    /// Whether values such as ATQA and SAK come from the tag itself.
+    /// Whether values such as ATQA and SAK are from the tag itself.
     package var reportsActivationData: Bool
-    /// The whole memory, if the product is known and readable. The parts in ``unknown`` have default values.
+    /// The whole memory; nil if the product is unknown or can't be read. The parts in ``unknown`` have default values.
     package var contents: TagContents?
     /// The parts of ``contents`` that the tag did not reveal.
     package var unknown: Set<Unknown> = []
@@ -60,10 +59,10 @@ package struct TagInspection: Sendable {
 }
 
 extension ActivatedTag {
-    /// Reads the tag like a session, and then asks it for everything else.
+    /// Reads the tag as a session does, and then asks it for all other data.
     ///
-    /// - Returns: what was found out.
-    /// - Throws: ``TagError``, like ``read()``.
+    /// - Returns: the collected data.
+    /// - Throws: the same errors as ``read()``.
     package func inspect() async throws(TagError) -> TagInspection {
         var findings = try await read()
         findings.product = await productName()
@@ -97,55 +96,55 @@ extension TagInspection {
 
     fileprivate mutating func ask(_ tag: Type2Tag) async throws(TagError) {
         guard let product = Type2Product.all.first(where: { $0.name == findings.product }) else { return }
-        var known = Type2Contents(blank: product, uid: tag.target.uid)
-        known.atqa = tag.target.atqa
-        known.sak = tag.target.sak ?? 0
+        var result = Type2Contents(blank: product, uid: tag.target.uid)
+        result.atqa = tag.target.atqa
+        result.sak = tag.target.sak ?? 0
         unknown = reportsActivationData ? [.failedAuthentications] : [.failedAuthentications, .answers]
         if let memory = try await tag.readPages(product.readablePageCount) {
-            known.memory.replaceSubrange(0..<memory.count, with: memory)
+            result.memory.replaceSubrange(0..<memory.count, with: memory)
         } else {
             unknown.insert(.memory)
         }
-        // A product that has a version is known by it.
-        known.version = try await tag.readVersion()
+        // Products with a version command are identified by its answer.
+        result.version = try await tag.readVersion()
         if let signature = try await tag.readSignature() {
-            known.signature = signature
+            result.signature = signature
         } else if product.features.contains(.signature) {
             unknown.insert(.signature)
         }
-        for number in known.countersOfProduct {
+        for number in result.countersOfProduct {
             guard let counter = try await tag.readCounter(UInt8(number)) else {
                 unknown.insert(.counters)
                 break
             }
-            known.counters[number] = counter.count
-            if let tearing = counter.tearing { known.tearingFlags[number] = tearing }
+            result.counters[number] = counter.count
+            if let tearing = counter.tearing { result.tearingFlags[number] = tearing }
         }
-        contents = .type2(known)
+        contents = .type2(result)
     }
 
     fileprivate mutating func ask(_ tag: Type3Tag) async throws(TagError) {
         guard findings.product == "FeliCa Lite-S", let configuration = try await tag.readMemoryConfiguration() else {
             return
         }
-        var known = FeliCaLiteSContents(idm: tag.target.idm)
-        known.pmm = tag.target.pmm
-        known.memoryConfiguration = configuration
+        var result = FeliCaLiteSContents(idm: tag.target.idm)
+        result.pmm = tag.target.pmm
+        result.memoryConfiguration = configuration
         if let count = try await tag.readWriteCounter() {
-            known.writeCounter = count
+            result.writeCounter = count
         } else {
             unknown.insert(.counters)
         }
-        contents = .type3(.liteS(known))
+        contents = .type3(.liteS(result))
     }
 
     fileprivate mutating func ask(_ tag: Type5Tag) async throws(TagError) {
-        var known = Vicinity(system: try await tag.readSystemInfo())
-        if let count = known.system?.blockCount { known.lockedBlocks = try await tag.readLockedBlocks(of: count) }
-        known.blockSize = tag.blockSize > 0 ? tag.blockSize : known.system?.blockSize
-        known.capabilityContainer = tag.capabilityContainerBytes
-        known.signature = try await tag.readSignature()
-        known.counter = try await tag.readCounter()
-        vicinity = known
+        var result = Vicinity(system: try await tag.readSystemInfo())
+        if let count = result.system?.blockCount { result.lockedBlocks = try await tag.readLockedBlocks(of: count) }
+        result.blockSize = tag.blockSize > 0 ? tag.blockSize : result.system?.blockSize
+        result.capabilityContainer = tag.capabilityContainerBytes
+        result.signature = try await tag.readSignature()
+        result.counter = try await tag.readCounter()
+        vicinity = result
     }
 }

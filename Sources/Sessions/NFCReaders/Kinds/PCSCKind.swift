@@ -3,7 +3,7 @@ import PCSCDriver
 import TagLink
 
 extension ReaderKind {
-    /// The readers of PC/SC.
+    /// PC/SC readers.
     static let pcsc = ReaderKind(
         usage: "pcsc[:NAME]",
         title: "PC/SC",
@@ -21,7 +21,7 @@ extension ReaderKind {
             let choice = name.argument.map(ReaderChoice.named) ?? .firstContactless
             return ResolvedReader(.discovering(PCSCReader(choice)))
         },
-        // A service that hangs is no reason to read virtual tags instead.
+        // If the service hangs, this throws an error, so that no virtual tags are used instead.
         find: { (configuration) throws(LinkError) in
             try PCSCReader.findContactless(within: configuration.patience).map { ResolvedReader(.discovering($0)) }
         },

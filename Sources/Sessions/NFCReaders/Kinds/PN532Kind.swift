@@ -5,9 +5,9 @@ import TagLink
 import TextSafety
 
 extension ReaderKind {
-    /// A PN532 on a serial line, which is a card for other readers too.
+    /// A PN532 on a serial line, which can also act as a card.
     ///
-    /// Its line is opened when a session begins, so an adapter that is plugged in later is found then.
+    /// The serial line is opened when a session begins, so the adapter may be plugged in later.
     static let pn532 = ReaderKind(
         usage: "pn532:PATH",
         title: "PN532",
@@ -37,7 +37,7 @@ extension ReaderKind {
             name.rest?.hasPrefix("/") == true
                 ? nil : "A PN532 needs the whole path of its serial line. Use pn532:/dev/ttyUSB0, for instance."
         },
-        // A path may have colons of its own, as those in /dev/serial/by-path have.
+        // `rest` keeps all further colons, which paths such as those in /dev/serial/by-path contain.
         devicePath: { name in name.rest.flatMap { try? PN532Reader($0) }?.path },
         owns: { $0 is PN532Reader },
         describe: { report in

@@ -19,7 +19,7 @@ extension ReaderKind {
         problem: { $0.rest == "" ? .unnamed : nil },
         owns: { $0 is SimulatorReader },
         describe: { report in
-            report.capabilities = ["All that the phone of nfc simulator can do. Tags come near on its page."]
+            report.capabilities = ["All that the phone of nfc simulator can do. Bring tags near on its page."]
         },
         silence: "The simulator does not answer. Stop it. Start it with: nfc simulator"
     )
@@ -34,13 +34,13 @@ extension ResolvedReader {
     }
 }
 
-/// The phone of a simulator, on which this process is an app.
+/// The simulator's phone, on which this process appears as an app.
 package final class SimulatorPhone: SessionHost {
     private let reader: SimulatorReader
 
     init(_ reader: SimulatorReader) {
         self.reader = reader
-        // The app is on the phone before it scans.
+        // The app appears on the phone before its first scan.
         reader.connectSoon()
     }
 
@@ -79,11 +79,11 @@ package final class SimulatorPhone: SessionHost {
     /// - Parameter screen: the screen as a JSON object; nil for the app's name and output.
     package func show(_ screen: String?) { reader.showScreen(screen) }
 
-    /// Sets what is called with the id of each row or button that is pressed; on any thread.
+    /// Sets the handler that is called with the ID of each pressed row or button; on any thread.
     package func onPress(_ handler: @escaping @Sendable (String) -> Void) { reader.onPress(handler) }
 
-    /// Sets what is called with the activity type, the link and the message of each tag that background reading opens in
-    /// this app; on any thread. Links that came before come first.
+    /// Sets the handler that is called with the activity type, the link and the message of each tag that background
+    /// reading opens in this app; on any thread. Links that have already arrived are passed first.
     package func onLink(_ handler: @escaping @Sendable (_ type: String, _ url: String, _ message: [UInt8]) -> Void) {
         reader.onLink { handler($0.activityType, $0.url, $0.message) }
     }
@@ -115,7 +115,7 @@ struct SimulatorTurn: ReaderSharing {
             try await reader.claimTurn()
             return Claim(reader)
         } catch {
-            // The first frame has the same reason, and reports it.
+            // The first frame fails for the same reason and reports it.
             return nil
         }
     }
@@ -125,7 +125,7 @@ struct SimulatorTurn: ReaderSharing {
 
         init(_ reader: SimulatorReader) { self.reader = reader }
 
-        /// The simulator sees itself which tags were read.
+        /// Does nothing, because the simulator already knows which tags were read.
         func note(_ identifiers: [[UInt8]]) {}
 
         deinit { reader.releaseTurn() }

@@ -27,7 +27,7 @@ extension ReaderKind {
         }
     )
 
-    /// A virtual field with the images of a configuration, or with the demonstration tag.
+    /// Creates a virtual field with the images of a configuration, or with the demonstration tag.
     static func virtualReader(_ configuration: ReaderConfiguration) -> ResolvedReader {
         do throws(TagFileError) {
             if let path = configuration.tags, ImageFolder.isFolder(path) { return folderReader(path, configuration) }
@@ -40,7 +40,7 @@ extension ReaderKind {
         }
     }
 
-    /// A virtual field with the images of a folder, which may appear later.
+    /// Creates a virtual field with the images of a folder, which may be created later.
     private static func folderReader(
         _ path: String,
         _ configuration: ReaderConfiguration,
@@ -48,10 +48,10 @@ extension ReaderKind {
     ) -> ResolvedReader {
         let reader = FolderField()
         let problem =
-            "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Make it, or name another."
+            "\(configuration.tagsSource): The folder of tags \(VisibleText.escaped(path)) is missing. Create it, or name another."
         do throws(TagFileError) {
-            _ = try ImageFolder(path, field: reader.field) { isThere in
-                reader.note(isThere ? nil : problem)
+            _ = try ImageFolder(path, field: reader.field) { folderExists in
+                reader.note(folderExists ? nil : problem)
             } onNotice: { text in
                 let text = "\(configuration.tagsSource): \(text)"
                 guard let onNotice else {
@@ -60,7 +60,7 @@ extension ReaderKind {
                 }
                 onNotice(text)
             }
-            // An app's session waits for tags even while the folder is missing; the service reports its reader's state.
+            // An app's session waits for tags even while the folder is missing. The service reports a missing reader.
             return ResolvedReader(.field(onNotice == nil ? reader.field : reader))
         } catch {
             return .failed(error, configuration)
@@ -71,9 +71,9 @@ extension ReaderKind {
 extension ResolvedReader {
     /// No reader, because a file of tags can't be used.
     fileprivate static func failed(_ error: TagFileError, _ configuration: ReaderConfiguration) -> ResolvedReader {
-        var made = ResolvedReader(.none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"))
-        made.tagFileError = error
-        return made
+        var result = ResolvedReader(.none(reason: "\(configuration.tagsSource): \(VisibleText.escaped(error.reason))"))
+        result.tagFileError = error
+        return result
     }
 }
 
@@ -89,15 +89,15 @@ extension ReaderKind {
                 if let record = configuration.recording, OutputFile.isOneFile(path, record) {
                     throw RecordingError(
                         .unwritable,
-                        "\(record) is the recording that is replayed. Record in another file."
+                        "\(record) is the recording that is replayed. Record to another file."
                     )
                 }
                 let replay = RecordingReplay(try Recording(path: path), onDeparture: onDeparture)
                 return ResolvedReader(replay.reader, isShared: false)
             } catch {
-                var made = ResolvedReader(none: error.reason)
-                made.recordingError = error
-                return made
+                var result = ResolvedReader(none: error.reason)
+                result.recordingError = error
+                return result
             }
         },
         problem: { $0.argument == nil ? .unknown : nil }

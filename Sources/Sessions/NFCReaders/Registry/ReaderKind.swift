@@ -4,10 +4,10 @@ package import TagLink
 package import TagTrace
 import TextSafety
 
-/// A kind of reader that a process can name: how it is written, how it is made, and what is reported about it.
+/// A kind of reader that a process can name, with functions that create such readers and report on them.
 ///
-/// ``all`` is the only list of kinds. The environment of a process, `nfc readers`, the help texts and the messages about
-/// wrong names read it. A new reader is a file in `Kinds` and an entry in the list.
+/// ``all`` is the only list of kinds. The environment of a process, `nfc readers`, the help texts and the messages
+/// about wrong names use this list. To add a kind of reader, add a file in `Kinds` and an entry in the list.
 package struct ReaderKind: Sendable {
     /// Every kind, in the order in which help texts name them.
     package static let all: [ReaderKind] = [.virtual, .pcsc, .pn532, .simulator, .replay, .none]
@@ -18,68 +18,68 @@ package struct ReaderKind: Sendable {
         case nothing
         /// Sessions of apps and commands.
         case sessions
-        /// Trials of the service that reads in the background.
+        /// Trials of the background reading service.
         case trials
-        /// The service itself.
+        /// The background reading service itself.
         case service
 
         package static func < (lhs: Use, rhs: Use) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// Why a name of the kind can never be a reader.
+    /// Why a name can never refer to a reader of this kind.
     package enum Problem: Sendable, Hashable {
-        /// The kind has no such name.
+        /// The kind does not have this name.
         case unknown
-        /// What has to follow the colon is missing.
+        /// The part after the colon is missing.
         case unnamed
         /// Another reason, as a sentence for people.
         case other(String)
     }
 
-    /// Called once with where a replay was left.
+    /// Called once, when an app departs from a replayed recording.
     package typealias Departure = @Sendable (ReplayDeparture) -> Void
-    /// Called with each sentence about files that can't be used.
+    /// Called with a sentence for each file that can't be used.
     package typealias Notice = @Sendable (String) -> Void
     package typealias ServiceMaker = @Sendable (ReaderName, ReaderConfiguration, @escaping Notice) -> ResolvedReader?
 
-    /// How the names of the kind are written, such as `pcsc[:NAME]`.
+    /// The syntax of the kind's names, such as `pcsc[:NAME]`.
     package var usage: String
-    /// How people call the kind, such as `PC/SC`.
+    /// The kind's name for people, such as `PC/SC`.
     package var title: String
     package var use: Use
     package var make: @Sendable (ReaderName, ReaderConfiguration, Departure?) -> ResolvedReader
-    /// Creates the reader of a name for the background service, if that is another one: it may be connected later, and
-    /// notices don't go to standard error. The function returns nil to use ``make``.
+    /// Creates the reader for the background service: it may be connected later, and its notices are passed to a
+    /// closure instead of standard error. Returns nil to use ``make``.
     package var makeForService: ServiceMaker = { _, _, _ in nil }
-    /// Creates the reader that a process without a named reader uses, if one is connected. Nil for a kind that has to be
-    /// named.
+    /// Finds a connected reader for a process that has not named one. Nil for a kind that always has to be named.
     package var find: (@Sendable (ReaderConfiguration) throws(LinkError) -> ResolvedReader?)?
-    /// Why a name can never be a reader; nil when it can.
+    /// Returns why a name can never refer to a reader; nil when it can.
     package var problem: @Sendable (ReaderName) -> Problem?
-    /// Why the lasting service can't use a name that sessions can use, as a sentence for people; nil when it can.
+    /// Returns a sentence that says why the background service can't use a name that sessions can use; nil when it can.
     package var serviceProblem: @Sendable (ReaderName) -> String? = { _ in nil }
-    /// The path of the device that a name needs; nil when it needs none.
+    /// Returns the device path of a named reader; nil for a reader without a device path.
     package var devicePath: @Sendable (ReaderName) -> String? = { _ in nil }
-    /// Where apps that are cards meet readers of the kind, as `NFC_CARD_READER` names it; nil when it can't.
+    /// Creates the port for card emulation that `NFC_CARD_READER` names; nil if the kind does not support this.
     package var cardPort: @Sendable (ReaderName) -> (any CardReaderPort)? = { _ in nil }
-    /// Whether a driver is one of the kind.
+    /// Returns whether a driver is of this kind.
     package var owns: @Sendable (any ReaderDriver) -> Bool = { _ in false }
-    /// Reports on all connected readers of the kind. Asks each for its capabilities when the argument is true.
+    /// Reports on all connected readers of this kind. If the argument is true, asks each reader for its capabilities.
     package var reports: (@Sendable (Bool) async -> [ReaderReport])?
-    /// Calls a handler when a reader of the kind may have been plugged in or unplugged. Nil for a kind whose readers have
-    /// to be named.
+    /// Calls a handler when a reader of this kind may have been plugged in or unplugged. Nil for a kind whose readers
+    /// have to be named.
     package var observeReaders: (@Sendable (@escaping @Sendable () -> Void) -> PresenceObservation?)?
-    /// Adds what is known of a reader that is not among ``reports``.
+    /// Adds the kind's known properties to the report of a reader that ``reports`` does not include.
     package var describe: @Sendable (inout ReaderReport) -> Void = { _ in }
-    /// Why a reader that answers can't be used now, such as another program that has its card open; nil when it can.
+    /// Returns why a working reader can't be used now, for example because another program uses its card; nil when it
+    /// can be used.
     package var obstacle: @Sendable (any ReaderDriver) async throws(LinkError) -> LinkError? = { _ in nil }
-    /// What a reader that does not answer needs, as sentences for people.
+    /// Sentences for people about a reader that does not answer, with the remedy.
     package var silence = ReaderKind.silence
 
-    /// What the names of the kind begin with, such as `pn532`.
+    /// The first part of the kind's names, such as `pn532`.
     package var scheme: String { String(usage.prefix { $0 != ":" && $0 != "[" }) }
 
-    /// The names of the kind, such as `pcsc` and `pcsc:NAME`. The first stands for all in a short list.
+    /// The forms of the kind's names, such as `pcsc` and `pcsc:NAME`. A short list contains only the first form.
     package var forms: [String] {
         let whole = usage.filter { $0 != "[" && $0 != "]" }
         return whole == usage ? [usage] : [scheme, whole]
@@ -87,37 +87,37 @@ package struct ReaderKind: Sendable {
 }
 
 extension ReaderKind {
-    /// What most readers that don't answer need.
+    /// The default of the instance property `silence`, which fits most readers.
     package static let silence = "The reader does not answer. Unplug it and plug it in again."
 
-    /// The kind of a name; nil when there is none.
+    /// Returns the kind of a name; nil for an unknown name.
     package static func named(_ name: ReaderName) -> ReaderKind? { all.first { $0.scheme == name.scheme } }
 
-    /// The kind of a driver, which may be recorded; nil when it is of none.
+    /// Returns the kind of a driver, even if its traffic is recorded; nil for a driver of no listed kind.
     package static func of(_ driver: any ReaderDriver) -> ReaderKind? { all.first { $0.owns(driver.unrecorded) } }
 
-    /// The names in one each, for a help text: `virtual, pcsc[:NAME] or pn532:PATH`.
+    /// Returns the syntax of each kind's names, for a help text: `virtual, pcsc[:NAME] or pn532:PATH`.
     package static func usage(for use: Use) -> String { list(all.filter { $0.use >= use }.map(\.usage)) }
 
-    /// All names, for a message: `virtual, pcsc, pcsc:NAME or pn532:PATH`.
+    /// Returns all forms of the names, for a message: `virtual, pcsc, pcsc:NAME or pn532:PATH`.
     static func forms(for use: Use) -> String { list(all.filter { $0.use >= use }.flatMap(\.forms)) }
 
     /// One name for each kind, for a short message.
     static var shortForms: String { list(all.compactMap(\.forms.first)) }
 
-    /// Two or more names in one text: each use has several kinds.
+    /// Joins two or more names. Each use has several kinds.
     private static func list(_ names: [String]) -> String {
         names.dropLast().joined(separator: ", ") + " or " + names.suffix(1).joined()
     }
 }
 
-/// The name of a reader as `NFC_READER` and `--reader` have it, such as `pn532:/dev/ttyUSB0`.
+/// A reader's name in the syntax of `NFC_READER` and `--reader`, such as `pn532:/dev/ttyUSB0`.
 package struct ReaderName: Sendable, Hashable {
     /// The whole name.
     package let text: String
-    /// What says the kind: everything before the first colon.
+    /// The part before the first colon, which identifies the kind.
     package let scheme: String
-    /// What follows the first colon; nil without a colon.
+    /// The part after the first colon; nil without a colon.
     package let rest: String?
 
     /// Creates a name.
@@ -128,29 +128,29 @@ package struct ReaderName: Sendable, Hashable {
         rest = parts.count == 2 ? parts[1] : nil
     }
 
-    /// What follows the first colon; nil when nothing does.
+    /// The part after the first colon; nil if this is empty or missing.
     var argument: String? { rest.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// A reader that a ``ReaderKind`` has created, with what belongs to it.
+/// A reader that a ``ReaderKind`` has created, with its related objects.
 package struct ResolvedReader: Sendable {
-    /// The reader, or why there is none.
+    /// The reader, or the reason why no reader is available.
     package var reader: AttachedReader
-    /// Where apps that are cards meet readers; nil where this reader can't be a card.
+    /// The port for card emulation; nil if this reader can't act as a card.
     package var cardPort: (any CardReaderPort)?
-    /// What saves the images of virtual tags; nil where nothing is saved.
+    /// Saves the images of virtual tags; nil when nothing is saved.
     package var tagSaver: TagFileSaver?
     /// Why the recording can't be replayed.
     package var recordingError: RecordingError?
     /// Why a file of tags can't be used.
     package var tagFileError: TagFileError?
-    /// The scanning sheet that the reader has; nil where the process chooses one.
+    /// The reader's own scanning sheet; nil to let the process choose a sheet.
     package var sheet: (any ScanSheet)?
-    /// Asks for the reader where it has turns of its own; nil where the background service is asked.
+    /// Asks for the use of a reader that manages this itself; nil to ask the background service.
     package var gate: (any ReaderSharing)?
-    /// The phone around the reader; nil for a reader alone.
+    /// The simulated phone that contains the reader; nil for a reader without a phone.
     package var host: (any SessionHost)?
-    /// Whether the background service may use the same reader, so that a session has to ask for it. False for a recording.
+    /// Whether the background service may use the same reader, so that sessions have to ask. False for a recording.
     package var isShared = true
 
     var exists: Bool { reader.driver != nil }
@@ -170,7 +170,7 @@ package struct ResolvedReader: Sendable {
 
     /// Creates a result without a reader.
     ///
-    /// - Parameter reason: why, as a sentence for people. Control characters in it are escaped.
+    /// - Parameter reason: a sentence about the cause. Control characters in it are escaped.
     package init(none reason: String) { reader = .none(reason: VisibleText.escaped(reason)) }
 
     /// The name is not a known reader.

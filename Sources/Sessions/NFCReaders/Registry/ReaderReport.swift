@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// What is known of a reader: which it is, and what it can do. What the reader does not report is nil.
+/// A reader's identity and capabilities. Values that the reader does not report are nil.
 package struct ReaderReport: Sendable {
-    /// What lies on a reader.
+    /// The state of a reader's field.
     package enum Presence: String, Sendable {
-        /// Nothing.
+        /// The field is empty.
         case empty
-        /// A tag or card.
+        /// A tag or card is present.
         case tag
-        /// Something that does not answer.
+        /// A card is present but does not answer.
         case mute
-        /// The reader itself is gone.
+        /// The reader itself was unplugged.
         case unplugged
     }
 
     /// The reader's name.
     package var name: String
-    /// The kind's scheme, such as `pcsc`; nil for a reader of no kind that is listed.
+    /// The kind's scheme, such as `pcsc`; nil for a reader of no listed kind.
     package var kind: String?
     /// The technologies that the reader can poll for.
     package var technologies: Set<Technology>
-    /// What lies on the reader.
+    /// The state of the reader's field.
     package var presence: Presence?
     /// Whether another program uses the reader.
     package var isInUse: Bool?
@@ -31,25 +31,25 @@ package struct ReaderReport: Sendable {
     package var answerToReset: [UInt8]?
     /// Why the tag on the reader could not be opened, as a sentence.
     package var problem: String?
-    /// USB vendor and product, such as `072f:2200`.
+    /// The USB vendor and product IDs, such as `072f:2200`.
     package var usbIdentifier: String?
     /// The firmware's name.
     package var firmware: String?
-    /// The chip inside that takes frames, such as `PN532 1.6`.
+    /// The reader's internal chip that accepts frames, such as `PN532 1.6`.
     package var chip: String?
     package var takesExtendedAPDUs: Bool?
     package var hasEscapeCommands: Bool?
-    /// The technologies for which the reader has transparent sessions.
+    /// The technologies for which the reader supports transparent sessions.
     package var transparentTechnologies: Set<Technology>?
-    /// What the reader can do, as sentences for people.
+    /// Sentences for people about the reader's capabilities.
     package var capabilities: [String] = []
-    /// Which of Core NFC's calls the reader serves.
+    /// The Core NFC calls that the reader supports.
     package var calls: [SupportedAPI]?
 
-    /// How people call the kind, such as `PC/SC`.
+    /// The kind's name for people, such as `PC/SC`.
     package var title: String? { ReaderKind.all.first { $0.scheme == kind }?.title }
 
-    /// Creates a report of which nothing but the reader is known.
+    /// Creates a report that contains only the reader's name, kind and technologies.
     package init(name: String, kind: String?, technologies: Set<Technology>) {
         self.name = name
         self.kind = kind
@@ -57,7 +57,7 @@ package struct ReaderReport: Sendable {
     }
 }
 
-/// The readers of a machine: the one that is used, and the others.
+/// The readers of a machine: the reader in use, and the other readers.
 package struct ReaderInventory: Sendable {
     package let used: ReaderReport
     package let others: [ReaderReport]
@@ -65,9 +65,9 @@ package struct ReaderInventory: Sendable {
     /// Looks for readers.
     ///
     /// - Parameters:
-    ///   - kinds: the kinds of readers that there are.
-    ///   - isAlone: whether that reader was named, so that no other is of interest.
-    ///   - asksReaders: whether each reader is asked for what it can do, which opens the tag on it.
+    ///   - kinds: the kinds of readers to look for.
+    ///   - isAlone: whether to ignore all readers except the one in use, because the user has named it.
+    ///   - asksReaders: whether to ask each reader for its capabilities, which opens the tag on the reader.
     package init(
         using driver: any ReaderDriver,
         among kinds: [ReaderKind] = ReaderKind.all,
@@ -77,7 +77,7 @@ package struct ReaderInventory: Sendable {
         let kind = kinds.first { $0.owns(driver) }
         var others: [ReaderReport] = []
         var found: ReaderReport?
-        // The virtual reader comes first in help texts, and last here: it is always there.
+        // The virtual reader always exists, so it is listed last, unlike in help texts.
         for other in kinds.reversed() {
             let isOwn = other.scheme == kind?.scheme
             guard let reports = other.reports, isOwn || !isAlone else { continue }
@@ -94,17 +94,17 @@ package struct ReaderInventory: Sendable {
 
 /// The readers that are plugged into the machine, for a program that uses all of them.
 ///
-/// Readers that have to be named, such as a PN532 on a serial line, are not among them.
+/// Readers that have to be named, such as a PN532 on a serial line, are not included.
 public enum MachineReaders {
     /// A reader that is plugged in.
     public struct Listed: Sendable, Hashable {
-        /// What ``ReaderConfiguration/reader`` takes to use this reader, such as `pcsc:ACS ACR122U 00 00`.
+        /// The value of ``ReaderConfiguration/reader`` for this reader, such as `pcsc:ACS ACR122U 00 00`.
         public let reader: String
         /// The reader's own name.
         public let name: String
     }
 
-    /// Returns the contactless readers that are plugged in now, in the order of the system.
+    /// Returns the contactless readers that are plugged in now, in the system's order.
     public static func list() async -> [Listed] {
         var listed: [Listed] = []
         for kind in ReaderKind.all where kind.observeReaders != nil {
@@ -115,7 +115,7 @@ public enum MachineReaders {
         return listed
     }
 
-    /// Returns why no reader is there, for each kind whose readers are found by themselves, as sentences for people.
+    /// Returns sentences that say why no reader was found, for each kind whose readers need not be named.
     ///
     /// - Parameter patience: the maximum time to wait for a service that does not answer.
     public static func absences(within patience: Duration = .seconds(5)) -> [String] {
@@ -129,10 +129,10 @@ public enum MachineReaders {
         }
     }
 
-    /// Reports when a reader may have been plugged in or unplugged. Costs no time in between.
+    /// Reports when a reader may have been plugged in or unplugged, without polling.
     ///
-    /// - Parameter handler: called after each change, on any thread. Then ask for the ``list()`` again.
-    /// - Returns: keeps the observations while they exist.
+    /// - Parameter handler: called after each change, on any thread. Call ``list()`` again to get the readers.
+    /// - Returns: the observations, which end when these objects are released.
     public static func observe(_ handler: @escaping @Sendable () -> Void) -> [PresenceObservation] {
         ReaderKind.all.compactMap { $0.observeReaders?(handler) }
     }

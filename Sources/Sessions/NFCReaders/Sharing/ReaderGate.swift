@@ -5,18 +5,18 @@ import LinuxSupport
 public import NFCSessions
 import TagLink
 
-/// A socket of the user, where apps ask the background service for the reader.
+/// A per-user socket through which apps ask the background service for the reader.
 ///
 /// An app connects and sends one byte with its purpose. The service releases the reader and answers with one byte. When
-/// the connection is closed, also because the process ended, the service takes the reader back. Meanwhile a session
-/// reports the tags that it finds: the byte 54, the length of the identifier, and the identifier.
+/// the connection is closed, or the app's process ends, the service takes the reader back. Meanwhile, a session reports
+/// each tag that it finds: the byte 0x54, the length of the tag's identifier, and the identifier.
 public struct ReaderGate: ReaderSharing, Hashable {
-    /// What the reader is needed for.
+    /// The purpose for which an app needs the reader.
     public typealias Purpose = ReaderPurpose
 
-    /// The first byte of a report of a tag.
+    /// The first byte of a message that reports a tag.
     static let tagMark: UInt8 = 0x54
-    /// The maximum length of an identifier, which is that of an NFC-A tag.
+    /// The maximum length of an identifier: the longest UID of an NFC-A tag.
     static let maximumIdentifier = 10
 
     /// The maximum time for the service to release the reader.
@@ -40,9 +40,9 @@ public struct ReaderGate: ReaderSharing, Hashable {
     /// The socket's name in the folder.
     var name: String { PathParts(path)?.name ?? "" }
 
-    /// Asks for the reader, and waits until the service has released it.
+    /// Asks the service for the reader, and waits until the service has released the reader.
     ///
-    /// - Returns: keeps the reader; nil when there is no service.
+    /// - Returns: a claim that reserves the reader for as long as the claim exists; nil when no service runs.
     public func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)? {
         guard let descriptor = PrivateSocket.connect(path) else { return nil }
         let claim = GateClaim(descriptor: descriptor)
@@ -62,7 +62,7 @@ public struct ReaderGate: ReaderSharing, Hashable {
         return claim
     }
 
-    /// Sends a few bytes without waiting. Returns false when the other side is gone or does not read.
+    /// Sends a few bytes without waiting. Returns false when the other side is disconnected or does not read.
     @discardableResult
     static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -72,15 +72,15 @@ public struct ReaderGate: ReaderSharing, Hashable {
 
 /// A connection to the service's gate. While it is open, the app has the reader.
 final class GateClaim: ReaderClaim, @unchecked Sendable {
-    // Sendable because the variable is only changed while the claim is created, by its creator.
+    // Sendable because the variables are only changed by the claim's creator, before anyone else uses the claim.
     var answer: (any DispatchSourceRead)?
     var limit: ScheduledEvent?
     private let descriptor: Int32
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
-    /// afterwards.
+    /// Reports tags that the app's session has found. The service does not offer these tags again if they are still in
+    /// the field after the session.
     func note(_ identifiers: [[UInt8]]) {
         for identifier in identifiers where identifier.count <= ReaderGate.maximumIdentifier {
             ReaderGate.send([ReaderGate.tagMark, UInt8(identifier.count)] + identifier, to: descriptor)
@@ -90,13 +90,13 @@ final class GateClaim: ReaderClaim, @unchecked Sendable {
     deinit { close(descriptor) }
 }
 
-/// Parses the messages that an app sends through the gate. The bytes may arrive in any pieces.
+/// Parses the messages that an app sends through the gate. The bytes may arrive in pieces of any size.
 struct GateMessages: Sendable {
     /// A message of an app.
     enum Message: Sendable, Hashable {
-        /// What it needs the reader for. This is the first message.
+        /// The purpose for which the app needs the reader. This is the first message.
         case purpose(ReaderGate.Purpose)
-        /// The identifier of a tag that its session found.
+        /// The identifier of a tag that the app's session has found.
         case tag([UInt8])
         /// Bytes that no app sends. No further messages are parsed.
         case invalid
@@ -106,7 +106,7 @@ struct GateMessages: Sendable {
     private var hasPurpose = false
     private var isOver = false
 
-    /// Parses bytes. Returns the messages that they complete, in order.
+    /// Parses bytes. Returns the messages that these bytes complete, in order.
     mutating func take(_ bytes: some Collection<UInt8>) -> [Message] {
         guard !isOver else { return [] }
         pending += bytes
@@ -141,9 +141,9 @@ struct GateMessages: Sendable {
 
 /// The service's side of a ``ReaderGate``.
 public final class ReaderGateServer: Sendable {
-    /// Why the gate could not be opened, as a sentence for people.
+    /// Why the gate could not be opened.
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// The reason, as a sentence.
+        /// A sentence for people about the cause.
         public var reason: String
 
         public var description: String { reason }
@@ -173,10 +173,10 @@ public final class ReaderGateServer: Sendable {
     ///
     /// - Parameters:
     ///   - gate: the gate. Only one service at a time may open it.
-    ///   - onTags: called with the identifiers of the tags that an app's session has found, before the reader is free
-    ///     again.
-    ///   - onChange: called with the purpose whenever it changes, or another app asks. When the service has released
-    ///     the reader, it has to call ``grant()``.
+    ///   - onTags: called with the identifiers of the tags that an app's session has found, before the reader is
+    ///     released.
+    ///   - onChange: called with the purposes of all connected apps whenever an app asks for the reader or disconnects.
+    ///     The service has to call ``grant()`` after it has released the reader.
     public init(
         _ gate: ReaderGate,
         onTags: @escaping @Sendable ([[UInt8]]) -> Void = { _ in },
@@ -207,13 +207,13 @@ public final class ReaderGateServer: Sendable {
         }
     }
 
-    /// Informs all waiting apps that the reader is theirs.
+    /// Informs all waiting apps that they may use the reader.
     public func grant() {
         state.withLock { state in
             let waiting = state.connections.filter { $0.value.purpose != nil && !$0.value.isAnswered }.map(\.key)
             for descriptor in waiting {
                 state.connections[descriptor]?.isAnswered = true
-                // Under the lock. Otherwise the connection could be closed meanwhile, and its number mean another file.
+                // Sent under the lock, because otherwise the descriptor could be closed and reused for another file.
                 ReaderGate.send([0x59], to: descriptor)
             }
         }
@@ -240,7 +240,7 @@ public final class ReaderGateServer: Sendable {
         }
     }
 
-    /// Handles an app that sends its purpose, reports tags, or is gone. Returns whether more may follow.
+    /// Reads and handles an app's messages, or its disconnection. Returns whether more messages may follow.
     private func take(_ descriptor: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(descriptor, &buffer, buffer.count)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Where a reader meets an emulated card: a virtual reader, or another program through pcscd.
+/// Connects an emulated card to a reader: a virtual reader, or another program through pcscd.
 ///
-/// A port has one card at most. It reports the reader's actions to the card, one call at a time and in order.
+/// A port has one card at most. The port reports the reader's actions to the card, one call at a time and in order.
 public protocol CardReaderPort: AnyObject, Sendable {
     /// Attaches a card to the port.
     ///
     /// - Returns: false when the port already has a card.
     func attach(_ card: any EmulatedCard) -> Bool
 
-    /// Detaches the card. A command that it has not answered stays without an answer.
+    /// Detaches the card. A command that the card has not answered yet fails.
     func detach(_ card: any EmulatedCard)
 
     /// Sets whether the card answers readers now.
@@ -26,21 +26,21 @@ public protocol EmulatedCard: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - apdu: the command.
-    ///   - respond: call it with the answer and its status word; once at most, on any thread. When the card is gone, the
-    ///     answer is ignored.
+    ///   - respond: takes the answer with its status word. Call it at most once, on any thread. The answer is ignored
+    ///     when the card has been detached.
     func received(_ apdu: [UInt8], respond: @escaping @Sendable ([UInt8]) -> Void)
 
     /// The reader's field is gone, or the reader has deselected the card.
     func readerDeselected()
 }
 
-/// A virtual reader, which uses the card that an app emulates, like a terminal.
+/// A virtual reader that uses the card an app emulates, as a payment terminal would.
 ///
 /// All methods may be called from any thread.
 public final class VirtualCardReader: CardReaderPort {
-    /// Why a command had no answer.
+    /// Why a command was not answered.
     public enum Failure: Error, Sendable, Hashable {
-        /// There is no card, or it is not emulating now.
+        /// No card is attached, or the card is not emulating now.
         case noCard
         /// The card left before it answered.
         case cardLost
@@ -54,17 +54,17 @@ public final class VirtualCardReader: CardReaderPort {
         var isPresent = false
         var pending: Completion?
         /// The number of the current command, so that a late answer to an earlier command is ignored.
-        var turn = 0
+        var commandNumber = 0
     }
 
     private let state = Locked(State())
 
-    /// Creates a reader that is not near the card.
+    /// Creates a reader that is out of the card's range.
     public init() {}
 
     // MARK: The reader
 
-    /// Brings the reader near. Does nothing when it is near.
+    /// Moves the reader to the card. Does nothing when the reader is already there.
     public func approach() {
         let card = state.withLock { state in
             defer { state.isPresent = true }
@@ -73,7 +73,7 @@ public final class VirtualCardReader: CardReaderPort {
         card?.readerDetected()
     }
 
-    /// Takes the reader away. Does nothing when it is not near.
+    /// Moves the reader away. Does nothing when the reader is already away.
     public func leave() {
         let (card, pending) = state.withLock { state in
             defer { state.isPresent = false }
@@ -86,7 +86,7 @@ public final class VirtualCardReader: CardReaderPort {
     /// Waits until a card is emulating at the reader.
     ///
     /// - Parameter limit: the maximum wait, in real time.
-    /// - Throws: ``Failure/noCard`` when there is none in time, or `CancellationError`.
+    /// - Throws: ``Failure/noCard`` when no card starts emulating in time, or `CancellationError`.
     public func untilCardIsThere(limit: Duration = .seconds(5)) async throws {
         let end = ContinuousClock.now + limit
         while !state.withLock({ $0.isEmulating && $0.card != nil }) {
@@ -101,17 +101,17 @@ public final class VirtualCardReader: CardReaderPort {
     /// - Throws: ``Failure``.
     public func transmit(_ apdu: [UInt8]) async throws -> [UInt8] {
         let result: Result<[UInt8], Failure> = await withCompletion { done in
-            let next = state.withLock { state -> (card: any EmulatedCard, turn: Int)? in
+            let next = state.withLock { state -> (card: any EmulatedCard, commandNumber: Int)? in
                 guard state.isPresent, state.isEmulating, let card = state.card, state.pending == nil else {
                     return nil
                 }
                 state.pending = done
-                state.turn += 1
-                return (card, state.turn)
+                state.commandNumber += 1
+                return (card, state.commandNumber)
             }
             guard let next else { return done(.failure(.noCard)) }
             next.card.received(apdu) { [self] answer in
-                let pending = state.withLock { $0.turn == next.turn ? $0.pending.take() : nil }
+                let pending = state.withLock { $0.commandNumber == next.commandNumber ? $0.pending.take() : nil }
                 pending?(.success(answer))
             }
         }

@@ -4,15 +4,15 @@ import LinuxSupport
 public import TagLink
 import TextSafety
 
-/// Everything that a session depends on: the reader, the time, the sheet, and the order of sessions.
+/// What a session depends on: the reader, the clock, the scanning sheet, and the queue of sessions.
 ///
-/// A session uses the environment that is current when it is created: a test's task-local one, or else the process's
-/// own.
+/// A session uses the environment that is current when the session is created: a test's task-local environment, or else
+/// the environment of the process.
 public final class NFCEnvironment: Sendable {
-    /// The reader, or the reason why there is none.
+    /// A reader, or the reason why no reader is available.
     public typealias Reader = AttachedReader
 
-    /// The reader, or the reason why there is none.
+    /// The reader, or the reason why no reader is available.
     public let reader: Reader
     /// The clock for sessions.
     public let clock: any RuntimeClock
@@ -22,32 +22,32 @@ public final class NFCEnvironment: Sendable {
     public let arbiter: SessionArbiter
     /// The time limits of a session.
     public let limits: SessionLimits
-    /// The port for apps that are cards; nil when no app can be a card.
+    /// Connects apps that emulate cards to a reader; nil when card emulation is not supported.
     package let cardPort: (any CardReaderPort)?
-    /// What the app declares; nil to use the process's own declarations.
+    /// The app's property list and entitlements; nil to use the files of the process.
     public let app: AppProperties?
-    /// Whether the environment belongs to a test. Then delegates and completion handlers are called within it, so that
-    /// the sessions and tasks that they create belong to the test too.
+    /// Whether the environment belongs to a test. If so, delegates and completion handlers run with this environment as
+    /// the current one, so that the sessions and tasks that they create belong to the test too.
     package let isOfTest: Bool
     /// The test kit's object for the test; nil outside its tests.
     package let testContext: (any TestContext)?
-    /// Makes only one thread at a time act for the sessions of a test; nil outside tests.
+    /// Lets only one thread at a time perform the actions of a test's sessions; nil outside tests.
     let lock: RecursiveLock?
-    /// Asks the background service for the reader; nil when no service is asked.
+    /// Asks the background service to release the reader; nil to use the reader without asking.
     package let gate: (any ReaderSharing)?
-    /// Is informed when a session has ended; nil when there is none.
+    /// Called when a session has ended; nil for no observer.
     package let sessionEndObserver: (any SessionEndObserver)?
-    /// The phone around the reader; nil for a reader alone.
+    /// The simulated phone that contains the reader; nil for a reader without a phone.
     package let host: (any SessionHost)?
 
     private let onNotice: (@Sendable (String) -> Void)?
-    /// The sentences that are reported only once.
+    /// The sentences that ``noticeOnce(_:from:)`` has already reported.
     private let noticed = Locked<Set<String>>([])
 
-    /// Creates an environment without a sheet, with its own order of sessions.
+    /// Creates an environment that shows no sheet and has its own queue of sessions.
     ///
     /// - Parameters:
-    ///   - reader: the reader, or the reason why there is none.
+    ///   - reader: the reader, or the reason why no reader is available.
     ///   - clock: the clock for sessions.
     public convenience init(reader: Reader, clock: any RuntimeClock = SystemClock.shared) {
         self.init(reader: reader, clock: clock, isOfTest: false)
@@ -55,7 +55,7 @@ public final class NFCEnvironment: Sendable {
 
     /// Creates an environment. Each argument sets the property of the same name.
     ///
-    /// - Parameter onNotice: called with each line about the app that is written to standard error; on any thread.
+    /// - Parameter onNotice: called on any thread, with each message for the app's author.
     package init(
         reader: Reader,
         clock: any RuntimeClock = SystemClock.shared,
@@ -87,20 +87,20 @@ public final class NFCEnvironment: Sendable {
         self.onNotice = onNotice
     }
 
-    /// The environment of a test, for the task that set it and its children.
+    /// The environment of a test. It applies to the task that sets it, and to that task's children.
     @TaskLocal public static var scoped: NFCEnvironment?
 
-    /// The environment of the caller's test: the task's, or else the one that a test kit finds; nil outside tests.
+    /// The environment of the caller's test: task-local, or else found by the test kit; nil outside tests.
     package static var ofTest: NFCEnvironment? { scoped ?? testKit.withLock { $0 }?.environmentOfCaller }
 
-    /// The test kit of the process; nil outside its tests.
+    /// The test kit that the process uses; nil when it uses none.
     package static let testKit = Locked<(any TestContext.Type)?>(nil)
 
     /// The reader's driver; nil when there is no reader.
     public var driver: (any ReaderDriver)? { reader.driver }
 
-    /// Calls the app on its queue, within the environment if it belongs to a test. Without this, a block on a queue
-    /// loses the task-local environment.
+    /// Calls the app on its queue. In a test, the call runs with this environment as the current one, because a block
+    /// on a queue does not inherit task-local values.
     package func call(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         guard isOfTest else { return queue.async(execute: work) }
         within {
@@ -108,53 +108,53 @@ public final class NFCEnvironment: Sendable {
         }
     }
 
-    /// Runs code within the environment if it belongs to a test.
+    /// Runs code, in a test with this environment as the current one.
     func within<Value>(_ work: () throws -> Value) rethrows -> Value {
         guard isOfTest else { return try work() }
         return try NFCEnvironment.$scoped.withValue(self, operation: work)
     }
 
-    /// Reports something to the app's author: in a test's trace, and as a line on standard error. A test without a test
-    /// kit has no such line.
+    /// Reports a message to the app's author, in the test's trace and on standard error. A test that doesn't use the
+    /// test kit prints nothing.
     package func notice(_ text: String, from source: String = "CoreNFC") {
         print(text, from: source)
         onNotice?(VisibleText.escaped(text))
     }
 
-    /// Writes a line to standard error, unless it belongs to a test that does not print it.
+    /// Writes a line to standard error, unless the environment belongs to a test that suppresses the line.
     package func print(_ text: String, from source: String = "CoreNFC") {
         let text = VisibleText.escaped(text)
         guard testContext?.prints(text) ?? !isOfTest else { return }
         OutputDescriptor.standardError.write("\(source): \(text)\n")
     }
 
-    /// Reports something that concerns the whole process, such as why there is no reader. Each sentence is reported
-    /// once, even if several sessions end because of it.
+    /// Reports a problem of the whole process, such as a missing reader. Each sentence is reported only once, even if
+    /// several sessions end for the same reason.
     package func noticeOnce(_ text: String, from source: String = "CoreNFC") {
         if noticed.withLock({ $0.insert(text).inserted }) { notice(text, from: source) }
     }
 }
 
-/// Something that has work to do after each session of an environment, such as saving the files of its tags.
+/// Called after each session of an environment, for example to save virtual tags to their files.
 package protocol SessionEndObserver: AnyObject, Sendable {
     func sessionEnded()
 }
 
 /// The test kit's object for one test.
 package protocol TestContext: AnyObject, Sendable {
-    /// The environment of the test that the caller belongs to, when its task does not have it; nil when there is none.
+    /// The environment of the caller's test, for a caller that lacks the task-local value; nil outside tests.
     static var environmentOfCaller: NFCEnvironment? { get }
 
-    /// The test's code has created an object or passed it to a session. The object should be freed when the test has
-    /// ended.
+    /// The test's code has created this object or passed it to a session. The object should be freed by the end of the
+    /// test.
     ///
     /// - Parameter object: keep only a weak reference to it.
     func made(_ object: AnyObject, as kind: MadeObject)
 
-    /// The test's code connects to a tag. Performs what is planned for this moment.
+    /// Called just before the test's code connects to a tag. Triggers the faults that are planned for this moment.
     func willConnect()
 
-    /// Returns whether a line about the app is also printed, and not only stored in the test's trace.
+    /// Returns whether a message for the app's author is printed as well as stored in the test's trace.
     func prints(_ notice: String) -> Bool
 }
 
@@ -163,7 +163,7 @@ package enum MadeObject: Sendable {
     case session, delegate, tag
 }
 
-/// What an app declares in its property list and in its entitlements, as data.
+/// The values that an app declares in its property list and entitlements.
 ///
 /// ```swift
 /// AppProperties(
@@ -186,11 +186,11 @@ public struct AppProperties: Sendable, Hashable {
         public init(booleanLiteral isSet: Bool) { texts = isSet ? ["true"] : [] }
     }
 
-    /// The property list; nil when the app has none. Then no entry is required.
+    /// The property list; nil when the app has no property list. If nil, no entry is required.
     public var infoPlist: [String: Value]?
-    /// The entitlements; nil when the app has none. Then no entry is required.
+    /// The entitlements; nil when the app has no entitlements file. If nil, no entry is required.
     public var entitlements: [String: Value]?
-    /// Whether a missing entry ends the process, and a missing list counts as an empty one.
+    /// Whether a missing entry ends the process. If true, a missing list is treated as an empty list.
     public var isStrict: Bool
 
     /// Creates the declarations of an app.
@@ -208,16 +208,16 @@ public struct AppProperties: Sendable, Hashable {
 
 /// Asks the background service to release the reader.
 public protocol ReaderSharing: Sendable {
-    /// Asks for the reader, and waits until the service has released it.
+    /// Asks the service for the reader, and waits until the service has released the reader.
     ///
-    /// - Returns: keeps the reader while it exists; nil when there is no service.
+    /// - Returns: a claim that reserves the reader for as long as the claim exists; nil when no service runs.
     func claim(for purpose: ReaderPurpose, clock: any RuntimeClock) async -> (any ReaderClaim)?
 }
 
-/// Keeps the reader from the service while it exists.
+/// Reserves the reader: the background service does not use it while this object exists.
 public protocol ReaderClaim: AnyObject, Sendable {
-    /// Reports tags that the app's session has found. The service does not offer them again if they are still near
-    /// afterwards.
+    /// Reports tags that the app's session has found. The service does not offer these tags again if they are still in
+    /// the field after the session.
     func note(_ identifiers: [[UInt8]])
 }
 
@@ -225,16 +225,16 @@ public protocol ReaderClaim: AnyObject, Sendable {
 public enum ReaderPurpose: UInt8, Sendable, Hashable {
     /// A reader session.
     case session = 0x52
-    /// To act as a card.
+    /// Card emulation.
     case card = 0x43
 }
 
-/// The phone around a reader, where there is one: it can withhold what a session needs, and shows what happens in it.
+/// A simulated phone that contains the reader. It can deny a session what the session needs, and displays its events.
 package protocol SessionHost: AnyObject, Sendable {
-    /// What the phone withholds from a session that begins now.
+    /// The needs that the phone denies to a session that begins now.
     var withheld: SessionNeeds { get }
 
-    /// Something has happened in an app's session. Returns at once.
+    /// Reports an event of an app's session. Returns at once.
     ///
     /// - Parameter session: the number of the session in this process.
     func note(_ event: SessionEvent, of session: Int)
@@ -248,28 +248,28 @@ package struct SessionNeeds: OptionSet, Sendable, Hashable {
 
     /// The radio, which can be switched off.
     package static let radio = SessionNeeds(rawValue: 1)
-    /// A reader that nothing else of the system uses.
+    /// A reader that no other process uses.
     package static let freeReader = SessionNeeds(rawValue: 1 << 1)
     /// The app's entitlement to read tags.
     package static let entitlement = SessionNeeds(rawValue: 1 << 2)
-    /// The app's text that says why it reads tags.
+    /// The app's usage description, which explains why the app reads tags.
     package static let usageText = SessionNeeds(rawValue: 1 << 3)
 
-    /// Why a session that lacks these can't begin; nil when it can. Missing declarations have errors of their own.
+    /// Why a session that lacks these needs can't begin; nil when it can. Missing declarations cause other errors.
     var end: SessionEnd? {
         if contains(.radio) { return .radioDisabled }
         return contains(.freeReader) ? .systemBusy : nil
     }
 }
 
-/// What happens in an app's session, for whoever shows it.
+/// An event of an app's session, for the phone to display.
 package enum SessionEvent: Sendable, Hashable {
-    /// The app begins the session; its class.
+    /// The app began a session of this class.
     case began(String)
-    /// The app looks for tags again.
+    /// The app restarted polling.
     case restarted
-    /// The app's delegate is called.
+    /// A method of the app's delegate is called.
     case callback(name: String, detail: String)
-    /// The session is over; the reason.
+    /// The session ended for this reason.
     case ended(String)
 }

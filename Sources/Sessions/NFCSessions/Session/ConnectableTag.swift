@@ -2,9 +2,9 @@
 import TagLink
 public import TagProtocols
 
-/// A tag that a session has found, and can connect to until the tag is lost, polling is restarted, or the session ends.
+/// A tag that a session has found. It is usable until the tag is lost, polling is restarted, or the session ends.
 ///
-/// It is a handle: commands go to the ``ReaderSession``, which has the activated tag.
+/// This object is a handle: commands go to the ``ReaderSession``, which owns the activated tag.
 public final class ConnectableTag: Sendable {
     /// The data that the tag sent when it was activated.
     public let target: TagTarget
@@ -12,14 +12,14 @@ public final class ConnectableTag: Sendable {
     /// The session that found the tag.
     public let session: ReaderSession
 
-    /// The application that was selected when the card was found; nil for none. It is selected again when the card is
-    /// woken.
+    /// The application that was selected when the card was found; nil for none. When the card is woken, the session
+    /// selects this application again.
     package let selectedApplication: [UInt8]?
 
-    /// Whether the card says that it supports PACE; false if ``PollingPlan/findsPACE`` did not ask.
+    /// Whether the card reports PACE support; false if ``PollingPlan/findsPACE`` is false.
     package let supportsPACE: Bool
 
-    /// The card's ATS, if its transport protocol was started when it was found.
+    /// The card's ATS, if the transport protocol was started when the card was found.
     package let answerToSelect: AnswerToSelect?
 
     /// The visit during which the tag was found.
@@ -38,36 +38,35 @@ public final class ConnectableTag: Sendable {
         session.environment.testContext?.made(self, as: .tag)
     }
 
-    /// Whether the tag can still be used: the last look found it, and it has not been lost since.
+    /// Whether the tag can still be used: the last search found the tag, and it has not been lost since.
     public var isAvailable: Bool { available.withLock { $0 } }
 
-    /// Whether the session is connected to this tag, and it has not left as far as known; see
+    /// Whether the session is connected to this tag and has not noticed its departure; see
     /// ``ReaderSession/isConnected(to:)``.
     public var isConnected: Bool { session.isConnected(to: self) }
 
-    /// Whether the tag is known to have left the field. Then a command would not reach it.
+    /// Whether the tag is known to have left the field, so that it can't receive commands.
     var hasLeft: Bool { departure.withLock { $0 } }
 
     func noticeDeparture() { departure.withLock { $0 = true } }
 
     func becomeUnavailable() { available.withLock { $0 = false } }
 
-    /// Returns whether the reader itself knows that the tag is near. Nothing is sent to the tag. Returns nil if the
-    /// reader can't distinguish stays.
-    func isKnownToStay(by driver: any ReaderDriver) async -> Bool? {
+    /// Returns whether the tag is still in the field according to the reader, without sending anything to the tag.
+    /// Returns nil if the reader can't distinguish visits.
+    func isKnownPresent(by driver: any ReaderDriver) async -> Bool? {
         guard let arrival = presence.arrival else { return nil }
         return await driver.isStillNear(presence.identifier, since: arrival)
     }
 }
 
-/// The identity of one visit of a tag. If the tag leaves and comes back, this is a new visit, if the reader can
-/// distinguish them.
+/// The identity of one visit of a tag. A tag's return starts a new visit, if the reader can distinguish visits.
 struct TagPresenceID: Hashable, Sendable {
     let identifier: [UInt8]
     /// The number of the arrival; nil if the reader can't distinguish arrivals.
     let arrival: UInt64?
 
-    /// Creates the identity of a tag that the last look found.
+    /// Creates the identity of a tag that the last search found.
     init(of identifier: [UInt8], on driver: any ReaderDriver) {
         self.identifier = identifier
         arrival = driver.arrival(of: identifier)

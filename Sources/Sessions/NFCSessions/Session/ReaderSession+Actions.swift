@@ -5,21 +5,21 @@ extension ReaderSession {
     /// Sends the state machine an event and performs the actions that it returns.
     nonisolated func handle(_ event: SessionStateMachine.Event) { act { $0.machine.handle(event) } }
 
-    /// Lock, transition, unlock, act.
+    /// Applies a transition under the lock, then performs its actions outside the lock.
     ///
-    /// Only one thread acts at a time, so the actions happen in the order of the transitions. Meanwhile, a transition
-    /// on another thread or inside an action only adds its actions to the queue.
+    /// Only one thread performs actions at a time, in the order of the transitions. A transition that occurs meanwhile,
+    /// on another thread or inside an action, only appends its actions to the queue.
     nonisolated func act(_ transition: (inout State) -> [SessionStateMachine.Action]) {
         // In a test, the effects of a call are complete when it returns, regardless of other threads.
         environment.lock?.lock()
         defer { environment.lock?.unlock() }
-        let acts = state.withLock { state in
+        let performsActions = state.withLock { state in
             state.actions += transition(&state)
             if state.isActing || state.actions.isEmpty { return false }
             state.isActing = true
             return true
         }
-        guard acts else { return }
+        guard performsActions else { return }
         while true {
             let actions = state.withLock { state in
                 if state.actions.isEmpty { state.isActing = false }
@@ -122,8 +122,8 @@ extension ReaderSession {
         for tag in dropped { tag.becomeUnavailable() }
     }
 
-    /// Stops everything. When the commands that are cut off have called their completions, the end is reported and the
-    /// reader is passed on.
+    /// Stops timers, polling and commands. After the interrupted commands have called their completions, this reports
+    /// the end and releases the reader to the next session.
     private nonisolated func shutDown(_ end: SessionEnd) {
         let timers = state.withLock { state in
             state.presence = nil
@@ -135,7 +135,7 @@ extension ReaderSession {
         interrupt()
         enqueue { session in
             session.forgetTags()
-            // In a new task, because this one may be cancelled and the field still has to be turned off.
+            // A new task, because the current task may be cancelled and the field still has to be turned off.
             await Task(executorPreference: session.executor) { [source = session.source] in await source.shutDown() }
                 .value
             _ = session.state.withLock { $0.claim.take() }
@@ -144,11 +144,11 @@ extension ReaderSession {
         }
     }
 
-    /// Shows the result for a while, or until the next session's sheet replaces it.
+    /// Removes the sheet after the result was shown for a while, or when the next session's sheet replaces it.
     private nonisolated func dismissSheetLater() {
         let id = ObjectIdentifier(self)
-        // This is drawn by the caller of the closure and not as an action, because the next session's sheet must not be
-        // drawn before.
+        // The closure draws at once instead of queuing an action, so that the old sheet is gone before the next
+        // session's sheet is drawn.
         environment.arbiter.sheetShowsResult(of: id) { [self] in
             state.withLock { $0.sheetTimer.take() }?.cancel()
             showSheet(.resultShown)

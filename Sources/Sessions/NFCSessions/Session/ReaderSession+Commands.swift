@@ -5,34 +5,34 @@ public import TagProtocols
 
 /// Why an app's command to a tag failed.
 public enum CommandError: Error, Sendable, Hashable {
-    /// The session has ended, or was never begun.
+    /// The session has ended, or has not begun yet.
     case sessionInvalidated
     /// The tag is not the connected one.
     case notConnected
-    /// The tag can't be used any more: it left, its time limit was over, or polling was restarted.
+    /// The tag can't be used any more: it left, its connection timed out, or polling was restarted.
     case tagUnavailable
     /// The procedure on the tag failed.
     case tag(TagError)
 }
 
-/// Whether a command connects its tag first.
+/// Whether a command first connects to its tag.
 package enum Connecting: Sendable {
     case never
-    /// If no tag is connected.
+    /// Connects if no tag is connected.
     case ifNeeded
-    /// In any case; a connected tag is asked whether it is near.
+    /// Always connects. If the tag is already connected, checks that it is still in the field.
     case always
 }
 
 extension ReaderSession {
-    /// Connects to a tag. If another tag is selected, this wakes the tag; in any case, it checks that the tag is near.
+    /// Connects to a tag: wakes it if another tag is selected, and checks that it is still in the field.
     ///
     /// A tag that is already connected is checked with the cheapest exchange of its technology: READ of a page, R(NAK),
-    /// Request Response or polling, READ SINGLE BLOCK. For a card behind PC/SC, the reader is asked instead. The time
-    /// limit of the connection does not restart.
+    /// Request Response or polling, READ SINGLE BLOCK. For a card behind PC/SC, the reader is asked instead. Connecting
+    /// again does not restart the time limit of the connection.
     ///
     /// - Parameters:
-    ///   - tag: one of the tags found last.
+    ///   - tag: a tag of the last search.
     ///   - completion: called once, on any thread; with ``CommandError`` on failure.
     public nonisolated func connect(
         to tag: ConnectableTag,
@@ -41,13 +41,13 @@ extension ReaderSession {
         perform(on: tag, connecting: .always, { _ in }, completion: completion)
     }
 
-    /// Runs a procedure on a tag, after the commands that were given before. All commands of an app take this way.
+    /// Runs a procedure on a tag, after all earlier commands. Every command of an app goes through this function.
     ///
     /// - Parameters:
-    ///   - tag: the connected tag, or one of those found last if it is connected first.
-    ///   - connecting: whether to connect it first.
+    ///   - tag: the connected tag; or any tag of the last search, if `connecting` allows a connection.
+    ///   - connecting: whether to connect to the tag first.
     ///   - queue: where the completion is called, within the environment; nil for any thread.
-    ///   - procedure: works with the tag. It must not keep it.
+    ///   - procedure: works with the tag. It must not keep a reference to the tag.
     ///   - completion: called once, with the procedure's value or ``CommandError``, even when the session has ended.
     package nonisolated func perform<Value: Sendable>(
         on tag: ConnectableTag,
@@ -66,7 +66,7 @@ extension ReaderSession {
                     throw session.failure(error, of: tag)
                 }
             } catch {
-                // A command that was cut off by the end of the session failed because of it.
+                // A command that the end of the session interrupted reports that end, not its own error.
                 result = .failure(session.hasEnded ? .sessionInvalidated : error)
             }
             session.noteContact()
@@ -75,11 +75,11 @@ extension ReaderSession {
         }
     }
 
-    /// Connects to a tag and runs a procedure on it, after the commands that were given before.
+    /// Connects to a tag and runs a procedure on it, after all earlier commands.
     ///
     /// - Parameters:
-    ///   - tag: one of the tags found last.
-    ///   - procedure: works with the tag. It must not keep it.
+    ///   - tag: a tag of the last search.
+    ///   - procedure: works with the tag. It must not keep a reference to the tag.
     /// - Returns: the procedure's value.
     /// - Throws: ``CommandError``.
     package nonisolated func work<Value: Sendable>(
@@ -89,22 +89,22 @@ extension ReaderSession {
         try await withCompletion { perform(on: tag, connecting: .always, procedure, completion: $0) }.get()
     }
 
-    /// Reads the NDEF messages of tags that were found, one tag after the other. Tags without a message are left out.
+    /// Reads the NDEF messages of the tags, one tag after the other. Tags without a message are skipped.
     ///
     /// - Parameters:
-    ///   - tags: the tags found last.
-    ///   - completion: called once, on any thread, with the bytes of each message; with nil if these tags are not the
-    ///     ones found last, or the session has ended.
+    ///   - tags: the tags of the last search.
+    ///   - completion: called once, on any thread, with the bytes of each message; with nil if the tags are not those
+    ///     of the last search, or the session has ended.
     package nonisolated func readMessages(
         from tags: [ConnectableTag],
         completion: @escaping @Sendable ([[UInt8]]?) -> Void
     ) {
         enqueue { session in
-            // After a restart the tags are found again, and their messages are read then.
+            // After a restart of polling, the tags are found and read again.
             guard session.areFoundLast(tags) else { return completion(nil) }
             var messages: [[UInt8]] = []
             for tag in tags {
-                // A tag without a message, or one that is lost, is skipped. The others still count.
+                // A lost tag, or a tag without a message, is skipped. The other tags are still read.
                 guard let activated = try? await session.select(tag) else { continue }
                 do throws(TagError) {
                     let message = try await activated.forumTag?.readNDEF() ?? []
@@ -131,7 +131,7 @@ extension ReaderSession {
         return tag
     }
 
-    /// Selects a tag, and wakes it if another one was selected.
+    /// Selects a tag, and wakes it if another tag was selected.
     @discardableResult
     private func select(_ handle: ConnectableTag) async throws(CommandError) -> ActivatedTag {
         let tag = try tag(of: handle)
@@ -149,37 +149,37 @@ extension ReaderSession {
         }
     }
 
-    /// Selects a tag for an app, and makes sure that it is near.
+    /// Selects a tag for an app, and checks that the tag is still in the field.
     ///
-    /// A reader that distinguishes arrivals knows whether a newly found tag is still the same. A tag that was already
-    /// connected is asked, and so is any tag on a reader that does not know. The time limit starts with a new connection,
-    /// but not when the same tag is connected again.
+    /// A reader that distinguishes visits knows whether a newly found tag is still in the field. Otherwise the tag
+    /// itself is asked, as is any tag that was connected before. The time limit starts with a new connection, but not
+    /// when the same tag is connected again.
     private func connect(_ handle: ConnectableTag) async throws(CommandError) -> ActivatedTag {
-        // The reader may release the connected tag to select this one, and then fail.
+        // The reader may deselect the connected tag, and then fail to select the new one.
         defer {
             state.withLock { [selected] state in
                 if state.connected !== selected { state.connected = nil }
             }
         }
         let tag = try tag(of: handle)
-        let isKnownToStay = await handle.isKnownToStay(by: driver)
-        if isKnownToStay == false { throw lost(handle) }
+        let isKnownPresent = await handle.isKnownPresent(by: driver)
+        if isKnownPresent == false { throw lost(handle) }
         let wasSelected = selected === handle
         try await select(handle)
-        if isKnownToStay == nil || wasSelected && tag.wasConnected {
+        if isKnownPresent == nil || wasSelected && tag.wasConnected {
             guard await tag.isPresent() else { throw lost(handle) }
         }
         tag.wasConnected = true
-        let isAnother = state.withLock { state in
+        let isNewConnection = state.withLock { state in
             defer { state.connected = handle }
             return state.connected !== handle
         }
-        if isAnother { self.handle(.tagConnected) }
+        if isNewConnection { self.handle(.tagConnected) }
         return tag
     }
 
-    /// The connected tag of a handle, which can still be used. If the reader distinguishes arrivals, one that has left
-    /// can't: neither what was read of it before is true, nor does it know what was done with it when it is back.
+    /// Returns the handle's tag, ready for a command. If the reader distinguishes visits, a tag that has left is not
+    /// usable even after its return: data read earlier may be outdated, and the tag has lost its state.
     private func usable(
         _ handle: ConnectableTag,
         _ connecting: Connecting
@@ -195,11 +195,11 @@ extension ReaderSession {
             return try await connect(handle)
         }
         guard handle.isAvailable else { throw .tagUnavailable }
-        // The question is part of the flow in a recording. A replay does not know in time that a tag has left. So it is
-        // asked before each command, and answers as the reader did where that was asked.
+        // The presence check is part of a recording. A replayed reader does not report departures in time, so it is
+        // asked before each command, and gives the recorded answers.
         if handle.hasLeft || !driver.reportsPresenceInTime {
-            let asked = driver.reportsPresenceInTime ? driver : driver.unrecorded
-            if await handle.isKnownToStay(by: asked) == false { throw lost(handle) }
+            let presenceDriver = driver.reportsPresenceInTime ? driver : driver.unrecorded
+            if await handle.isKnownPresent(by: presenceDriver) == false { throw lost(handle) }
         }
         if connecting == .ifNeeded, connectedTag == nil { return try await connect(handle) }
         guard selected === handle, state.withLock({ $0.connected === handle }) else { throw .notConnected }
@@ -215,30 +215,30 @@ extension ReaderSession {
         return .tag(error)
     }
 
-    // MARK: Whether the app's tags are still near
+    // MARK: Presence of the app's tags
 
-    /// How long the connected tag has to be idle before it is asked whether it is near.
+    /// How long the connected tag has to be idle before its presence is checked.
     private static let presenceInterval = Duration.milliseconds(250)
 
-    /// Returns whether a tag is connected and still near, as far as known.
+    /// Returns whether a tag is connected and, as far as the session knows, still in the field.
     ///
-    /// A reader that reports departures has already reported it. With any other reader, such as a PN532, this call
-    /// makes the session ask the tag in the background, unless it had a command in the last 250 ms. The next call then
-    /// has the result.
+    /// A reader that reports departures has already reported this one. With any other reader, such as a PN532, this
+    /// call makes the session check the tag in the background, unless the tag had a command in the last 250 ms. The
+    /// next call then returns the result.
     ///
-    /// - Parameter tag: one of the tags found last.
-    /// - Returns: true when it is connected, and nothing shows that it has left.
+    /// - Parameter tag: a tag of the last search.
+    /// - Returns: true when the tag is connected and the session has not noticed its departure.
     public nonisolated func isConnected(to tag: ConnectableTag) -> Bool {
         guard connectedTag === tag else { return false }
         let now = environment.clock.now
-        let asks = state.withLock { state in
+        let startsCheck = state.withLock { state in
             guard state.machine.phase == .paused, state.presence == nil, !state.isAsking,
                 now - state.lastContact >= Self.presenceInterval
             else { return false }
             state.isAsking = true
             return true
         }
-        if asks {
+        if startsCheck {
             enqueue { session in
                 await session.noticeDeparture(of: tag, from: session.driver)
                 session.state.withLock { $0.isAsking = false }
@@ -254,7 +254,7 @@ extension ReaderSession {
         state.withLock { $0.lastContact = now }
     }
 
-    /// The reader reports that a tag may have arrived or left. The app's tags are checked.
+    /// Checks the app's tags, because the reader reported that a tag may have arrived or left.
     nonisolated func noticeDepartures() {
         guard driver.reportsPresenceInTime else { return }
         let tags = state.withLock { $0.machine.phase == .paused ? $0.found : [] }
@@ -266,7 +266,7 @@ extension ReaderSession {
                 for tag in tags { await session.noticeDeparture(of: tag, from: driver) }
             }
         }
-        // This driver knows without waiting which tags are near.
+        // This driver knows at once which tags are in the field.
         for tag in tags {
             guard let arrival = tag.presence.arrival, driver.arrival(of: tag.presence.identifier) != arrival else {
                 continue
@@ -275,10 +275,10 @@ extension ReaderSession {
         }
     }
 
-    /// Finds out whether a tag has left. If the reader does not know and the tag is selected, the tag is asked.
+    /// Marks a tag as departed if it has left. If the reader does not know and the tag is selected, asks the tag.
     private func noticeDeparture(of handle: ConnectableTag, from driver: any ReaderDriver) async {
         guard let tag = try? tag(of: handle) else { return }
-        if let isNear = await handle.isKnownToStay(by: driver) {
+        if let isNear = await handle.isKnownPresent(by: driver) {
             if !isNear { handle.noticeDeparture() }
         } else if selected === handle, await !tag.isPresent() {
             handle.noticeDeparture()

@@ -10,10 +10,10 @@ extension ReaderSession {
             let presence = driver.observePresence { [weak self] in self?.fieldChanged() }
             state.withLock { $0.presence = presence }
         }
-        look()
+        search()
     }
 
-    /// Asks the background service to release the reader, once per session, before the first look.
+    /// Asks the background service to release the reader, once per session, before the first search.
     private nonisolated func claimReader() {
         guard let gate = environment.gate else { return }
         let isFirst = state.withLock { state in
@@ -28,28 +28,28 @@ extension ReaderSession {
         }
     }
 
-    /// The driver reports that a tag may have arrived or left, or the polling plan changed.
+    /// Called when the driver reports that a tag may have arrived or left, or when the polling plan has changed.
     nonisolated func fieldChanged() {
         noticeDepartures()
-        let looks = state.withLock { state in
-            // If arrivals can't be distinguished, every tag that is near now counts as new.
+        let searches = state.withLock { state in
+            // If arrivals can't be distinguished, every tag in the field now counts as new.
             state.reported = state.reported.filter { $0.arrival != nil }
             switch state.poll {
             case .waiting: return true
-            case .looking:
-                state.poll = .lookingAndChanged
+            case .searching:
+                state.poll = .searchingAndChanged
                 return false
-            case .idle, .lookingAndChanged: return false
+            case .idle, .searchingAndChanged: return false
             }
         }
-        if looks { look() }
+        if searches { search() }
     }
 
     /// Looks for tags once.
-    private nonisolated func look() {
+    private nonisolated func search() {
         let timer = state.withLock { state in
             guard state.machine.phase == .polling else { return state.pollTimer.take() }
-            state.poll = .looking
+            state.poll = .searching
             return state.pollTimer.take()
         }
         timer?.cancel()
@@ -61,22 +61,22 @@ extension ReaderSession {
                 let found = try await session.source.find(plan)
                 session.tags = found.tags.map { (ConnectableTag($0, session: session), $0) }
                 session.selected = session.tags.first { $0.tag === found.selected }?.handle
-                session.lookedAndFound(session.tags.map(\.handle), by: plan)
+                session.searchFinished(session.tags.map(\.handle), by: plan)
             } catch {
-                session.lookFailed(error)
+                session.searchFailed(error)
             }
         }
     }
 
-    private nonisolated func lookedAndFound(_ tags: [ConnectableTag], by plan: PollingPlan) {
-        var looksAgain = false
+    private nonisolated func searchFinished(_ tags: [ConnectableTag], by plan: PollingPlan) {
+        var searchesAgain = false
         var waits = false
         act { state in
             guard state.machine.phase == .polling else { return [] }
             state.obstacle = nil
-            // Tags found with an outdated plan are not what the app looks for now.
-            looksAgain = plan != state.plan
-            if looksAgain { return [] }
+            // The plan changed during the search, so these tags may not match it.
+            searchesAgain = plan != state.plan
+            if searchesAgain { return [] }
             let present = Set(tags.map(\.presence))
             state.reported.formIntersection(present)
             if !present.isSubset(of: state.reported) {
@@ -84,33 +84,33 @@ extension ReaderSession {
                 state.poll = .idle
                 return state.machine.handle(.tagsFound)
             }
-            looksAgain = state.poll == .lookingAndChanged
-            state.poll = looksAgain ? .looking : .waiting
-            waits = !looksAgain && state.presence == nil
+            searchesAgain = state.poll == .searchingAndChanged
+            state.poll = searchesAgain ? .searching : .waiting
+            waits = !searchesAgain && state.presence == nil
             return []
         }
-        if looksAgain { look() }
-        if waits { lookLater() }
+        if searchesAgain { search() }
+        if waits { searchLater() }
     }
 
-    private nonisolated func lookFailed(_ error: TagError) {
+    private nonisolated func searchFailed(_ error: TagError) {
         switch error.code {
         case .readerUnavailable where error.link?.code != .inUse:
             fail(.terminatedUnexpectedly(reason: error.reason))
         default:
-            // A tag that left during the look, noise, or a tag that another program uses: look again later.
+            // The tag left during the search, there was noise, or another program uses the tag: search again later.
             state.withLock { state in
                 state.obstacle = error.link?.code == .inUse ? error.reason : nil
                 if state.machine.phase == .polling { state.poll = .waiting }
             }
-            lookLater()
+            searchLater()
         }
     }
 
-    private nonisolated func lookLater() {
+    private nonisolated func searchLater() {
         let timer = environment.clock.schedule(after: limits.pollingInterval) { [weak self] in
             guard let self, state.withLock({ $0.poll == .waiting }) else { return }
-            look()
+            search()
         }
         let unused = state.withLock { state -> ScheduledEvent? in
             guard state.machine.phase == .polling else { return timer }

@@ -8,9 +8,9 @@ import TagProtocols
 ///
 /// All methods may be called from any thread. The observer receives the events one at a time and in order.
 ///
-/// What the session knows is one value, `State`, behind one lock. Its work with the reader is one queue in that value:
-/// looks for tags and commands run one at a time, in the order in which they were given, on the actor, whose executor is
-/// the thread of the reader's driver. Only that work uses the tags.
+/// The session's state is one value, `State`, behind one lock. It contains the queue of work for the reader: searches
+/// for tags, and commands. This work runs on the actor, one item at a time and in order. The actor's executor is the
+/// thread of the reader's driver. Only this work uses the tags.
 public actor ReaderSession {
     /// An event for the session's observer.
     public enum Event: Sendable {
@@ -22,7 +22,7 @@ public actor ReaderSession {
         case ended(SessionEnd)
     }
 
-    /// Work with the reader. It calls its own completion.
+    /// Work with the reader. The closure itself calls any completion handler.
     typealias Work = @Sendable (isolated ReaderSession) async -> Void
 
     struct State {
@@ -31,11 +31,11 @@ public actor ReaderSession {
         var alertMessage = ""
         var drawsErrorSymbol = true
         var observer: (@Sendable (Event) -> Void)?
-        /// The actions to perform, and whether a thread performs them.
+        /// The actions to perform, and whether a thread is performing them now.
         var actions: [SessionStateMachine.Action] = []
         var isActing = false
 
-        /// The work that waits for the reader, and the task that carries it out; nil when there is none.
+        /// The queued work for the reader, and the task that runs it; nil when no work is left.
         var work: [Work] = []
         var worker: Task<Void, Never>?
 
@@ -47,12 +47,12 @@ public actor ReaderSession {
         /// The visits of tags that were reported and have not left since.
         var reported: Set<TagPresenceID> = []
         var poll = PollState.idle
-        /// Why the tag on the reader can't be used at the moment; nil when the last look had no such problem.
+        /// Why the tag on the reader can't be used at the moment; nil when the last search had no such problem.
         var obstacle: String?
-        /// What the session looks for.
+        /// The kinds of tags to look for now.
         var plan: PollingPlan
         var presence: PresenceObservation?
-        /// Keeps the reader from the background service.
+        /// Reserves the reader against the background service.
         var claim: (any ReaderClaim)?
         var hasClaimed = false
 
@@ -67,20 +67,20 @@ public actor ReaderSession {
         /// Not looking for tags.
         case idle
         /// An attempt is under way.
-        case looking
-        /// The field changed during an attempt, so another one follows.
-        case lookingAndChanged
-        /// The last attempt found nothing new. A change of the field, or the timer, starts the next one.
+        case searching
+        /// The field changed during an attempt, so another attempt follows.
+        case searchingAndChanged
+        /// The last attempt found nothing new. A change in the field, or the timer, starts the next attempt.
         case waiting
     }
 
     /// The environment that the session was created in.
     public nonisolated let environment: NFCEnvironment
-    /// What the session looks for, unless polling was restarted with another plan.
+    /// The kinds of tags to look for, unless polling was restarted with another plan.
     public nonisolated let plan: PollingPlan
     /// The time limits of the session.
     public nonisolated let limits: SessionLimits
-    /// Reports mistakes that are not visible in any other way.
+    /// Reports mistakes of the app that no error explains.
     package nonisolated let mistakes: MisuseReporter
 
     nonisolated let driver: any ReaderDriver
@@ -88,7 +88,7 @@ public actor ReaderSession {
     nonisolated let executor: any SerialExecutor & TaskExecutor
     nonisolated let state: Locked<State>
 
-    /// The tags of the last look, each with the handle that the session reported.
+    /// The tags of the last search, each with the handle that the session reported.
     var tags: [(handle: ConnectableTag, tag: ActivatedTag)] = []
     var selected: ConnectableTag?
 
@@ -96,8 +96,8 @@ public actor ReaderSession {
     ///
     /// - Parameters:
     ///   - environment: the reader, the clock, the sheet and the rest.
-    ///   - plan: what to look for.
-    ///   - queue: the queue for the work with the reader, unless its driver has its own thread; nil for any queue.
+    ///   - plan: the kinds of tags to look for.
+    ///   - queue: the queue for the work with the reader; nil for any queue. Ignored if the driver has its own thread.
     ///   - limits: the time limits of the session; nil for the environment's.
     /// - Returns: nil when the environment has no reader.
     public init?(
@@ -122,15 +122,15 @@ public actor ReaderSession {
 
     /// Sets the observer. Call this before ``begin()``.
     ///
-    /// - Parameter observer: called with one event at a time, in order, on any thread and never under a lock. It is
-    ///   released when the session has ended.
+    /// - Parameter observer: called with one event at a time, in order, on any thread and never under a lock. The
+    ///   session releases it after the last event.
     public nonisolated func observe(_ observer: @escaping @Sendable (Event) -> Void) {
         state.withLock { $0.observer = observer }
     }
 
     // MARK: Methods for the app
 
-    /// Begins the session, or queues it behind the active one. A second call does nothing.
+    /// Begins the session, or queues it behind the active session. A second call does nothing.
     public nonisolated func begin() { handle(.begin) }
 
     /// Ends the session. Does nothing if it has already ended.
@@ -140,7 +140,7 @@ public actor ReaderSession {
         handle(.invalidate(errorMessage: errorMessage))
     }
 
-    /// Ends a session that reads a single message.
+    /// Ends a session that reads a single message, after that message was read.
     package nonisolated func endAfterFirstMessage() { handle(.firstMessageRead) }
 
     /// Ends the session because the reader can't continue.
@@ -160,15 +160,15 @@ public actor ReaderSession {
     public nonisolated func restartPolling(with plan: PollingPlan) { restart(plan, skippingReported: false) }
 
     private nonisolated func restart(_ plan: PollingPlan, skippingReported skipsReported: Bool) {
-        let isNews = state.withLock { state in
-            let isNews = state.machine.phase == .polling && plan != state.plan
-            guard isNews || state.machine.phase == .paused else { return false }
+        let isNewPlan = state.withLock { state in
+            let isNewPlan = state.machine.phase == .polling && plan != state.plan
+            guard isNewPlan || state.machine.phase == .paused else { return false }
             state.plan = plan
             state.reported = skipsReported ? state.reported.union(state.found.map(\.presence)) : []
-            return isNews
+            return isNewPlan
         }
         handle(.restartPolling)
-        if isNews { fieldChanged() }
+        if isNewPlan { fieldChanged() }
     }
 
     /// The text on the sheet.
@@ -193,10 +193,10 @@ public actor ReaderSession {
     /// Whether the session is over.
     public nonisolated var hasEnded: Bool { state.withLock { $0.machine.isEnded } }
 
-    /// Why the tag on the reader could not be used at the last look, as a sentence; nil when there was no problem.
+    /// A sentence that says why the last search could not use the tag on the reader; nil when there was no problem.
     package nonisolated var obstacle: String? { state.withLock { $0.obstacle } }
 
-    /// The last connected tag, if it is available and has not left as far as known.
+    /// The last connected tag, if it is available and the session has not noticed its departure.
     public nonisolated var connectedTag: ConnectableTag? {
         state.withLock { $0.connected }.flatMap { $0.isAvailable && !$0.hasLeft ? $0 : nil }
     }
@@ -206,7 +206,7 @@ public actor ReaderSession {
 
     // MARK: The work with the reader
 
-    /// Runs work after the work that was given before.
+    /// Runs work after all earlier work.
     nonisolated func enqueue(_ work: @escaping Work) {
         state.withLock { state in
             state.work.append(work)
@@ -227,13 +227,13 @@ public actor ReaderSession {
         }
     }
 
-    /// Cancels the current work and the waiting work, because nothing needs their results any more.
+    /// Cancels the current work and the queued work, because their results aren't needed any more.
     nonisolated func interrupt() {
         state.withLock { $0.worker }?.cancel()
         source.interrupt()
     }
 
-    /// Forgets the tags of the last look.
+    /// Forgets the tags of the last search.
     func forgetTags() {
         for (handle, _) in tags { handle.becomeUnavailable() }
         tags = []
@@ -241,31 +241,31 @@ public actor ReaderSession {
     }
 }
 
-/// A mistake in an app's code that is not visible: there is no error, or none that explains it.
+/// A mistake in an app's code that causes no error, or an error that does not explain the mistake.
 package enum APIMisuse: Sendable, Hashable {
     /// `begin()` was called on a session that has ended.
     case beginsAgain
-    /// The session waits for another one to end.
+    /// The session waits for another session to end.
     case waitsForTurn
     /// The delegate was released before the session had reported everything to it.
     case delegateReleased
     /// The delegate's methods are isolated to the main actor, but the session calls them on its own queue.
     case delegateOfMainActor
-    /// The card has none of the applications that the app lists. It arrives as a MIFARE card, or not at all.
+    /// The app lists none of the card's applications. The card is reported as a MIFARE card, or not at all.
     case noListedApplication(arrives: Bool)
-    /// A tag of a session that has ended was used while another session has the reader.
+    /// A tag of an ended session was used while another session has the reader.
     case tagOfOlderSession
 
-    /// What happened and what to do, as sentences for the app's author.
+    /// Sentences for the app's author: the mistake, and how to correct it.
     package var explanation: String {
         switch self {
         case .beginsAgain:
-            "begin() was called on a session that has ended, and does nothing. Make another session."
+            "begin() was called on a session that has already ended. Create a new session."
         case .waitsForTurn:
-            "A session waits for its turn, because another one is active. Invalidate that one when it is done."
+            "A session waits for its turn, because another session is active. Invalidate the other session when it is done."
         case .delegateReleased:
             """
-            The delegate of a session was released, so nobody hears what the session has found. Keep a reference to it: \
+            The delegate of a session was released, so the session's results are lost. Keep a reference to the delegate: \
             the session holds it weakly.
             """
         case .delegateOfMainActor:
@@ -276,7 +276,7 @@ package enum APIMisuse: Sendable, Hashable {
         case .noListedApplication(let arrives):
             """
             A card has none of the applications that the app lists, so it \
-            \(arrives ? "arrives as .miFare and not as .iso7816" : "is not reported"). Add its application to \
+            \(arrives ? "is reported as .miFare and not as .iso7816" : "is not reported"). Add its application to \
             com.apple.developer.nfc.readersession.iso7816.select-identifiers in the app's Info.plist.
             """
         case .tagOfOlderSession:
@@ -288,12 +288,12 @@ package enum APIMisuse: Sendable, Hashable {
     }
 }
 
-/// Reports an app's mistakes with one session, each only once.
+/// Reports the mistakes that an app makes with one session, each mistake only once.
 package final class MisuseReporter: Sendable {
     private let environment: NFCEnvironment
     private let reported = Locked<Set<APIMisuse>>([])
 
-    /// Creates a report without mistakes.
+    /// Creates a reporter that has reported nothing yet.
     package init(environment: NFCEnvironment) { self.environment = environment }
 
     /// Writes a line to standard error and to a test's trace, unless the mistake was already reported.

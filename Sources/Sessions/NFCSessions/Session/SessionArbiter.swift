@@ -2,15 +2,15 @@
 import Glibc
 import TagLink
 
-/// Gives the reader to one session at a time. Later sessions wait in their order.
+/// Grants the reader to one session at a time. Later sessions wait in a queue.
 ///
-/// If a session gets the reader while the previous sheet is still leaving, it replaces that sheet at once.
+/// If a session gets the reader while the previous session's sheet is still visible, it replaces that sheet at once.
 public final class SessionArbiter: Sendable {
-    /// What happens to a session that begins while the previous sheet is still leaving.
+    /// The treatment of a session that begins while the previous session's sheet is still visible.
     public enum BusyPolicy: Sendable, Hashable {
-        /// It gets the reader at once, as documented.
+        /// The session gets the reader at once, as Apple documents.
         case queue
-        /// It ends with "system resource unavailable", as phones do in practice.
+        /// The session ends with "system resource unavailable", as on real phones.
         case refuseWhileSheetLeaves
     }
 
@@ -18,11 +18,11 @@ public final class SessionArbiter: Sendable {
     enum Answer: Sendable, Hashable {
         /// The caller has the reader.
         case granted
-        /// The caller waits: for a session that is active or also waiting, or for one that is just ending.
+        /// The caller waits for a session that is active or queued, or for a session that is just ending.
         case waits(forActiveSession: Bool)
         /// The request is refused for good.
         case refused
-        /// The request is refused, because all sessions were ended before.
+        /// The request is refused, because the arbiter was closed.
         case isOver
     }
 
@@ -40,7 +40,7 @@ public final class SessionArbiter: Sendable {
         var isBeingRemoved = false
     }
 
-    /// A session that has become the holder, and what first removes the last session's sheet.
+    /// A session that has become the holder, and a closure that first removes the last session's sheet.
     private struct Grant: Sendable {
         let request: Request
         let remove: (@Sendable () -> Void)?
@@ -60,7 +60,7 @@ public final class SessionArbiter: Sendable {
         /// How many further requests are refused after closing.
         var refusalsLeft = 16
 
-        /// Makes the next session the holder, unless none waits or a sheet is being removed.
+        /// Makes the next session the holder, unless no session waits or a sheet is being removed.
         mutating func next() -> Grant? {
             guard holder == nil, leaving?.isBeingRemoved != true, !waiting.isEmpty else { return nil }
             let next = waiting.removeFirst()
@@ -70,7 +70,7 @@ public final class SessionArbiter: Sendable {
             return Grant(request: next, remove: leaving?.remove)
         }
 
-        /// The last session's sheet was removed for a new holder. It may have withdrawn meanwhile.
+        /// Called when the last session's sheet was removed for a new holder. The holder may have withdrawn meanwhile.
         mutating func sheetHasGone(for grant: Grant) -> Grant? {
             leaving = nil
             return holder == grant.request.id ? Grant(request: grant.request, remove: nil) : next()
@@ -82,7 +82,7 @@ public final class SessionArbiter: Sendable {
 
     /// Creates an arbiter.
     ///
-    /// - Parameter policy: what happens to a session that begins while the previous sheet is still leaving.
+    /// - Parameter policy: the treatment of a session that begins while the previous sheet is still visible.
     public init(policy: BusyPolicy = .queue) { self.policy = policy }
 
     /// Requests the reader.
@@ -106,11 +106,11 @@ public final class SessionArbiter: Sendable {
         }
         let (answer, granted) = state.withLock { state -> (Answer, Grant?) in
             if state.isClosed {
-                // A client that always begins again at once would otherwise never stop.
+                // Without this limit, a client that begins a new session after each refusal would never stop.
                 state.refusalsLeft -= 1
                 return (state.refusalsLeft >= 0 ? .isOver : .waits(forActiveSession: false), nil)
             }
-            // The sheet is leaving while its session ends.
+            // The sheet counts as leaving until another session has become the holder.
             let isOwners = state.holder == nil || state.holder == state.leaving?.owner
             let isLeaving = state.leaving != nil && isOwners
             if isLeaving, policy == .refuseWhileSheetLeaves { return (.refused, nil) }
@@ -123,7 +123,7 @@ public final class SessionArbiter: Sendable {
         return answer
     }
 
-    /// Returns whether another session than the caller's has the reader.
+    /// Returns whether a session other than the caller's has the reader.
     func isHeld(byOtherThan id: ObjectIdentifier) -> Bool {
         state.withLock { state in state.holder.map { $0 != id } ?? false }
     }
@@ -146,7 +146,7 @@ public final class SessionArbiter: Sendable {
         }
     }
 
-    /// The holder's sheet starts to leave.
+    /// Called when the holder's sheet shows its result and will soon be removed.
     ///
     /// - Parameters:
     ///   - id: the holder.
@@ -155,7 +155,7 @@ public final class SessionArbiter: Sendable {
         state.withLock { if !$0.isClosed { $0.leaving = LeavingSheet(owner: id, remove: remove) } }
     }
 
-    /// Removes a session's sheet, unless the next one has replaced it.
+    /// Removes a session's sheet, unless the next sheet has replaced it.
     func removeSheet(of id: ObjectIdentifier) {
         let remove = state.withLock { state -> (@Sendable () -> Void)? in
             guard state.leaving?.owner == id, state.leaving?.isBeingRemoved == false else { return nil }
@@ -164,11 +164,11 @@ public final class SessionArbiter: Sendable {
         }
         guard let remove else { return }
         remove()
-        // A session that asked meanwhile is waiting.
+        // A session may have requested the reader meanwhile. It is waiting now.
         passOn { $0.leaving = nil }
     }
 
-    /// Changes the state, and gives a free reader to the next session.
+    /// Changes the state, and grants the reader to the next session if the reader is free.
     private func passOn(after change: (inout State) -> Void) {
         finish(
             state.withLock { state in
@@ -178,8 +178,8 @@ public final class SessionArbiter: Sendable {
         )
     }
 
-    /// Removes the last session's sheet, and informs the new holder. Until the sheet has gone, no other session gets the
-    /// reader, also when the new holder withdraws.
+    /// Removes the last session's sheet, and informs the new holder. No other session gets the reader before the sheet
+    /// is removed, even if the new holder withdraws.
     private func finish(_ grant: Grant?) {
         var grant = grant
         while let current = grant {
@@ -199,7 +199,7 @@ public final class SessionArbiter: Sendable {
         state.withLock { $0.refusals[number] = onRefusal }
     }
 
-    /// Ends the session that has the reader, for example when its app goes to the background. Returns false when no
+    /// Ends the session that has the reader, for example because its app goes to the background. Returns false when no
     /// session has the reader.
     @discardableResult
     package func endSession(with end: SessionEnd) -> Bool {
@@ -208,8 +208,8 @@ public final class SessionArbiter: Sendable {
         return true
     }
 
-    /// Ends all sessions and refuses further ones, for example when their test is over. This also breaks reference
-    /// cycles between the arbiter and the sessions.
+    /// Ends all sessions and refuses new ones, for example when the test is over. This also breaks reference cycles
+    /// between the arbiter and the sessions.
     package func close(with end: SessionEnd) {
         let (held, ends) = state.withLock { state -> (State, [@Sendable (SessionEnd) -> Void]) in
             let held = state
@@ -217,17 +217,17 @@ public final class SessionArbiter: Sendable {
             (state.waiting, state.refusals, state.leaving) = ([], [:], nil)
             return (held, [held.endHolder].compactMap(\.self) + held.waiting.map(\.end))
         }
-        // Waiting sessions may be freed together with the held objects, so this happens outside the lock.
+        // Releasing the old state may free waiting sessions, so this happens outside the lock.
         withExtendedLifetime(held) { for endSession in ends { endSession(end) } }
     }
 
-    /// Whether no session has or wants the reader.
+    /// Whether no session has the reader or waits for it.
     package var isIdle: Bool { state.withLock { $0.holder == nil && $0.waiting.isEmpty } }
 }
 
 /// A recursive lock.
 ///
-/// Actions of sessions never wait, so every thread gets the lock soon.
+/// Session actions never block, so every thread gets the lock soon.
 @safe
 final class RecursiveLock: @unchecked Sendable {
     // Sendable because a mutex is made for use by several threads.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The life of a reader session as a value: it takes events and returns actions.
+/// The state machine of a reader session: takes events and returns actions.
 package struct SessionStateMachine: Sendable {
     package enum Phase: Sendable, Equatable {
         /// Created, but not begun.
@@ -9,7 +9,7 @@ package struct SessionStateMachine: Sendable {
         case queued
         /// Looking for tags.
         case polling
-        /// Tags were passed to the app. Polling stops until the app restarts it.
+        /// Tags were passed to the app. The reader does not poll until the app restarts polling.
         case paused
         /// Ended. This state is final.
         case ended(SessionEnd)
@@ -51,10 +51,10 @@ package struct SessionStateMachine: Sendable {
         case showSuccess
         case showFailure(String)
         case dismissSheet
-        /// Stop timers and polling. When the running commands have finished: `notifyEnded` and `releaseReader`.
+        /// Stop timers and polling. After the running commands, perform `notifyEnded` and `releaseReader`.
         case shutDown(SessionEnd)
         case notifyEnded(SessionEnd)
-        /// Pass the reader on. The next session becomes active after the end of this one was reported.
+        /// Release the reader to the next session, which becomes active after the end of this session was reported.
         case releaseReader
     }
 
@@ -69,7 +69,7 @@ package struct SessionStateMachine: Sendable {
 
     package var isActive: Bool { phase == .polling || phase == .paused }
 
-    /// Handles an event. Returns the actions to perform, in order. Empty when the event has no meaning in this phase.
+    /// Handles an event. Returns the actions to perform, in order; empty when the event has no meaning in this phase.
     package mutating func handle(_ event: Event) -> [Action] {
         switch (phase, event) {
         case (.created, .begin):
@@ -134,18 +134,18 @@ public enum SessionEnd: Sendable, Hashable {
     case userCanceled
     /// The session reached its limit of 60 seconds.
     case timeout
-    /// The reader failed; the reason is a sentence for people.
+    /// The reader failed. The reason is a sentence for people.
     case terminatedUnexpectedly(reason: String)
     /// The app went to the background.
     case appInBackground
-    /// Another session's sheet was still leaving, and the policy is
+    /// Another session's sheet was still visible, and the policy is
     /// ``SessionArbiter/BusyPolicy/refuseWhileSheetLeaves``.
     case systemBusy
-    /// The radio of the phone is off.
+    /// The phone's NFC radio is switched off.
     case radioDisabled
-    /// The session was for a single message, and has read it.
+    /// The session was for a single message, which has been read.
     case firstMessageRead
-    /// The reader can't do what the session needs; the reason is a sentence for people.
+    /// The reader can't do what the session needs. The reason is a sentence for people.
     case unsupported(reason: String)
 }
 
@@ -153,17 +153,17 @@ public enum SessionEnd: Sendable, Hashable {
 public struct SessionLimits: Sendable, Hashable {
     /// The maximum duration of a session.
     public var session: Duration = .seconds(60)
-    /// How long a tag can stay connected. Then it has to be found again.
+    /// How long a tag can stay connected. After that, polling has to find it again.
     public var connectedTag: Duration = .seconds(20)
     /// How long the sheet shows the result.
     public var sheetDismissal: Duration = .milliseconds(2500)
     /// The polling interval for a reader that can't report arrivals.
     public var pollingInterval: Duration = .milliseconds(100)
 
-    /// Creates the limits of a phone.
+    /// Creates the limits that phones use.
     public init() {}
 
-    /// Creates a phone's limits with another duration for the session and the connected tag: for tests that are not
-    /// about limits, and may be slow on a busy machine.
+    /// Creates the limits that phones use, but with this duration for the session and the connected tag. For tests that
+    /// don't test limits and may be slow on a busy machine.
     package init(lasting duration: Duration) { (session, connectedTag) = (duration, duration) }
 }

@@ -3,16 +3,16 @@ import Glibc
 import LinuxSupport
 import TextSafety
 
-/// A presenter of the scanning sheet, such as a terminal, a log, a desktop, a browser or a test.
+/// Shows the scanning sheet, for example on a terminal, in a log, on a desktop, in a browser, or in a test.
 public protocol ScanSheet: AnyObject, Sendable {
     /// Draws the sheet again, or removes it when the state is ``SheetState/dismissed``.
     ///
-    /// Calls come one at a time and in order, on any thread.
+    /// The calls are made one at a time and in order, on any thread.
     ///
     /// - Parameters:
     ///   - content: what the sheet shows.
-    ///   - cancel: the action of the sheet's Cancel button. It may be called from any thread and at any time. It does
-    ///     nothing when the session has ended.
+    ///   - cancel: the action of the sheet's Cancel button. May be called from any thread and at any time. Does nothing
+    ///     when the session has ended.
     func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void)
 }
 
@@ -24,10 +24,10 @@ public struct SheetContent: Sendable, Hashable {
     public var title: String
     /// The app's text: its alert message, or its error message in ``SheetState/failure``.
     public var message: String
-    /// Whether the error symbol is drawn. A session that reads messages by itself shows its error message without one.
+    /// Whether the error symbol is drawn. A session that reads messages by itself shows an error without the symbol.
     public var showsErrorSymbol: Bool
 
-    /// Creates a content.
+    /// Creates the content of a sheet.
     public init(state: SheetState, title: String, message: String, showsErrorSymbol: Bool) {
         self.state = state
         self.title = title
@@ -45,17 +45,17 @@ public enum SheetState: String, Sendable, Hashable {
     case ready
     /// A tag was found, and the app is working with it.
     case scanning
-    /// The work succeeded. The sheet shows a check mark and leaves.
+    /// The work succeeded. The sheet shows a check mark for a moment.
     case success
-    /// The work failed. The sheet shows the app's message and leaves.
+    /// The work failed. The sheet shows the app's message for a moment.
     case failure
     /// The sheet is not visible any more.
     case dismissed
 }
 
-/// The life of the scanning sheet: ready, scanning, success or failure, dismissed.
+/// The state machine of the scanning sheet: ready, scanning, success or failure, dismissed.
 ///
-/// A value: send it an event, and draw the content that it returns.
+/// Send each event to ``handle(_:)``, and draw the content that it returns.
 package struct SheetStateMachine: Sendable {
     package enum Event: Sendable {
         /// The session became active.
@@ -64,15 +64,15 @@ package struct SheetStateMachine: Sendable {
         case messageChanged(String)
         /// A tag was found.
         case tagFound
-        /// Polling continues.
+        /// The app restarted polling.
         case pollingRestarted
         /// The session ended successfully.
         case succeeded
         /// The session ended with the app's error message.
         case failed(message: String, showsErrorSymbol: Bool)
-        /// The sheet leaves without a result: the user cancelled, or a time limit was reached.
+        /// The sheet is dismissed without a result: the user cancelled, or a time limit was reached.
         case leave
-        /// The result has been shown long enough.
+        /// The time for showing the result is over.
         case resultShown
     }
 
@@ -123,7 +123,7 @@ package struct SheetStateMachine: Sendable {
     private static let readyTitle = "Ready to Scan"
 }
 
-/// Which presenter shows the scanning sheet.
+/// The way to show the scanning sheet.
 public enum SheetChoice: Sendable, Hashable {
     /// A card on the controlling terminal.
     case terminal
@@ -131,7 +131,7 @@ public enum SheetChoice: Sendable, Hashable {
     case json(fileDescriptor: Int32)
     /// Readable lines on standard error.
     case text
-    /// Nothing.
+    /// No sheet.
     case none
 
     /// Parses a choice: `terminal`, `json` (standard error), `json:FD`, `text` or `none`.
@@ -152,11 +152,11 @@ public enum SheetChoice: Sendable, Hashable {
         }
     }
 
-    /// Whether the person has chosen a presenter, in `NFC_SHEET`.
+    /// Whether the user has made a choice with `NFC_SHEET`.
     package static var isNamed: Bool { !(EnvironmentVariable.value("NFC_SHEET") ?? "").isEmpty }
 
-    /// The choice for this process: the value of `NFC_SHEET`; else a card when a person uses the terminal (standard
-    /// input and error are terminals, and `TERM` is not `dumb`); else readable lines.
+    /// The choice for this process: the value of `NFC_SHEET` if it is set, a card on an interactive terminal (standard
+    /// input and error are terminals, and `TERM` is not `dumb`), or else readable lines.
     public static var automatic: SheetChoice {
         if let name = EnvironmentVariable.value("NFC_SHEET"), !name.isEmpty {
             if let choice = SheetChoice(name: name) { return choice }
@@ -167,7 +167,7 @@ public enum SheetChoice: Sendable, Hashable {
         return isInteractive ? .terminal : .text
     }
 
-    /// Creates the presenter.
+    /// Creates the chosen sheet.
     public func makeSheet() -> any ScanSheet {
         switch self {
         case .terminal: TerminalSheet(usesColor: Self.allowsColor)
@@ -177,7 +177,7 @@ public enum SheetChoice: Sendable, Hashable {
         }
     }
 
-    /// Whether a person uses a terminal that can draw.
+    /// Whether standard input and error are terminals that can draw a card.
     package static var isInteractive: Bool {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return false }
         return !["", "dumb"].contains(EnvironmentVariable.value("TERM") ?? "")
@@ -187,13 +187,13 @@ public enum SheetChoice: Sendable, Hashable {
     package static var allowsColor: Bool { (EnvironmentVariable.value("NO_COLOR") ?? "").isEmpty }
 }
 
-/// A scanning sheet for logs: each change is one readable line.
+/// A scanning sheet for logs: writes one readable line for each change.
 public final class PlainTextSheet: ScanSheet {
     private let output: OutputDescriptor
 
     /// Creates a sheet.
     ///
-    /// - Parameter fileDescriptor: where the lines are written; it stays open. Standard error unless given.
+    /// - Parameter fileDescriptor: the file to write the lines to; it is not closed. By default standard error.
     public init(fileDescriptor: Int32 = 2) { output = OutputDescriptor(fileDescriptor) }
 
     public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {
@@ -201,7 +201,7 @@ public final class PlainTextSheet: ScanSheet {
         output.write(line + "\n")
     }
 
-    /// Returns the line for a content; nil when there is nothing to report.
+    /// Returns the line for a content; nil for a dismissed sheet.
     package static func line(for content: SheetContent) -> String? {
         let message = VisibleText.escaped(content.message)
         let title = VisibleText.escaped(content.title)
@@ -215,7 +215,7 @@ public final class PlainTextSheet: ScanSheet {
     }
 }
 
-/// A scanning sheet for programs: each change is one JSON object on a line.
+/// A scanning sheet for programs: writes one JSON object on a line for each change.
 ///
 /// The object has `state` (a ``SheetState``), `title`, `message` and `shows_error_symbol`.
 public final class JSONLinesSheet: ScanSheet {
@@ -223,7 +223,7 @@ public final class JSONLinesSheet: ScanSheet {
 
     /// Creates a sheet.
     ///
-    /// - Parameter fileDescriptor: where the lines are written; it stays open. Standard error unless given.
+    /// - Parameter fileDescriptor: the file to write the lines to; it is not closed. By default standard error.
     public init(fileDescriptor: Int32 = 2) { output = OutputDescriptor(fileDescriptor) }
 
     public func present(_ content: SheetContent, cancel: @escaping @Sendable () -> Void) {

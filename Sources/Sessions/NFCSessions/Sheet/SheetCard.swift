@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import TextSafety
 
-/// Draws the scanning sheet as lines of text, from its content and the available space.
+/// Draws the scanning sheet as lines of text that fit the available space.
 package enum SheetCard {
-    /// The maximum width of a card with its frame.
+    /// The maximum width of a card, including its frame.
     package static let maximumWidth = 50
 
     /// Draws the sheet.
     ///
     /// - Parameters:
     ///   - width: the columns of the terminal. Below 20, the card has no frame.
-    ///   - height: the lines of the terminal. A message that does not fit is cut.
+    ///   - height: the lines of the terminal. A message that is too long is truncated.
     ///   - usesColor: whether the symbol and the hint are coloured.
     /// - Returns: the lines, none of them longer than `width`; empty when the sheet is dismissed.
     package static func render(
@@ -50,7 +50,7 @@ package enum SheetCard {
         return hasFrame ? ["╭\(edge)╮"] + lines + ["╰\(edge)╯"] : lines
     }
 
-    /// Returns the symbol of the state. A phone draws a picture, a check mark or an error symbol.
+    /// Returns the symbol for the state. Phones draw a picture, a check mark or an error symbol instead.
     private static func symbol(of content: SheetContent) -> Row? {
         switch content.state {
         case .ready: Row("( ( · ) )", style: .blue)
@@ -92,7 +92,7 @@ package enum TerminalText {
         text.reduce(0) { $0 + width($1) }
     }
 
-    /// Returns how many columns a character takes: 0 for a single combining mark, 2 for wide East Asian characters and
+    /// Returns how many columns a character takes: 0 for a lone combining mark, 2 for wide East Asian characters and
     /// most emoji.
     package static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
@@ -111,12 +111,12 @@ package enum TerminalText {
         }
     }
 
-    /// Wraps a text at spaces, and inside a word that is longer than a line.
+    /// Wraps a text at spaces, and splits words that are longer than a line.
     ///
     /// - Parameters:
     ///   - text: the text; a line feed ends a line.
     ///   - columns: the columns of a line, at least 2.
-    /// - Returns: the lines, without spaces at their ends; empty for an empty text.
+    /// - Returns: the lines without trailing spaces; empty for an empty text.
     package static func wrap(_ text: String, columns: Int) -> [String] {
         let columns = max(columns, 2)
         var lines: [String] = []
@@ -147,7 +147,7 @@ package enum TerminalText {
         return lines
     }
 
-    /// Centres a text in a line, or cuts it if it is too long.
+    /// Centres a text in a line. A text that is too long is truncated.
     package static func centred(_ text: String, columns: Int) -> String {
         let text = cut(text, columns: columns)
         let space = columns - width(text)
@@ -155,7 +155,7 @@ package enum TerminalText {
         return String(repeating: " ", count: left) + text + String(repeating: " ", count: space - left)
     }
 
-    /// Cuts a text that is longer than a line, and ends it with an ellipsis.
+    /// Truncates a text that is longer than a line, and appends an ellipsis.
     package static func cut(_ text: String, columns: Int) -> String {
         if width(text) <= columns { return text }
         var result = ""

@@ -7,13 +7,13 @@ import TagLink
 
 /// The scanning sheet on a terminal: a card at the cursor that is redrawn in place.
 ///
-/// While the sheet waits for a tag, or the app works with one, the sheet owns the terminal: it reads the keys, and Esc,
-/// q or Ctrl-C cancel. An app that reads keys itself should stop before `begin()`, and continue after the end of the
-/// session is reported; then the terminal has its former settings again. A result stays where it was drawn, with the
-/// cursor below it. A sheet without a result is erased.
+/// While the app looks for tags or works with a tag, the sheet owns the terminal: it reads the keys, and Esc, q or
+/// Ctrl-C cancel. An app that reads keys itself should stop before `begin()`, and continue after the end of the session
+/// is reported. By then, the terminal's former settings have been restored. A result remains on the screen, with the
+/// cursor below. A sheet without a result is erased.
 ///
-/// The terminal is also restored at `exit`, at a signal that ends the process, and at a crash. When the terminal is hung
-/// up and the process goes on, the sheet is a ``PlainTextSheet`` from then on.
+/// The terminal is also restored at `exit`, at a signal that ends the process, and at a crash. If the terminal hangs up
+/// and the process continues, the output switches to a ``PlainTextSheet``.
 public final class TerminalSheet: ScanSheet {
     private struct Screen {
         let terminal: Terminal
@@ -28,7 +28,7 @@ public final class TerminalSheet: ScanSheet {
         var content: SheetContent?
         var decoder = SheetKeyDecoder()
         var cancel: (@Sendable () -> Void)?
-        /// Its path may be that of another terminal by now.
+        /// Whether the terminal hung up. Its path may belong to another terminal by now, so it is not reopened.
         var isHungUp = false
     }
 
@@ -41,8 +41,8 @@ public final class TerminalSheet: ScanSheet {
     /// Creates a sheet.
     ///
     /// - Parameters:
-    ///   - path: the terminal; by default the controlling one. If it can't be opened, the sheet is a ``PlainTextSheet``
-    ///     on standard error.
+    ///   - path: the terminal; by default the controlling terminal. If the terminal can't be opened, the sheet becomes
+    ///     a ``PlainTextSheet`` on standard error.
     ///   - usesColor: whether symbols are coloured.
     public init(path: String = "/dev/tty", usesColor: Bool = true) {
         self.path = path
@@ -65,7 +65,7 @@ public final class TerminalSheet: ScanSheet {
         }
     }
 
-    /// Prints something while the sheet is shown: removes the card, calls the closure, and draws the card again below.
+    /// Lets a closure print while the sheet is shown: erases the card, calls the closure, and draws the card below.
     ///
     /// - Parameter print: writes complete lines.
     public func interrupted(by print: () -> Void) {
@@ -78,11 +78,11 @@ public final class TerminalSheet: ScanSheet {
 
     // MARK: Drawing
 
-    /// Draws the card and moves the cursor back to its first line, so that one sequence erases it.
+    /// Draws the card and moves the cursor back to the card's first line, so that one sequence can erase the card.
     private func draw(_ state: borrowing State) {
         guard let screen = state.screen, let content = state.content else { return }
         let lines = render(content, size: screen.size)
-        // A card that can be cancelled has several lines.
+        // The line count is never 1, because a card that can be cancelled has several lines.
         let up = "\u{1B}[\(lines.count - 1)A"
         screen.terminal.write("\r\u{1B}[J\u{1B}[?25l" + lines.joined(separator: "\r\n") + "\r" + up)
     }
@@ -119,7 +119,7 @@ public final class TerminalSheet: ScanSheet {
         return true
     }
 
-    /// Restores the terminal, before the app is informed of the end.
+    /// Draws the final content and restores the terminal, before the app is informed of the end.
     private func leave(_ state: inout State, showing content: SheetContent) {
         state.content = content
         state.cancel = nil
@@ -152,7 +152,7 @@ public final class TerminalSheet: ScanSheet {
         let (cancel, awaitsMore) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
             guard let terminal = state.screen?.terminal else { return (nil, false) }
             let bytes = terminal.readKeys()
-            // A terminal that is hung up can always be read, and has nothing.
+            // Reading from a terminal that has hung up never blocks and returns nothing.
             if bytes.isEmpty, terminal.isHungUp {
                 release(&state)
                 state.isHungUp = true
@@ -175,8 +175,8 @@ public final class TerminalSheet: ScanSheet {
 
 /// Decodes the keys that control the sheet, byte by byte.
 ///
-/// The Escape key sends the same byte that starts the sequence of an arrow key. It is the Escape key if nothing follows
-/// soon. So the caller waits a moment while ``awaitsMore`` is true, and then calls ``timeOut()``.
+/// The Escape key sends the byte that also starts the sequence of an arrow key. If no byte follows soon, the user
+/// pressed Escape. So the caller waits a moment while ``awaitsMore`` is true, and then calls ``timeOut()``.
 package struct SheetKeyDecoder: Sendable {
     private enum State: Sendable {
         case ground
@@ -189,7 +189,7 @@ package struct SheetKeyDecoder: Sendable {
 
     package init() {}
 
-    /// Whether the last byte is the Escape key or the start of another key.
+    /// Whether the last byte may be the Escape key or the start of another key's sequence.
     package var awaitsMore: Bool { state == .escape }
 
     /// Handles a byte. Returns true when the user wants to cancel: q, Ctrl-C, or Escape twice.
@@ -221,7 +221,7 @@ package struct SheetKeyDecoder: Sendable {
     }
 }
 
-/// The controlling terminal. It is opened separately, so that standard input and output may be something else.
+/// The controlling terminal, opened separately so that standard input and output can be redirected.
 struct Terminal: Sendable {
     /// Columns and lines.
     struct Size: Sendable, Equatable {
@@ -231,8 +231,8 @@ struct Terminal: Sendable {
 
     let fileDescriptor: Int32
 
-    /// Opens the controlling terminal. Returns nil when there is none, or when the process is in the background, where
-    /// changing the terminal would stop it.
+    /// Opens the controlling terminal. Returns nil when the process has no terminal, or is in the background, where a
+    /// change of the terminal's settings would stop the process.
     static func open(path: String = "/dev/tty") -> Terminal? {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
@@ -244,8 +244,8 @@ struct Terminal: Sendable {
         return terminal
     }
 
-    /// Whether typed keys are for this process. That is always so for a terminal that does not control the process,
-    /// such as a test's.
+    /// Whether typed keys go to this process. Always true for a terminal that does not control the process, such as a
+    /// test's.
     private var isInForeground: Bool {
         let group = tcgetpgrp(fileDescriptor)
         return group == -1 || group == getpgrp()
@@ -253,7 +253,7 @@ struct Terminal: Sendable {
 
     func close() { _ = Glibc.close(fileDescriptor) }
 
-    /// The current size; 80 by 24 when the terminal does not know it.
+    /// The current size; 80 by 24 when the terminal does not report a size.
     var size: Size {
         var size = winsize()
         guard unsafe ioctl(fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -262,8 +262,8 @@ struct Terminal: Sendable {
         return Size(columns: Int(size.ws_col), lines: Int(size.ws_row))
     }
 
-    /// Makes the terminal pass each key, including Ctrl-C, without echo. Reads then never block. Returns the settings
-    /// to restore.
+    /// Makes the terminal pass on each key, including Ctrl-C, without echo. Reads then never block. Returns the
+    /// settings to restore.
     func enterRawMode() -> termios? {
         var saved = termios()
         guard unsafe tcgetattr(fileDescriptor, &saved) == 0 else { return nil }
@@ -276,16 +276,16 @@ struct Terminal: Sendable {
         return saved
     }
 
-    /// Restores settings.
+    /// Restores the settings that ``enterRawMode()`` returned.
     func leaveRawMode(_ saved: termios) {
         var saved = saved
         _ = unsafe tcsetattr(fileDescriptor, TCSANOW, &saved)
     }
 
-    /// Whether nobody is at the other end any more. Then nothing can be read or set.
+    /// Whether the other end of the terminal was closed, so that reads and changes fail.
     var isHungUp: Bool { isatty(fileDescriptor) != 1 }
 
-    /// Returns the keys that were typed since the last call. Use it only in raw mode; otherwise it blocks.
+    /// Returns the keys that were typed since the last call. Call this only in raw mode; otherwise it blocks.
     func readKeys() -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -296,7 +296,7 @@ struct Terminal: Sendable {
 
     func write(_ text: String) { OutputDescriptor(fileDescriptor).write(text) }
 
-    /// Sets a control character. This needs a function because `c_cc` is a tuple in Swift.
+    /// Sets a control character. Swift imports `c_cc` as a tuple, which can't be indexed.
     private func setControlCharacter(_ index: Int32, to value: cc_t, in settings: inout termios) {
         unsafe withUnsafeMutableBytes(of: &settings.c_cc) { unsafe $0[Int(index)] = value }
     }
@@ -305,15 +305,15 @@ struct Terminal: Sendable {
 /// Restores the terminal when the process ends while the sheet is shown: at `exit`, at signals that end the process and
 /// that the app does not handle, and at a crash.
 enum TerminalRestorer {
-    /// The data of the handlers. A handler may run between any two instructions, so it takes no lock and allocates
-    /// nothing.
+    /// The data for the signal handlers. A handler may run between any two instructions, so it takes no lock and
+    /// allocates nothing.
     @safe private struct Saved: @unchecked Sendable {
-        // Safe because the storage is only written while `descriptor` is -1, and only read while it is not. An action
-        // is stored before its signal is handled.
+        // Safe because the storage is written only while `descriptor` is -1, and read only while it is not -1. An
+        // action is stored before its handler is installed.
         let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
-        /// The earlier action of each signal, by number.
+        /// The previous action for each signal, by signal number.
         let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
-        /// Clears everything from the card's first line, where the cursor is, and shows the cursor.
+        /// Clears the screen from the card's first line, where the cursor is, and shows the cursor.
         let clear: UnsafeMutablePointer<UInt8>
         let clearCount: Int
 
@@ -345,11 +345,11 @@ enum TerminalRestorer {
     /// Deactivates the restorer, because the sheet has restored the terminal itself.
     static func disarm() { descriptor.store(-1, ordering: .sequentiallyConsistent) }
 
-    /// Restores the terminal, once. Calls only functions that a signal handler may call.
+    /// Restores the terminal once. Calls only functions that are allowed in a signal handler.
     static func restore() {
         let descriptor = self.descriptor.exchange(-1, ordering: .sequentiallyConsistent)
         guard descriptor >= 0 else { return }
-        // Other threads continue until the process ends. Their drawing is discarded, because it would hide the cursor
+        // Other threads continue until the process ends. Their output is discarded, because it would hide the cursor
         // again.
         let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -359,8 +359,8 @@ enum TerminalRestorer {
         _ = unsafe write(terminal, saved.clear, saved.clearCount)
     }
 
-    /// Installs the handler for a signal. If the app has its own handler for a signal that is not a crash, that one
-    /// stays, because it may not end the app.
+    /// Installs the handler for a signal. Except for crashes, the app's own handler is left installed, because the app
+    /// may survive the signal.
     private static func handle(_ number: Int32, isCrash: Bool) {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in
@@ -370,7 +370,7 @@ enum TerminalRestorer {
         var present = sigaction()
         guard unsafe sigaction(number, nil, &present) == 0 else { return }
         let handler = address(present)
-        // SIG_DFL is the null pointer, and 1 is SIG_IGN.
+        // 0 is SIG_DFL, and 1 is SIG_IGN.
         guard handler == 0 || isCrash && handler != 1 && handler != address(action) else { return }
         unsafe (saved.actions + Int(number)).initialize(to: present)
         _ = unsafe sigaction(number, &action, nil)
@@ -380,12 +380,12 @@ enum TerminalRestorer {
         unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
     }
 
-    /// Restores the terminal. Then the process ends as it would have without the sheet, or the app's own handler is
-    /// called.
+    /// Restores the terminal. Then the signal has the same effect as without the sheet: the process ends, or the app's
+    /// own handler is called.
     private static func end(_ number: Int32, code: Int32) {
         restore()
         _ = unsafe sigaction(number, saved.actions + Int(number), nil)
-        // A failed instruction runs again and fails again, so that the crash is reported at the right place.
+        // A faulty instruction runs again and fails again, so that the crash report names the right address.
         let isInstruction = number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE
         if code <= 0 || !isInstruction { raise(number) }
     }

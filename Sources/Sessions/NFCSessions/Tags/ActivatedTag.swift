@@ -2,36 +2,36 @@
 public import TagLink
 package import TagProtocols
 
-/// A tag that was activated, with all that commands to it need: its link, its transport protocol, and the NDEF
-/// procedures of its type.
+/// An activated tag, ready for commands, with its link, its transport protocol, and the NDEF procedures of its type.
 ///
-/// It is not Sendable, so that it stays with whoever uses the reader. A procedure must not keep it.
+/// Not Sendable, so that only code that currently uses the reader has access to the tag. A procedure must not keep a
+/// reference.
 package final class ActivatedTag {
     /// The data that the tag sent when it was activated.
     package let target: TagTarget
     /// The link for frames; nil if the reader handles the card's transport protocol.
     package let link: (any FrameLink)?
-    /// The NDEF procedures of its type; nil when there are none for its kind.
+    /// The NDEF procedures of the tag's type; nil when this kind of tag is not supported.
     package let forumTag: (any ForumTag)?
-    /// The reader's own object for the tag, if the reader finds tags itself.
+    /// The driver's object for the tag, if the reader finds tags itself.
     private let discovery: (tag: DiscoveredTag, driver: any DiscoveringDriver)?
-    /// The link's counts before the tag was looked for; nil if the reader activates tags itself.
+    /// The link's counts before the search for the tag; nil if the reader activates tags itself.
     private let origin: LinkStatistics?
-    /// The application of the plan that was selected when the card was found.
+    /// The plan's application that was selected when the card was found; nil for none.
     private(set) var selectedApplication: [UInt8]?
-    /// Whether the card says that it supports PACE; false if the plan does not ask.
+    /// Whether the card reports PACE support; false if the plan does not ask for it.
     private(set) var supportsPACE = false
-    /// Whether an app was connected to it. Then the app has changed its state, and it has to be asked whether it is
-    /// near.
+    /// Whether an app was connected to the tag. If so, the app may have changed the tag's state, and the tag itself has
+    /// to be asked whether it is present.
     var wasConnected = false
 
-    /// Creates a tag in a field whose frames are all counted.
+    /// Creates a tag in the field of a reader that counts all frames.
     ///
     /// - Parameters:
-    ///   - target: the data of its activation.
-    ///   - link: the link over which it was activated.
-    ///   - forumTag: its procedures; nil when there are none.
-    ///   - origin: the link's counts before.
+    ///   - target: the tag's activation data.
+    ///   - link: the link over which the tag was activated.
+    ///   - forumTag: the tag's NDEF procedures; nil when its kind is not supported.
+    ///   - origin: the link's counts before the search for the tag.
     package init(target: TagTarget, link: any FrameLink, forumTag: (any ForumTag)?, origin: LinkStatistics) {
         self.target = target
         self.link = link
@@ -42,7 +42,7 @@ package final class ActivatedTag {
 
     /// Creates a tag that its reader has activated.
     ///
-    /// - Throws: ``TagError`` with `badAnswer` when the data break every standard.
+    /// - Throws: ``TagError`` with `badAnswer` when the reader's data match none of the standards.
     init(_ discovered: DiscoveredTag, by driver: any DiscoveringDriver) throws(TagError) {
         target = try TagTarget(discovered.identity)
         switch discovered.port {
@@ -53,22 +53,21 @@ package final class ActivatedTag {
         origin = nil
     }
 
-    /// Whether values such as ATQA and SAK come from the tag itself. Otherwise they were derived from the reader's
-    /// data.
+    /// Whether values such as ATQA and SAK are from the tag itself. If false, they were derived from the reader's data.
     package var reportsActivationData: Bool { discovery?.driver.reportsActivationData ?? true }
 
-    /// The NDEF procedures of its type.
+    /// The NDEF procedures of the tag's type.
     ///
-    /// - Throws: ``TagError`` with `unsupported` when there are none for its kind.
+    /// - Throws: ``TagError`` with `unsupported` when this kind of tag is not supported.
     package var ndef: any ForumTag {
         get throws(TagError) {
             if let forumTag { return forumTag }
             if case .nfcA(let target) = target { throw TagError(.unsupported, target.reasonWithoutNDEF) }
-            throw TagError(.unsupported, "A \(target.kindName) does not hold NDEF that can be read here.")
+            throw TagError(.unsupported, "A \(target.kindName) can't be read as NDEF here.")
         }
     }
 
-    /// The card's transport protocol; started if the plan says so.
+    /// The card's transport protocol; already started if the plan opens cards.
     package var card: (any APDULink)? { (forumTag as? Type4Tag)?.link }
 
     /// The card's ATS, if the reader reported it or the card was activated here.
@@ -83,14 +82,14 @@ package final class ActivatedTag {
         return card.flatMap { $0.countsAir ? $0.statistics : nil }
     }
 
-    /// The counts since the tag was looked for; nil if the reader activates tags itself.
+    /// The counts since the search for the tag began; nil if the reader activates tags itself.
     package var statisticsSinceOrigin: LinkStatistics? {
         guard let origin, let statistics else { return nil }
         return statistics - origin
     }
 
-    /// If the plan wants it, finds out whether the card supports PACE. If not, selects the first of the plan's
-    /// applications that the card has. The results are stored.
+    /// Checks for PACE support if the plan asks for it. Without PACE, selects the first of the plan's applications that
+    /// the card has. Stores the results in this object.
     func selectApplication(of plan: PollingPlan) async {
         guard let card else { return }
         if plan.findsPACE, let access = try? await card.readCardAccess(), access.supportsPACE {
@@ -105,7 +104,7 @@ package final class ActivatedTag {
 
     // MARK: Selection
 
-    /// Makes the tag ready for commands, when another one was selected before.
+    /// Makes the tag ready for commands after another tag was selected.
     func wake() async throws(TagError) {
         if discovery == nil { try await activate() } else { try await select() }
         forumTag?.wasActivated()
@@ -122,7 +121,7 @@ package final class ActivatedTag {
         }
     }
 
-    /// Activates the tag again with frames.
+    /// Activates the tag again by sending frames.
     private func activate() async throws(TagError) {
         guard let link else { return }
         switch target {
@@ -134,23 +133,24 @@ package final class ActivatedTag {
                 throw TagError(.tagLost, "The card does not answer any more.")
             }
         case .nfcA, .nfcF, .nfcV:
-            // There is no anticollision, or it does not matter: every command carries the identifier.
+            // No activation is needed: Type 1 has no anticollision, and NFC-F and NFC-V commands contain the
+            // identifier.
             break
         }
     }
 
-    /// Deselects the tag, so that another one can be used. A reader that finds tags itself does this when it selects
-    /// another one.
+    /// Deselects the tag, so that another tag can be used. A reader that finds tags itself does this when it selects
+    /// another tag.
     func deselect() async throws(TagError) {
         guard discovery == nil else { return }
-        // If the card does not answer the deselection, the activation of the other tag has to be enough.
+        // A missing answer is ignored, because the activation of the other tag usually deselects the card too.
         if let card = card as? ISODEP { try? await card.deselect() }
         // Any unknown command deselects the tag; HLTA is the regular way.
         if case .nfcA = target, let link { try await NFCAActivation(link: link).halt() }
     }
 
-    /// Returns whether the selected tag is still near, after it did not answer a command. Then it accepts commands
-    /// again.
+    /// Reactivates the selected tag after it did not answer a command. Returns whether the tag is present and accepts
+    /// commands again.
     private func recover() async -> Bool {
         if let discovery {
             guard case .frames(let link) = discovery.tag.port, card == nil, (try? await link.reactivate()) != nil else {
@@ -159,7 +159,7 @@ package final class ActivatedTag {
         } else {
             switch target {
             case .nfcA(let target) where !target.isISODEP && !target.isType1:
-                // The tag went to sleep when it refused the command. Activating it wakes it again.
+                // The tag went to sleep when it refused the command. Activation wakes it.
                 guard (try? await activate()) != nil else { return false }
             case .nfcA where card != nil, .nfcB: return false
             default: return await forumTag?.isPresent() == true
@@ -169,8 +169,8 @@ package final class ActivatedTag {
         return true
     }
 
-    /// Asks the selected tag whether it is near: with R(NAK) for a card with ISO-DEP, otherwise with an exchange of its
-    /// type that changes nothing. Then it accepts commands again.
+    /// Checks whether the selected tag is present: with R(NAK) for an ISO-DEP card, otherwise with a harmless exchange
+    /// of the tag's type. A tag that is present accepts commands afterwards.
     func isPresent() async -> Bool {
         if let card { return await card.isPresent() }
         if let forumTag { return await forumTag.isPresent() }
@@ -185,23 +185,23 @@ package final class ActivatedTag {
 
 /// A packet that an app sends to a tag directly.
 ///
-/// - NFC-A: the bytes of the command without checksum. An answer of four bits is one byte. For a card with ISO-DEP, the
+/// - NFC-A: the command without its checksum. A four-bit answer is returned as one byte. For an ISO-DEP card, the
 ///   packet is sent in ISO-DEP blocks.
-/// - NFC-B: the content of ISO-DEP blocks.
-/// - NFC-F: the packet from the command code on, without its length byte; the answer likewise.
-/// - NFC-V: the request from the flags on, without checksum; the answer likewise.
+/// - NFC-B: the payload of ISO-DEP blocks.
+/// - NFC-F: the packet without its length byte, starting with the command code; the same for the answer.
+/// - NFC-V: the request without its checksum, starting with the flags; the same for the answer.
 public struct TagPacket: Sendable, Hashable {
     /// Whether and when the tag answers.
     public enum Answer: Sendable, Hashable {
-        /// It does not answer. The packet only has to be sent.
+        /// The tag does not answer.
         case none
-        /// Within this time, in addition to the technology's minimum delay.
+        /// The tag answers within this time, which is added to the technology's minimum delay.
         case within(Airtime)
     }
 
     /// The bytes.
     public var bytes: [UInt8]
-    /// Whether and when the tag answers. ISO-DEP has its own times.
+    /// Whether and when the tag answers. ISO-DEP uses its own timeouts instead.
     public var answer: Answer
 
     /// Creates a packet.
@@ -216,16 +216,16 @@ public struct TagPacket: Sendable, Hashable {
 }
 
 extension ActivatedTag {
-    /// Sends an app's own packet.
+    /// Sends a packet that the app built.
     ///
     /// - Parameter packet: the bytes, see ``TagPacket``.
     /// - Returns: the answer; empty when none is expected.
-    /// - Throws: ``TagError`` with `tagLost` when the tag has left, `badAnswer` when it is near but did not answer or
-    ///   its answer could not be read, `unsupported`, `readerUnavailable`, `cancelled`.
+    /// - Throws: ``TagError`` with `tagLost` when the tag has left, `badAnswer` when the tag is present but did not
+    ///   answer or gave an unreadable answer, `unsupported`, `readerUnavailable`, `cancelled`.
     package func send(_ packet: TagPacket) async throws(TagError) -> [UInt8] {
-        // A Type 2 tag sleeps after it refused a command of a procedure.
+        // A Type 2 tag may be asleep, because it refused a command of an earlier procedure.
         try await type2?.activate()
-        // The packet may change what the procedures have read, or select another application or file.
+        // The packet may change data that the procedures have cached, or select another application or file.
         forumTag?.forgetMemory()
         do throws(LinkError) {
             if let card { return try await card.transmit(packet.bytes) }
@@ -235,7 +235,7 @@ extension ActivatedTag {
             case .timeout, .transmission, .collision:
                 if packet.answer == .none { return [] }
                 throw await recover()
-                    ? TagError(.badAnswer, "The tag is near and did not answer the command.", link: error)
+                    ? TagError(.badAnswer, "The tag is present but did not answer the command.", link: error)
                     : TagError(.tagLost, "The tag does not answer any more.", link: error)
             case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)
             case .frameTooLong, .unsupported: throw TagError(.unsupported, error.reason, link: error)
@@ -249,7 +249,7 @@ extension ActivatedTag {
     private var type2: Type2Tag? { forumTag as? Type2Tag }
 
     private func exchange(_ packet: TagPacket) async throws(LinkError) -> [UInt8] {
-        guard let link else { throw LinkError(.unsupported, "This reader sends no frames to this tag.") }
+        guard let link else { throw LinkError(.unsupported, "This reader can't send frames to this tag.") }
         let isFeliCa = target.technology == .nfcF
         if isFeliCa, packet.bytes.count > 254 {
             throw LinkError(.frameTooLong, "A FeliCa packet has at most 254 bytes after its length.")

@@ -2,14 +2,14 @@
 import TagLink
 import TagProtocols
 
-/// Looks once for all tags in a reader's field, technology by technology.
+/// Searches a reader's field once for all tags, one technology after the other.
 ///
-/// NFC-A comes last, because its last tag stays selected. If it is used next, no further exchange is needed.
+/// NFC-A is searched last, because its last tag stays selected and can then be used without another exchange.
 struct FieldTagFinder {
     let driver: any FieldDriver
     let plan: PollingPlan
 
-    /// Looks for tags. Returns the tags, and the one that is selected, if any.
+    /// Searches for tags. Returns the tags, and the selected tag; nil when no tag is selected.
     func find() async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
         var tags: [ActivatedTag] = []
         if let link = link(for: .nfcV) { tags += try await findNFCV(link) }
@@ -38,7 +38,7 @@ struct FieldTagFinder {
         }
     }
 
-    /// Finds each tag with the first of the plan's systems that it has.
+    /// Finds NFC-F tags. If a tag has several of the plan's systems, the first of them is used.
     private func findNFCF(_ link: any FrameLink) async throws(TagError) -> [ActivatedTag] {
         let origin = link.statistics
         var targets: [NFCFTarget] = []
@@ -62,7 +62,7 @@ struct FieldTagFinder {
             let tag = ActivatedTag(target: .nfcB(target), link: link, forumTag: forumTag, origin: origin)
             if plan.opensCards, let card = tag.card as? ISODEP {
                 await open(card, of: tag)
-                // While this card listens, the next one can't be found.
+                // While this card listens, the next card can't be found.
                 if targets.count > 1 { try? await card.deselect() }
             }
             tags.append(tag)
@@ -70,7 +70,7 @@ struct FieldTagFinder {
         return tags
     }
 
-    /// A Type B card stays open if it is the only tag. Otherwise it is halted, because only one tag is used at a time.
+    /// Leaves a Type B card open if it is the only tag. Otherwise deselects all Type B cards.
     private func settleTypeB(_ tags: [ActivatedTag], _ selected: inout ActivatedTag?) async {
         guard plan.opensCards else { return }
         if tags.count == 1, tags[0].target.technology == .nfcB, tags[0].card != nil {
@@ -87,7 +87,7 @@ struct FieldTagFinder {
         var tags: [ActivatedTag] = []
         for var target in try await activation.activateAll() {
             let forumTag = makeForumTag(for: target, link: link)
-            // A Type 1 tag only sends its UID when it is asked.
+            // A Type 1 tag sends its UID only on request.
             if let tag = forumTag as? Type1Tag, (try? await tag.prepare()) != nil, let uid = tag.target?.uid {
                 target = NFCATarget(atqa: target.atqa, sak: nil, uid: uid)
             }
@@ -115,7 +115,7 @@ struct FieldTagFinder {
 
     /// Starts the transport protocol, and selects the first of the plan's applications that the card has.
     private func open(_ card: ISODEP, of tag: ActivatedTag) async {
-        // A card that can't be opened is still reported. The app's first command will show the problem.
+        // A card that can't be opened is still reported. The app's first command will fail.
         guard (try? await card.activate()) != nil else { return }
         await tag.selectApplication(of: plan)
     }

@@ -2,37 +2,37 @@
 package import TagLink
 package import TagProtocols
 
-/// The content of a tag, after reading or writing it, and the airtime that this took.
+/// The content of a tag after a read or write, and the airtime used.
 package struct TagReadResult: Sendable {
     /// The tag's UID, PUPI or IDm.
     package var identifier: [UInt8]
-    /// The tag's type; nil when there are no procedures for its kind.
+    /// The tag's type; nil when this kind of tag is not supported.
     package var type: ForumTagType?
-    /// The product's name, as far as the tag reveals it.
+    /// The product's name; nil if the tag does not reveal it, or was not asked.
     package var product: String?
     /// The tag's NDEF content.
     package var survey = NDEFStatusReport()
-    /// The airtime of the work after the activation; nil if the reader does not report it.
+    /// The airtime of the work after the activation; nil if the reader does not report airtime.
     package var cost: LinkStatistics?
-    /// The airtime for finding and activating the tag, in its technology; nil if the reader does that itself.
+    /// The airtime in the tag's technology for finding and activating the tag; nil if the reader does that itself.
     package var activation: LinkStatistics?
 
-    /// Creates the findings before any work.
+    /// Creates the result for a tag that was neither read nor written yet.
     package init(_ tag: ActivatedTag) {
         identifier = tag.target.identifier
         type = tag.forumTag?.type
     }
 
-    /// Stores the complete UID of a Type 1 tag. It is in the tag's memory, and known after reading.
+    /// Stores the complete UID of a Type 1 tag, which is in the tag's memory and known after a read.
     mutating func noteIdentifier(of tag: any ForumTag) {
         if let uid = (tag as? Type1Tag)?.uid { identifier = uid }
     }
 }
 
 extension ActivatedTag {
-    /// Reads the tag like a session: its status, then its message.
+    /// Reads the tag's NDEF status and then its message, as a session does.
     ///
-    /// - Returns: the findings, also for a tag without NDEF or of a kind that has none.
+    /// - Returns: the result, even for a tag without NDEF or of an unsupported kind.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
     package func read() async throws(TagError) -> TagReadResult {
         var findings = TagReadResult(self)
@@ -50,8 +50,8 @@ extension ActivatedTag {
         return findings
     }
 
-    /// Asks the tag for its product; nil if it does not say, or has left. This needs further exchanges, so call it
-    /// after the work.
+    /// Asks the tag for its product name; nil if the tag does not reveal it, or has left. This needs further exchanges,
+    /// so call it after the other work.
     package func productName() async -> String? {
         let name = try? await target.productName(
             asking: forumTag,
@@ -76,31 +76,31 @@ extension ActivatedTag {
 
 /// The result of a write.
 package struct TagWriteOutcome: Sendable {
-    /// The content of the tag, as far as known, and the airtime of the write alone.
+    /// The content of the tag, as far as it is known, and the airtime of the write alone.
     package var findings: TagReadResult
-    /// Why it failed; nil on success.
+    /// Why the write failed; nil on success.
     package var failure: TagWriteFailure?
 }
 
 extension ActivatedTag {
-    /// What to find out about a tag after a write.
+    /// The data to collect about a tag after a write.
     package enum Description: Sendable {
-        /// The content, unless the write failed.
+        /// The content, but only if the write succeeded.
         case none
-        /// The content, also if the write failed and the tag is still near.
+        /// The content, even if the write failed and the tag is still present.
         case content
-        /// The content and the product, which needs further exchanges.
+        /// The content, and the product name, which needs further exchanges.
         case product
     }
 
-    /// Writes a message like a session, and describes the tag afterwards. If the tag should be locked and needs a key
-    /// for that, nothing is written.
+    /// Writes a message as a session does, and describes the tag afterwards. If the tag should be locked but locking
+    /// would need a key, nothing is written.
     ///
     /// - Parameters:
-    ///   - checks: whether to read the message again and compare it.
+    ///   - checks: whether to read the message back and compare it.
     ///   - locks: whether to make the tag read-only afterwards. This can't be undone.
-    ///   - description: what to find out afterwards. A tag that did not answer any more is not asked.
-    /// - Returns: the content of the tag, with the airtime of the write alone; and the reason if it failed.
+    ///   - description: the data to collect afterwards. A tag that has stopped answering is not asked.
+    /// - Returns: the content of the tag, the airtime of the write alone, and the reason if the write failed.
     package func write(
         _ message: [UInt8],
         checks: Bool,
@@ -141,7 +141,7 @@ extension ActivatedTag {
         findings.cost = cost(since: start)
         step = .checking
         if checks { try await forumTag.checkNDEF(message) }
-        // If the tag leaves now, it was still written.
+        // The write has succeeded, even if the tag leaves now.
         findings.survey = NDEFStatusReport(detection: try? await forumTag.detectNDEF(), message: message)
         findings.noteIdentifier(of: forumTag)
         step = .locking
@@ -152,13 +152,13 @@ extension ActivatedTag {
     }
 }
 
-/// Why a tag was not written, and at which step.
+/// Why a write failed, and at which step.
 package struct TagWriteFailure: Error, Sendable {
     /// A step of the write.
     package enum Step: Sendable {
-        /// Writing the message, or reading the data that is needed for it.
+        /// Writing the message, or reading the data that the write needs.
         case writing
-        /// Reading the written message again.
+        /// Reading the written message back.
         case checking
         /// Making the tag read-only, after the message was written.
         case locking
@@ -168,6 +168,6 @@ package struct TagWriteFailure: Error, Sendable {
     package var step: Step
     package var error: TagError
 
-    /// Whether the content of the tag is unknown, because it did not answer the last command.
+    /// Whether the content of the tag is unknown, because the last command was not answered.
     package var leavesDoubt: Bool { [.tagLost, .readerUnavailable, .cancelled].contains(error.code) }
 }

@@ -2,18 +2,18 @@
 public import TagLink
 package import TagProtocols
 
-/// What a session looks for.
+/// The kinds of tags that a session looks for.
 public struct PollingPlan: Sendable, Hashable {
     /// The technologies to look for.
     public var technologies: Set<Technology>
-    /// The FeliCa systems to look for, in order. A tag is found with the first one that it has.
+    /// The FeliCa systems to look for, in order. A tag with several of them is reported with the first.
     public var systemCodes: [UInt16]
     /// Whether to start the transport protocol of cards when they are found, so that their historical bytes are known.
     public var opensCards: Bool
-    /// The applications to look for on each opened card, in order. The first one that it has stays selected.
+    /// The applications to look for on each opened card, in order. The first one that the card has stays selected.
     public var applications: [[UInt8]]
-    /// Whether to ask each opened card for PACE (EF.CardAccess), before its applications. If it supports PACE, no
-    /// application is selected.
+    /// Whether to check each opened card for PACE support (EF.CardAccess), before the applications. If the card
+    /// supports PACE, no application is selected.
     public var findsPACE: Bool
 
     /// Creates a plan. Each argument sets the property of the same name.
@@ -31,24 +31,24 @@ public struct PollingPlan: Sendable, Hashable {
         self.findsPACE = findsPACE
     }
 
-    /// All tags that may have NDEF.
+    /// All tags that may contain NDEF.
     public static let ndef = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC])
 
-    /// All tags. A tag that may have NDEF is found like with ``ndef``.
+    /// All tags. A tag that may contain NDEF is found in the same way as with ``ndef``.
     public static let everyTag = PollingPlan(technologies: Set(Technology.allCases), systemCodes: [0x12FC, 0xFFFF])
 }
 
-/// The source of a session's tags: a reader, and how to find tags on it.
+/// Finds tags on a reader.
 ///
-/// Calls are made one at a time, except ``interrupt()``.
+/// Calls are made one at a time, except for ``interrupt()``.
 struct TagSource: Sendable {
     private let reader: AttachedReader
     private let carrierIsOn = Locked(false)
 
     init(_ reader: AttachedReader) { self.reader = reader }
 
-    /// Looks once for tags, as if the field had just been turned on. Tags that were found before become invalid.
-    /// Returns the tags, and the one that is selected, if any.
+    /// Searches once for tags, as if the field had just been turned on. Tags that were found before become invalid.
+    /// Returns the tags, and the selected tag; nil when no tag is selected.
     func find(_ plan: PollingPlan) async throws(TagError) -> (tags: [ActivatedTag], selected: ActivatedTag?) {
         switch reader {
         case .field(let driver):
@@ -60,7 +60,7 @@ struct TagSource: Sendable {
         }
     }
 
-    /// Finds the tags of a reader that finds and activates them itself.
+    /// Finds tags with a reader that finds and activates them itself.
     private func find(
         _ plan: PollingPlan,
         with driver: any DiscoveringDriver
@@ -74,10 +74,10 @@ struct TagSource: Sendable {
         var tags: [ActivatedTag] = []
         var selected: ActivatedTag?
         for discovered in all {
-            // A tag whose data break every standard is left out. The others still count.
+            // A tag whose data match none of the standards is skipped. The other tags are still reported.
             guard let tag = try? ActivatedTag(discovered, by: driver) else { continue }
             if plan.opensCards, tag.card != nil {
-                // The reader releases the card before, also when this one has left.
+                // The reader deselects the previous card, even if it can't select this one.
                 selected = nil
                 do throws(TagError) {
                     try await tag.select()
@@ -94,15 +94,15 @@ struct TagSource: Sendable {
         return (tags, tags.count == 1 ? selected : nil)
     }
 
-    /// Ends the running call, from any thread. A field driver notices the cancellation of the task.
+    /// Interrupts the running call, from any thread. For a field driver, cancel the task instead.
     func interrupt() {
         if case .discovering(let driver) = reader { driver.interrupt() }
     }
 
-    /// Turns the field off, if possible.
+    /// Turns the field off, or releases a reader that finds tags itself.
     func shutDown() async {
         switch reader {
-        // If the reader can't even turn its field off, there is nothing else to do.
+        // If the reader can't turn its field off, nothing else can be done.
         case .field(let driver): if carrierIsOn.withLock({ $0 }) { try? await setCarrier(false, of: driver) }
         case .discovering(let driver): await driver.release()
         case .none: break
@@ -122,8 +122,8 @@ struct TagSource: Sendable {
 /// Activates the tag in a field without a session, and runs a procedure on it.
 ///
 /// - Returns: the result of the procedure.
-/// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when it has no NDEF, or an error of the
-///   procedure.
+/// - Throws: ``TagError`` with `tagLost` when no tag answers, `unsupported` when the tag can't contain NDEF, or the
+///   procedure's error.
 package func withActivatedTag<Value>(
     in driver: any FieldDriver,
     _ procedure: (any ForumTag) async throws(TagError) -> Value

@@ -2,9 +2,9 @@
 import Dispatch
 import TagLink
 
-/// The clock for sessions: time limits, polling, and how long the sheet stays.
+/// The clock of sessions, for time limits, polling intervals, and the removal of the sheet.
 ///
-/// It is injected everywhere, so that a test controls time and nothing sleeps.
+/// All code uses this clock instead of sleeping, so that a test can control the time.
 public protocol RuntimeClock: AnyObject, Sendable {
     /// The time since a fixed moment of this clock.
     var now: Duration { get }
@@ -14,16 +14,16 @@ public protocol RuntimeClock: AnyObject, Sendable {
     /// - Parameters:
     ///   - delay: the delay from now.
     ///   - action: called on any thread, never under the clock's locks.
-    /// - Returns: the event, to cancel it. A cancelled event is removed at once, with its action.
+    /// - Returns: the event, which can be cancelled. A cancelled event is removed at once, together with its action.
     func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
 
-    /// Calls `action` once, when a time limit for the app is over. Like ``schedule(after:_:)``, but a test's clock may
-    /// advance past limits more carefully than past other delays.
+    /// Calls `action` once, when a time limit of the app expires. Like ``schedule(after:_:)``, but a test's clock may
+    /// treat limits differently from other delays.
     ///
     /// - Parameters:
     ///   - limit: the delay from now.
     ///   - action: called on any thread, never under the clock's locks.
-    /// - Returns: the event, to cancel it.
+    /// - Returns: the event, which can be cancelled.
     func schedule(limit: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledEvent
 }
 
@@ -39,25 +39,24 @@ public struct ScheduledEvent: Sendable {
 
     /// Creates an event.
     ///
-    /// - Parameter onCancel: removes the event from its clock; does nothing if it has fired.
+    /// - Parameter onCancel: removes the event from its clock; does nothing if the event has fired.
     public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
 
-    /// Removes the event from its clock. Does nothing if it has fired.
+    /// Removes the event from its clock. Does nothing if the event has fired.
     public func cancel() { onCancel() }
 }
 
-/// Real time, which continues while the machine sleeps. One timer serves all events of the process.
+/// Real time, including the time while the machine sleeps. One timer is used for all events of the process.
 ///
-/// A cancelled event leaves nothing behind. `Task.sleep` and `asyncAfter` do not promise that: they keep their timer
-/// until it would have fired.
+/// A cancelled event is freed at once. `Task.sleep` and `asyncAfter` may keep their timers until they would have fired.
 public final class SystemClock: RuntimeClock {
     /// The shared clock of the process.
     public static let shared = SystemClock()
 
     private struct State {
         var queue = DeadlineQueue()
-        /// The deadline that the timer is set to. It is not changed when the first deadline becomes later: waking up
-        /// early costs less than setting the timer again for every session.
+        /// The deadline that the timer is set to. It may be earlier than the first deadline, because waking up early
+        /// costs less than setting the timer again for every session.
         var armedFor: Duration?
         var timer: (any DispatchSourceTimer)?
     }
@@ -85,12 +84,12 @@ public final class SystemClock: RuntimeClock {
             return id
         }
         return ScheduledEvent { [weak self] in
-            // The action is released outside the lock, because this may free the objects that it holds.
+            // The action is released outside the lock, because its release may free other objects.
             _ = self?.state.withLock { $0.queue.remove(id: id) }
         }
     }
 
-    /// Sets the timer to the first deadline, unless it is already set to that or an earlier one.
+    /// Sets the timer to the first deadline, unless the timer is already set to that or an earlier deadline.
     private func arm(_ state: inout State) {
         guard let next = state.queue.nextDeadline else { return }
         if let armed = state.armedFor, armed <= next { return }
@@ -99,10 +98,10 @@ public final class SystemClock: RuntimeClock {
         state.timer?.schedule(deadline: .now() + .nanoseconds(delay))
     }
 
-    /// Returns how long the timer waits: a day at most, after which it is set again. So a limit may be as long as a
-    /// `Duration` can be.
+    /// Returns how long the timer waits, at most a day. Then the timer is set again, so that a limit may be as long as
+    /// a `Duration` allows.
     ///
-    /// - Parameter delay: the delay until the first deadline; negative when that has passed.
+    /// - Parameter delay: the delay until the first deadline; negative when the deadline has passed.
     package static func nanoseconds(until delay: Duration) -> Int {
         let (seconds, attoseconds) = min(max(delay, .zero), .seconds(86_400)).components
         return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
@@ -117,13 +116,13 @@ public final class SystemClock: RuntimeClock {
     }
 }
 
-/// Events in the order of their deadlines. Events with the same deadline stay in the order in which they were added.
+/// A queue of events, ordered by deadline. Events with the same deadline keep the order in which they were added.
 ///
-/// Sessions schedule a few events each and cancel almost all of them, so a cancelled event is removed at once.
+/// Each session schedules a few events and cancels almost all of them, so a cancelled event is removed at once.
 package struct DeadlineQueue: Sendable {
-    /// The meaning of an event for the app.
+    /// The kind of an event.
     package enum Kind: Sendable {
-        /// Something in the field, or an action of the user.
+        /// An event in the field, or an action of the user.
         case other
         /// The end of a delay that the app created.
         case delay
@@ -158,7 +157,7 @@ package struct DeadlineQueue: Sendable {
         _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
         lastID += 1
-        // From the end, where most new events belong.
+        // Searches from the end, where most new events belong.
         let index = entries.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
         entries.insert(Entry(deadline: deadline, id: lastID, kind: kind, action: action), at: index)
         return lastID
@@ -167,7 +166,7 @@ package struct DeadlineQueue: Sendable {
     /// Removes all events.
     package mutating func removeAll() { entries = [] }
 
-    /// Removes an event; false when it is not in the queue.
+    /// Removes an event. Returns false when the event is not in the queue.
     package mutating func remove(id: UInt64) -> Bool {
         let index = entries.firstIndex { $0.id == id }
         guard let index else { return false }

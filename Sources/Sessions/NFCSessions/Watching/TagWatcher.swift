@@ -3,21 +3,21 @@ import LinuxSupport
 import TagLink
 public import TagProtocols
 
-/// Looks for tags without a session until it is stopped, and reads the message of each tag that arrives.
+/// Watches for tags without a session until it is stopped, and reads the message of each tag that arrives.
 ///
-/// If the reader reports arrivals and departures, the watcher releases it in between, so that other programs can use
-/// it. Other readers are polled a few times a second.
+/// If the reader reports arrivals and departures, the watcher releases the reader in between, so that other programs
+/// can use it. Other readers are polled a few times a second.
 public final class TagWatcher: Sendable {
     /// An event for the observer.
     public enum Event: Sendable {
-        /// The reader answers: at the first look after a start, and when it is back.
+        /// The reader works. Reported after the start, and when a missing reader is available again.
         case available
-        /// There is no reader, or it is in use. The reason is a sentence for people. A new reason is reported again.
+        /// The reader is missing or in use; a sentence for people. Reported again when the reason changes.
         case unavailable(reason: String)
-        /// The identifiers of all tags that are near. Reported after the first look with a working reader, and after
-        /// each look at which a tag had left.
+        /// The identifiers of all tags in the field. Reported after the first search with a working reader, and
+        /// whenever a tag has left.
         case near([[UInt8]])
-        /// A tag that was not near before was read.
+        /// A tag has arrived and was read.
         case read(Reading)
     }
 
@@ -25,33 +25,33 @@ public final class TagWatcher: Sendable {
     public struct Reading: Sendable {
         /// The tag's identifier.
         public var identifier: [UInt8]
-        /// The bytes of its message; nil when it has none.
+        /// The bytes of the tag's message; nil when the tag has no message.
         public var message: [UInt8]?
-        /// When the reader reported the tag, or the look that found it began, by the environment's clock.
+        /// The time of the reader's report, or else of the start of the search, by the environment's clock.
         public var noticed: Duration
-        /// The airtime since then, if the reader counts it.
+        /// The airtime of the search and the read; zero if the reader does not count airtime.
         public var airtime: Duration
     }
 
-    /// Works with a tag that has arrived, in place of reading its message.
+    /// Works with a tag that has arrived, instead of reading its message.
     ///
-    /// Throw `TagError` when the work has to be tried again: after a moment it is called again, if the tag is still near.
+    /// Throw `TagError` to try again: after a moment, the function is called again if the tag is still in the field.
     public typealias Attendant = @Sendable (WatchedTag) async throws(TagError) -> Void
 
     /// The polling interval for a reader that can't report arrivals.
     static let interval = Duration.milliseconds(250)
-    /// How long to wait before a failed look is repeated, and how many times it is repeated.
+    /// How long to wait before a failed search is repeated, and how many times it is repeated.
     static let retry = Duration.milliseconds(100)
     static let maximumRetries = 20
-    /// How long to wait before looking again for a missing reader that does not report its arrival.
+    /// How long to wait before checking again for a missing reader that does not report its arrival.
     static let absence = Duration.seconds(5)
 
     private struct State {
-        /// The number of starts and stops. It lets the loop of an earlier start end.
+        /// The number of starts and stops. The loop of an earlier start ends when this number has changed.
         var run = 0
         var isRunning = false
-        /// When the reader reported a change that was not looked at yet.
-        var changed: Duration?
+        /// The time at which the reader reported a change; nil when a search has followed.
+        var pendingChangeTime: Duration?
         var waiter: CheckedContinuation<Void, Never>?
         var task: Task<Void, Never>?
         var presence: PresenceObservation?
@@ -66,16 +66,15 @@ public final class TagWatcher: Sendable {
     private let observer: @Sendable (Event) -> Void
     private let attendant: Attendant?
 
-    /// Creates a watcher. One for many readers that never wait, such as those in memory, can work on a thread of the
-    /// caller's.
+    /// Creates a watcher. Many watchers of readers that never block, such as virtual readers, can share a thread.
     ///
     /// - Parameters:
-    ///   - environment: the reader, the clock and the turns.
-    ///   - executor: where it works; nil for the reader's own thread.
-    ///   - isolation: the actor in which it works and calls the attendant and the observer, on the same thread; nil for
-    ///     none. It is kept.
-    ///   - attendant: works with each tag that arrives, while the reader has it. Then no message is read, and
-    ///     ``Event/read(_:)`` is not reported. Nil to read messages.
+    ///   - environment: the environment, with the reader and the clock.
+    ///   - executor: the executor of the watcher; nil for the reader's own thread.
+    ///   - isolation: the actor on which the watcher works and calls the attendant and the observer. The actor must use
+    ///     the executor's thread. Nil for no actor.
+    ///   - attendant: works with each tag that arrives, instead of reading its message. ``Event/read(_:)`` is then not
+    ///     reported. Nil to read messages.
     ///   - observer: called with the events in order, on any thread.
     /// - Returns: nil when the environment has no reader.
     public init?(
@@ -98,7 +97,7 @@ public final class TagWatcher: Sendable {
     /// The reader's name.
     public var readerName: String { driver.name }
 
-    /// Starts to look. Does nothing if it is already looking.
+    /// Starts to watch. Does nothing if the watcher is already running.
     public func start() {
         state.withLock { state in
             guard !state.isRunning else { return }
@@ -111,7 +110,7 @@ public final class TagWatcher: Sendable {
         }
     }
 
-    /// Stops looking, and waits until the reader is free.
+    /// Stops watching, and waits until the reader is released.
     public func stop() async {
         let (wasRunning, task, waiter) = state.withLock { state in
             defer { state.isRunning = false }
@@ -119,8 +118,8 @@ public final class TagWatcher: Sendable {
             return (state.isRunning, state.task, state.waiter.take())
         }
         waiter?.resume()
-        // A reader that waits for its hardware stops at once, even on a thread that does not notice the cancellation.
-        // The loop then releases the reader, so that it can be used again.
+        // The interruption stops a reader that is blocked in its hardware, where the cancellation goes unnoticed. The
+        // loop then releases the reader.
         task?.cancel()
         if wasRunning { source.interrupt() }
         await task?.value
@@ -131,61 +130,61 @@ public final class TagWatcher: Sendable {
     private func noticeChange() {
         let now = environment.clock.now
         state.withLock { state in
-            if state.changed == nil { state.changed = now }
+            if state.pendingChangeTime == nil { state.pendingChangeTime = now }
             return state.waiter.take()
         }?.resume()
     }
 
     // MARK: The loop
 
-    /// The reader's answer at the last look.
+    /// The state of the reader at the last search.
     private enum Answer: Equatable {
         case available
         case unavailable(reason: String)
     }
 
     /// - Parameters:
-    ///   - last: the run before, which uses the reader until it ends.
-    ///   - isolation: where it works. All that it calls belongs to no actor, and stays there.
+    ///   - last: the previous run, which uses the reader until it ends.
+    ///   - isolation: the actor of the loop. The nonisolated functions that the loop calls run on this actor too.
     private func run(_ run: Int, after last: Task<Void, Never>?, isolation: isolated (any Actor)?) async {
         await last?.value
-        // What the run before did not look at any more says nothing about the moment in which this one finds a tag.
-        state.withLock { $0.changed = nil }
+        // The previous run may have left a change unhandled. Its time must not be used for tags that this run finds.
+        state.withLock { $0.pendingChangeTime = nil }
         let presence = driver.observePresence { [weak self] in self?.noticeChange() }
         let reportsChanges = presence != nil
         state.withLock { $0.presence = presence }
-        var known: [TagPresenceID] = []
-        var near: [TagPresenceID] = []
-        // The tags that were near after the last change that was noticed; nil before the first look.
-        var counted: [TagPresenceID]?
+        var readTags: [TagPresenceID] = []
+        var nearTags: [TagPresenceID] = []
+        // The tags that were in the field after the last reported change; nil before the first search.
+        var trackedTags: [TagPresenceID]?
         var answer: Answer?
         var failures = 0
         while isCurrent(run) {
             var pause = reportsChanges ? nil : Self.interval
             do throws(TagError) {
                 let began = environment.clock.now
-                let changed = state.withLock { $0.changed.take() }
-                let isRead = try await look(run, &near, &known, noticed: changed ?? began) {
+                let changeTime = state.withLock { $0.pendingChangeTime.take() }
+                let isRead = try await search(run, &nearTags, &readTags, noticed: changeTime ?? began) {
                     defer { answer = .available }
                     guard answer != .available else { return false }
                     self.observer(.available)
                     return true
                 }
-                // A tag that has just come is tried as often as those before it. It may have been seen before its arrival
-                // was noticed.
-                if changed != nil || counted == nil {
-                    if let counted, near.contains(where: { !counted.contains($0) }) { failures = 0 }
-                    counted = near
+                // A newly arrived tag gets the full number of retries. The search may have found it before the reader
+                // reported its arrival.
+                if changeTime != nil || trackedTags == nil {
+                    if let trackedTags, nearTags.contains(where: { !trackedTags.contains($0) }) { failures = 0 }
+                    trackedTags = nearTags
                 }
                 failures = isRead ? 0 : failures + 1
                 if !isRead, failures <= Self.maximumRetries { pause = Self.retry }
             } catch {
                 if error.code == .readerUnavailable {
-                    // When the reader is back, it shows whether the tags have left too.
-                    (near, known, counted, failures) = ([], [], nil, 0)
-                    let news = Answer.unavailable(reason: error.reason)
-                    if isCurrent(run), answer != news { observer(.unavailable(reason: error.reason)) }
-                    answer = news
+                    // Whether the tags have left too is unknown until the reader is available again.
+                    (nearTags, readTags, trackedTags, failures) = ([], [], nil, 0)
+                    let newAnswer = Answer.unavailable(reason: error.reason)
+                    if isCurrent(run), answer != newAnswer { observer(.unavailable(reason: error.reason)) }
+                    answer = newAnswer
                     pause = Self.absence
                 } else {
                     failures += 1
@@ -199,31 +198,31 @@ public final class TagWatcher: Sendable {
         await source.shutDown()
     }
 
-    /// Looks once, and reads the new tags.
+    /// Searches once, and reads the new tags.
     ///
     /// - Parameters:
-    ///   - near: the tags that were near at the last look.
-    ///   - known: those of them that were read.
-    ///   - found: called when the reader has answered; returns whether it did not answer the last time.
-    /// - Returns: false when a tag was near and could not be read.
-    private func look(
+    ///   - nearTags: the tags of the last search.
+    ///   - readTags: those tags of the last search that were read.
+    ///   - found: called when the reader has answered; returns true if it was unavailable before.
+    /// - Returns: false when a tag in the field could not be read.
+    private func search(
         _ run: Int,
-        _ near: inout [TagPresenceID],
-        _ known: inout [TagPresenceID],
+        _ nearTags: inout [TagPresenceID],
+        _ readTags: inout [TagPresenceID],
         noticed: Duration,
         found: () -> Bool
     ) async throws(TagError) -> Bool {
-        let counted = driver.statistics.airtime
+        let airtimeBefore = driver.statistics.airtime
         var (tags, selected) = try await source.find(.ndef)
         let isFirst = found()
         let present = tags.map { TagPresenceID(of: $0.target.identifier, on: driver) }
-        if isFirst || near.contains(where: { !present.contains($0) }) {
-            known.removeAll { !present.contains($0) }
+        if isFirst || nearTags.contains(where: { !present.contains($0) }) {
+            readTags.removeAll { !present.contains($0) }
             observer(.near(present.map(\.identifier)))
         }
-        near = present
+        nearTags = present
         var isRead = true
-        for (index, tag) in tags.enumerated() where !known.contains(present[index]) {
+        for (index, tag) in tags.enumerated() where !readTags.contains(present[index]) {
             guard isCurrent(run) else { return true }
             let message: [UInt8]?
             do throws(TagError) {
@@ -235,7 +234,7 @@ public final class TagWatcher: Sendable {
                 selected = tag
                 if let attendant {
                     try await attendant(WatchedTag(tag))
-                    known.append(present[index])
+                    readTags.append(present[index])
                     continue
                 }
                 message = try await Self.message(tag)
@@ -244,8 +243,8 @@ public final class TagWatcher: Sendable {
                 isRead = false
                 continue
             }
-            known.append(present[index])
-            let airtime = (driver.statistics.airtime - counted).duration
+            readTags.append(present[index])
+            let airtime = (driver.statistics.airtime - airtimeBefore).duration
             let identifier = tag.target.identifier
             observer(.read(Reading(identifier: identifier, message: message, noticed: noticed, airtime: airtime)))
         }
@@ -254,7 +253,7 @@ public final class TagWatcher: Sendable {
 
     /// Reads a tag's message.
     ///
-    /// - Returns: nil when it has none.
+    /// - Returns: the message; nil when the tag has no message.
     /// - Throws: `TagError` when another try may succeed.
     private static func message(_ tag: ActivatedTag) async throws(TagError) -> [UInt8]? {
         guard let forumTag = tag.forumTag else { return nil }
@@ -271,7 +270,7 @@ public final class TagWatcher: Sendable {
 
     /// Waits until the reader reports a change, or some time has passed.
     private func wait(_ run: Int, _ pause: Duration?) async {
-        // The time may have passed before the wait begins.
+        // The timer may fire before the wait begins.
         let isOver = Locked(false)
         let timer = pause.map { pause in
             environment.clock.schedule(after: pause) { [weak self] in
@@ -281,7 +280,7 @@ public final class TagWatcher: Sendable {
         }
         await withCheckedContinuation { continuation in
             let continues = state.withLock { state in
-                guard state.run == run, state.changed == nil, !isOver.withLock({ $0 }) else { return true }
+                guard state.run == run, state.pendingChangeTime == nil, !isOver.withLock({ $0 }) else { return true }
                 state.waiter = continuation
                 return false
             }
@@ -293,9 +292,9 @@ public final class TagWatcher: Sendable {
     private func wake() { state.withLock { $0.waiter.take() }?.resume() }
 }
 
-/// A tag that a ``TagWatcher`` has found and selected, for the function that works with it.
+/// A tag that a ``TagWatcher`` has found and selected, for the watcher's ``TagWatcher/Attendant``.
 ///
-/// It is good until that function returns. It is not Sendable, so that it stays with whoever uses the reader.
+/// Use the tag only until that function returns. It is not Sendable, so it stays on the reader's thread.
 public struct WatchedTag {
     private let tag: ActivatedTag
 
@@ -304,14 +303,14 @@ public struct WatchedTag {
     /// The data that the tag sent when it was activated.
     public var target: TagTarget { tag.target }
 
-    /// The NDEF procedures of its type; nil when there are none for its kind.
+    /// The NDEF procedures of the tag's type; nil when this kind of tag is not supported.
     public var forumTag: (any ForumTag)? { tag.forumTag }
 
-    /// Reads the tag's status and its message. A tag without NDEF, or of a kind that has none, is a result.
+    /// Reads the tag's NDEF status and message. The report also covers a tag without NDEF or of an unsupported kind.
     ///
     /// - Throws: `TagError` with `tagLost`, `badAnswer`, `refused`, `cancelled`, `readerUnavailable`.
     public func survey() async throws(TagError) -> NDEFStatusReport { try await tag.read().survey }
 
-    /// Asks the tag for its product; nil if it does not say, or has left.
+    /// Asks the tag for its product name; nil if the tag does not reveal it, or has left.
     public func productName() async -> String? { await tag.productName() }
 }

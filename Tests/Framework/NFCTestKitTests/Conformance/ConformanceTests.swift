@@ -45,7 +45,7 @@ import VirtualTags
         }
         #expect(try await Self.run(scenario, in: .faulty(flaw)) == nil)
         // A tag that comes late comes when the reader has looked in vain.
-        if scenario.hasSuffix("comes when the session waits already") { #expect(first.value == false) }
+        if scenario.hasSuffix("arrives after the session has started") { #expect(first.value == false) }
     }
 
     // MARK: Flaws
@@ -101,49 +101,49 @@ import VirtualTags
     }
     private static let again5 = "Type 5: is found again, and another one after it"
     private static let again2 = "Type 2: is found again, and another one after it"
-    private static let waits3 = "Type 3: comes when the session waits already"
-    private static let leaves5 = "Type 5: is noticed when it leaves, though it is sent no command"
+    private static let waits3 = "Type 3: arrives after the session has started"
+    private static let leaves5 = "Type 5: is noticed when it leaves, even without a command"
     private static let found2 = "Type 2: is found, with status and capacity"
     private static let found5 = "Type 5: is found, with status and capacity"
-    private static let lost2 = "Type 2: is lost in mid-write, and not broken"
-    private static let locked2 = "Type 2: is locked, and stays as it is"
-    private static let locked4 = "Type 4A: is locked, and stays as it is"
-    private static let lockedDESFire = "DESFire: is locked, and stays as it is"
+    private static let lost2 = "Type 2: is lost during a write, and not damaged"
+    private static let locked2 = "Type 2: is locked, and can't be changed afterwards"
+    private static let locked4 = "Type 4A: is locked, and can't be changed afterwards"
+    private static let lockedDESFire = "DESFire: is locked, and can't be changed afterwards"
     private static let written4 = "Type 4A: is written, checked and read"
-    private static let unformatted2 = "Type 2: says when it is not formatted"
+    private static let unformatted2 = "Type 2: is reported as unformatted"
 
     static let findings: [Case] = [
-        Case(found5, "Its UID was read as [224, 4, 1, 16, 1, 2, 3, 5].", .answer(to: inventory) { $0[2] ^= 1 }),
+        Case(found5, "The UID was read as [224, 4, 1, 16, 1, 2, 3, 5].", .answer(to: inventory) { $0[2] ^= 1 }),
         Case(again5, "The same tag has another UID.", .answer(to: { inventory($0) && $0.look > 1 }) { $0[2] ^= 1 }),
         Case(again5, "Another tag has the UID of the first.", .answer(to: inventory) { $0[2] = 4 }),
-        .misread(found2, "can be written, and the reader says that it can't", capabilities, as: readOnly),
-        .misread(found2, "It holds 137 bytes, not ", capabilities, as: [0xE1, 0x10, 0x11, 0x00]),
+        .misread(found2, "but reported as read-only", capabilities, as: readOnly),
+        .misread(found2, "The capacity is 137 bytes, not ", capabilities, as: [0xE1, 0x10, 0x11, 0x00]),
         // With its own version, an NTAG213 would not be written behind its data.
         Case(
             "Type 2: is written, checked and read",
-            "A message that does not fit ended in ",
+            "Writing a message that does not fit ended with ",
             .answer(to: { _ in true }) {
                 $0.replace(capabilities, with: [0xE1, 0x10, 0x14, 0x00])
                 $0.replace([0x04, 0x02, 0x01, 0x00, 0x0F], with: [0x04, 0x02, 0x01, 0x00, 0x11])
             }
         ),
-        .misread(written4, "20 bytes were written, and 20 others read", one, as: two, fromLook: 2),
-        .misread(locked2, "the reader says that it can be written", readOnly, as: capabilities),
+        .misread(written4, "20 bytes were written, but 20 others read", one, as: two, fromLook: 2),
+        .misread(locked2, "but reported as writable", readOnly, as: capabilities),
         // The last page of the lock bits is written, and answered with a refusal.
-        .answer(locked2, "It is locked, and that ended in update-failed.", [0xA2, 0x28]) { $0 = [0x00] },
+        .answer(locked2, "The tag was locked, but this ended with update-failed.", [0xA2, 0x28]) { $0 = [0x00] },
         .misread(locked4, "message of a locked tag has changed", one, as: two, fromLook: 2),
-        .misread(unformatted2, "not formatted, and that ended in no", [0, 0, 0, 0], as: capabilities),
-        .misread(lockedDESFire, "needed for ended in no error", [0x69, 0x82], as: [0x90, 0]),
+        .misread(unformatted2, "unformatted tag ended with no", [0, 0, 0, 0], as: capabilities),
+        .misread(lockedDESFire, "needs a key ended with no error", [0x69, 0x82], as: [0x90, 0]),
         // Losses.
         Case(
             lost2,
-            "The tag was taken away, and that ended in unsupported.",
+            "Taking the tag away ended with unsupported.",
             FaultyReader.Flaw { exchange, answer in
                 guard exchange.look == 1, exchange.request.first == 0xA2, case .failure = answer else { return answer }
                 return .failure(LinkError(.unsupported, "The chip does not send that."))
             }
         ),
-        .misread(lost2, "lost in mid-write is broken", capabilities, as: [0, 0, 0, 0], fromLook: 2),
+        .misread(lost2, "lost during a write is damaged", capabilities, as: [0, 0, 0, 0], fromLook: 2),
         .misread(lost2, "can't be written any more", Array("aaaaaaaa".utf8), as: Array("bbbbbbbb".utf8), fromLook: 2),
         Case(leaves5, "did not notice that the tag has left", remembers, patience: short),
         Case(
@@ -161,16 +161,16 @@ import VirtualTags
         ),
     ]
 
-    private static let commands2 = "Type 2: takes commands, and says no"
-    private static let commands3 = "Type 3: takes FeliCa commands"
-    private static let commands5 = "Type 5: takes ISO 15693 commands"
+    private static let commands2 = "Type 2: accepts commands, and refuses one"
+    private static let commands3 = "Type 3: accepts FeliCa commands"
+    private static let commands5 = "Type 5: accepts ISO 15693 commands"
     private static let uid: [UInt8] = [4, 3, 2, 1, 0x10, 1, 4, 0xE0]
     private static let block: [UInt8] = [2, 0xFE, 1, 2, 3, 4, 5, 6, 1, 0x09, 0x00, 1, 0x80, 0x05]
 
     static let commands: [Case] =
         ["Type 4A", "Type 4B"].flatMap { name -> [Case] in
-            let short = "\(name): takes APDUs and gives status words"
-            let long = "\(name): takes and gives APDUs of many blocks"
+            let short = "\(name): accepts APDUs and returns status words"
+            let long = "\(name): exchanges APDUs of many blocks"
             return [
                 .command(short, "SELECT was answered with [", [0x00, 0xA4, 0x04, 0x00, 0x07]),
                 .command(short, "A missing file was answered with [106, 131].", [0x02, 0x12, 0x34]),
@@ -229,13 +229,13 @@ import VirtualTags
         #expect(await Self.failure(of: Self.found5, in: unsaid)?.isLimit == true)
         let wrong = FaultyReader.Flaw(technologies: Set(Technology.allCases))
         let failure = await Self.failure(of: Self.found5, in: .faulty(wrong, lacks: lacks, technologies: Self.withoutV))
-        #expect(failure?.description == "The reader looks for nfcV, and yet lacks it.")
+        #expect(failure?.description == "The reader looks for nfcV, but should not.")
     }
 
     private static let refusals: [(request: [UInt8], lacks: ReaderCapability, scenario: String)] = [
         ([0x60], .packets(.nfcA), commands2), ([0x22, 0x21], .packets(.nfcV), commands5),
-        ([0xD6, 0x00, 0x04, 0x00, 0x02, 0x58], .extendedAPDUs, "Type 4A: takes and gives APDUs of many blocks"),
-        ([0xD6, 0x00, 0x04, 0x00, 0x02, 0x58], .extendedAPDUs, "Type 4B: takes and gives APDUs of many blocks"),
+        ([0xD6, 0x00, 0x04, 0x00, 0x02, 0x58], .extendedAPDUs, "Type 4A: exchanges APDUs of many blocks"),
+        ([0xD6, 0x00, 0x04, 0x00, 0x02, 0x58], .extendedAPDUs, "Type 4B: exchanges APDUs of many blocks"),
         ([0x78], .type1, "Type 1: is written, checked and read"),
     ]
 
@@ -255,6 +255,6 @@ import VirtualTags
             #expect(await Self.failure(of: name, in: setup(.protocolViolation, old))?.isLimit == false)
         }
         let able = await Self.failure(of: name, in: .faulty(FaultyReader.Flaw(), lacks: old))
-        #expect(able?.description == "The reader is said to lack \(lacks), and it does not." && able?.isLimit == false)
+        #expect(able?.description == "The set-up lacks \(lacks), but the reader supports it." && able?.isLimit == false)
     }
 }
