@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a message, or the payload of a record, can't be read or written. Two errors with the same code are equal.
+/// The reason why a message or a record's payload can't be read or written. Two errors with the same code are equal.
 ///
-/// An error inside the payload of a record never makes the message unreadable: the record can still be read as bytes.
+/// An error inside a record's payload never makes the message unreadable: the payload is still available as bytes.
 public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -34,11 +34,11 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let emptyRecordNotEmpty = Code("empty-record-not-empty")
         /// A record of format `unknown`, `unchanged` or `reserved` has a type.
         public static let typeNotAllowed = Code("type-not-allowed")
-        /// A record of format `unchanged`, without a type, follows no chunk.
+        /// A record of format `unchanged` does not follow a chunk.
         public static let unexpectedUnchanged = Code("unexpected-unchanged")
-        /// A chunk has both the chunk flag, so more chunks must follow, and the Message End flag.
+        /// A chunk that must be followed by more chunks has the Message End flag.
         public static let chunkWithMessageEnd = Code("chunk-with-me")
-        /// A chunk after the first one has an identifier, or the flag for one.
+        /// A chunk after the first one has an identifier, or the identifier flag.
         public static let chunkWithIdentifier = Code("chunk-with-id")
         /// The first chunk of a record has no type, and its format isn't `unknown` or `reserved`.
         public static let chunkWithoutType = Code("chunk-without-type")
@@ -57,7 +57,7 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
 
         // MARK: Payloads
 
-        /// The record has another type than the requested one.
+        /// The record's type is not the requested type.
         public static let wrongType = Code("wrong-type")
         /// The payload is empty, but must not be.
         public static let emptyPayload = Code("empty-payload")
@@ -77,9 +77,9 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let carrierEmpty = Code("ac-empty")
         /// An alternative carrier record has bytes after its last reference.
         public static let carrierTrailing = Code("ac-trailing")
-        /// A reference or a type inside a handover record runs past its end.
+        /// A reference or a type runs past the end of its handover record.
         public static let referenceOverrun = Code("reference-overrun")
-        /// The data of a handover error record have the wrong length for the reason.
+        /// The data length of a handover error record does not match the error's reason.
         public static let errorLength = Code("err-length")
         /// The reason of a handover error record is 0, which is reserved.
         public static let errorReserved = Code("err-reserved")
@@ -93,7 +93,7 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let attributeOverrun = Code("tlv-overrun")
         /// The signature runs past the payload.
         public static let signatureOverrun = Code("signature-overrun")
-        /// A certificate, or the URI of one, runs past the payload.
+        /// A certificate, or the certificate URI, runs past the payload.
         public static let certificateOverrun = Code("certificate-overrun")
         /// A required element is missing.
         public static let missingElement = Code("missing-element")
@@ -106,18 +106,19 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A smart poster doesn't have exactly one URI.
         public static func uriCount(_ count: Int) -> Code { Code("uri-count", detail: "\(count)") }
 
-        /// The code's name, as the command-line tool prints it. For a fault in an inner message it is `inner-` and the
-        /// name of that fault.
+        /// The code's name, as the command-line tool prints it. A fault in an inner message is named `inner-`, followed
+        /// by the name of that fault.
         public var description: String { detail.map { "\(name)-\($0)" } ?? name }
     }
 
     /// The kind of fault.
     public var code: Code
-    /// The position of the fault in the message. For input that ends too early this is the end of the input. For
-    /// trailing data it is the first extra byte. Otherwise it is the header byte of the record or chunk at fault. 0 when
-    /// writing, and for a fault in a payload.
+    /// The position of the fault in the message. If the input ends too early, the end of the input. For trailing data,
+    /// the first extra byte. Otherwise, the header byte of the faulty record or chunk. 0 when writing, and for a fault
+    /// in a payload.
     public var offset: Int
-    /// The index of the record at fault in the message; 0 for a fault in a payload. The chunks of a record count as one.
+    /// The index of the faulty record in the message; 0 for a fault in a payload. All chunks of a record share one
+    /// index.
     public var record: Int
 
     /// Creates an error; each argument is the property of that name.
