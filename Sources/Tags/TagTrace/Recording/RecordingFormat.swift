@@ -3,7 +3,7 @@ package import LinuxSupport
 import TagLink
 import TextSafety
 
-// The lines of a recording's file: JSON objects whose values are strings, integers, Booleans and lists of strings.
+// Each line of a recording is a JSON object. Its values are strings, integers, Booleans and lists of strings.
 
 private func recordingLine(_ members: (inout JSONWriter) -> Void) -> String {
     var writer = JSONWriter()
@@ -51,7 +51,7 @@ extension Recording.Step {
         }
     }
 
-    /// The lines for the outcome; empty while it is unknown, and for events that the reader reports itself.
+    /// The lines for the outcome; empty while it is unknown, and for events that the reader reported itself.
     var outcomeLines: String {
         guard let outcome, !action.isEvent else { return "" }
         var tags = ""
@@ -163,7 +163,7 @@ extension Recording.Outcome {
         }
     }
 
-    /// Reads the outcome of a call, from the members that fit the call.
+    /// Reads the outcome of a call. The kind of call determines the members.
     init(_ line: JSONLine, of action: Recording.Action, found: [Recording.Tag]) throws(JSONLine.Failure) {
         if let name = line.string("failed") {
             self = .failed(try line.error(name))
@@ -319,7 +319,7 @@ extension JSONLine {
         return technologies
     }
 
-    /// Returns a frame, with the bits and checksum of other members.
+    /// Returns a frame from the bytes in `key`, with its bit count and checksum from other members.
     fileprivate func frame(_ key: String) throws(Failure) -> Frame {
         let bytes = try bytes(key)
         let checksum: Frame.Checksum
@@ -361,15 +361,14 @@ extension Technology {
 }
 
 extension Recording {
-    /// The longest line: a response of 65,538 bytes in hex, and the text around it.
+    /// The longest line: a response of 65,538 bytes in hex, plus the text around it.
     static let maximumLineLength = 256 << 10
-    /// The longest recording: days of reading tags. In memory it takes several times as much space.
+    /// The longest recording, enough for days of reading tags. It takes several times as much space in memory.
     package static let maximumLength = 64 << 20
 
-    /// Reads a recording from a file, piece by piece. A file that is not a recording is detected at its first line.
+    /// Reads a recording from a file, piece by piece. A file that is not a recording is rejected at its first line.
     ///
-    /// - Parameter path: the file's path. A pipe or a device is refused, because a replay must not wait for its
-    ///   recording.
+    /// - Parameter path: the file's path. A pipe or a device is refused, because a replay must not wait for data.
     /// - Throws: ``RecordingError``, whose reason names the file.
     public init(path: String) throws(RecordingError) {
         try self.init(name: path) { () throws(StorageError) in try InputFile(path, limit: Self.maximumLength) }
@@ -397,7 +396,7 @@ extension Recording {
 
     /// Reads a recording.
     ///
-    /// An incomplete last line is ignored, because the writer was interrupted. The last call may have no outcome.
+    /// An incomplete last line, left by an interrupted writer, is ignored. The last call may lack an outcome.
     ///
     /// - Throws: ``RecordingError``.
     public init(parsing bytes: some Sequence<UInt8>) throws(RecordingError) {
@@ -407,18 +406,18 @@ extension Recording {
     }
 }
 
-/// Parses a recording piece by piece. It keeps at most one line of the text.
+/// Parses a recording piece by piece. It buffers at most one line.
 struct RecordingParser {
     /// The source's name in messages.
     private let name: String?
     private var header: Recording.Header?
     private var steps: [Recording.Step] = []
-    /// The tags that the current poll has found so far.
+    /// The tags found so far by the current poll.
     private var tags: [Recording.Tag] = []
-    /// The numbers of the tags of all polls.
+    /// The tag numbers of all polls so far.
     private var known: Set<Int> = []
     private var exchanges = 0
-    /// The index of the step that has no outcome yet.
+    /// The index of the step that still lacks an outcome; nil for none.
     private var open: Int?
     private var pending: [UInt8] = []
     private var lineNumber = 0
@@ -506,7 +505,7 @@ struct RecordingParser {
         let time = try line.time()
         let action = try Recording.Action(line, knownTags: known)
         if action.isEvent {
-            // It may come between a call and its outcome.
+            // An event may be recorded between a call and its outcome.
             return steps.append(Recording.Step(time: time, action: action, endTime: time, outcome: .done))
         }
         guard open == nil else { throw JSONLine.Failure(reason: "The call before it has no outcome.") }

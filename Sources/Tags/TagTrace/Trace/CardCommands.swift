@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Describes the commands for a card in words: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424
-/// DNA with or without wrapping, and the commands of a PC/SC reader.
+/// Describes card commands in words: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424 DNA,
+/// wrapped or not, and the commands of a PC/SC reader.
 struct CommandInterpreter: Sendable {
-    /// Whether the last command was a native one. Its answer starts with the status instead of ending with it.
+    /// Whether the last command was a native command. Its answer starts, rather than ends, with the status.
     private var isNative = false
 
     mutating func meaning(ofCommand bytes: [UInt8]) -> String {
@@ -15,7 +15,7 @@ struct CommandInterpreter: Sendable {
             return DESFireWords.request(name, ins, Self.data(bytes))
         }
         if cla == 0xFF { return APDUWords.reader(bytes) }
-        // A native command's code is not a valid class (ISO/IEC 7816-4, 5.1.1).
+        // Native command codes are not valid classes (ISO/IEC 7816-4, 5.1.1).
         if cla >= 0x40, cla < 0x80 || cla >= 0xA0, DESFireWords.commands[cla] != nil { return native(bytes) }
         return APDUWords.command(bytes, data: Self.data(bytes))
     }
@@ -42,7 +42,7 @@ struct CommandInterpreter: Sendable {
         count > 0 ? "\(counted(count, "byte")), \(status)" : status
     }
 
-    /// Returns the data of a command, short or extended, as far as they are complete (ISO/IEC 7816-4, 5.1).
+    /// Returns the data of a short or extended command, which may be incomplete (ISO/IEC 7816-4, 5.1).
     private static func data(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.count > 5 else { return [] }
         if bytes[4] == 0 {
@@ -77,7 +77,7 @@ enum APDUWords {
         (Array("2PAY.SYS.DDF01".utf8), "list of payment applications"),
     ]
 
-    /// Describes a command. It must have at least four bytes.
+    /// Describes a command, which must have at least four bytes.
     static func command(_ bytes: [UInt8], data: [UInt8]) -> String {
         let (cla, ins, p1, p2) = (bytes[0], bytes[1], bytes[2], bytes[3])
         guard let name = names[ins] else {
@@ -116,7 +116,7 @@ enum APDUWords {
         }
     }
 
-    /// Le, short or extended; 00 means as many bytes as there are.
+    /// Describes Le, short or extended; 00 means all available bytes.
     private static func expectedLength(_ bytes: [UInt8]) -> String {
         switch bytes.count {
         case 5: bytes[4].hexText(digits: 2)
@@ -125,7 +125,7 @@ enum APDUWords {
         }
     }
 
-    /// Lc, short or extended. The first block of a long command does not have all of its data.
+    /// Returns Lc, short or extended. The first block of a long command lacks part of the data.
     private static func dataLength(_ bytes: [UInt8]) -> String {
         guard bytes.count > 5 else { return "00" }
         let isExtended = bytes[4] == 0 && bytes.count > 7
@@ -218,7 +218,7 @@ enum DESFireWords {
     static func status(_ status: UInt8) -> String { statuses[status] ?? "status \(status.hexText(digits: 2))" }
 
     private static let statuses: [UInt8: String] = [
-        // READ SIGNATURE has a status of its own for success.
+        // READ SIGNATURE reports success as 90, not 00.
         0x00: "done", 0x90: "done", 0x0C: "no changes", 0x0E: "no room", 0x1C: "no such command",
         0x1E: "code or padding is wrong", 0x40: "no such key", 0x7E: "wrong length", 0x9D: "not allowed",
         0x9E: "wrong parameter", 0xA0: "no such application", 0xAE: "not authenticated", 0xAF: "more follows",

@@ -3,11 +3,11 @@ package import TagLink
 
 /// Describes the frames between a reader and a tag in words: `READ 04`, `SELECT NDEF application`, `INVENTORY`.
 ///
-/// The meaning of a frame depends on the frames before it, so pass each one in order. The interpreter knows the
+/// The meaning of a frame depends on the frames before it, so pass every frame in order. The interpreter knows the
 /// commands of Type 1 to Type 5 tags, ISO-DEP and ISO/IEC 7816-4, FeliCa, ISO/IEC 15693 and MIFARE products. It
 /// describes any other frame by its number of bytes. It accepts any input and never fails.
 package struct ExchangeInterpreter: Sendable {
-    /// How the answer to the last request is interpreted.
+    /// How to interpret the answer to the last request.
     enum Expectation: Sendable, Equatable {
         case anything, anticollision, atqA, select, atqB, attribute, answerToSelect, parameterSelection
         case type1(UInt8)
@@ -19,23 +19,23 @@ package struct ExchangeInterpreter: Sendable {
     }
 
     private var expectation = Expectation.anything
-    /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
+    /// Whether frames of NFC-A and NFC-B contain ISO-DEP blocks.
     private var isISODEP = false
-    /// Whether the second packet of a SECTOR SELECT follows.
+    /// Whether the next frame is the second packet of a SECTOR SELECT.
     private var selectsSector = false
     /// Whether the data of the next write must not be shown.
     var hidesData = false
     /// The interpreter for the commands inside blocks.
     private var card = CommandInterpreter()
-    /// Whether more blocks of the command follow the last one.
+    /// Whether the command continues in the next block.
     private var hasMoreRequest = false
-    /// The answer so far, when it comes in several blocks.
+    /// The part received so far of an answer in several blocks.
     private var partialAnswer: [UInt8] = []
 
     /// Creates an interpreter for a field without previous frames.
     package init() {}
 
-    /// Forgets all previous frames: the field was turned off or on, or another tag is near.
+    /// Forgets all previous frames. Call it when the field was turned off or on, or another tag may be near.
     package mutating func fieldChanged() { self = ExchangeInterpreter() }
 
     /// Describes a request in a few words.
@@ -73,14 +73,14 @@ package struct ExchangeInterpreter: Sendable {
         case .anticollision, .atqA, .select: return NFCAWords.answer(answer, expectation)
         case .type1(let command): return Type1Words.answer(bytes, to: command)
         case .type2(let command):
-            // A tag that does not acknowledge the first packet of a SECTOR SELECT expects no second one.
+            // Unless the tag acknowledges the first packet of a SECTOR SELECT, no second packet follows.
             if command == 0xC2, answer.nibble != 0xA { selectsSector = false }
             return Type2Words.answer(answer, to: command)
         case .anything: return Self.size(bytes)
         }
     }
 
-    /// Returns the number of bytes, to describe unknown frames.
+    /// Describes an unknown frame by its number of bytes.
     static func size(_ bytes: [UInt8]) -> String { counted(bytes.count, "byte") }
 
     // MARK: NFC-A
