@@ -2,7 +2,7 @@
 import TagLink
 import VirtualTags
 
-/// Type 1 and Type 2 tags, MIFARE Classic, and tags of which only the activation is known.
+/// Type 1 and Type 2 tags, MIFARE Classic, and tags known only by their activation.
 extension JSONImage {
     // MARK: Type 1
 
@@ -24,7 +24,7 @@ extension JSONImage {
 
     // MARK: Type 2
 
-    /// The members of a Type 2 tag besides `memory_hex` and `pages`. The high byte of ATQA is first.
+    /// The members of a Type 2 tag except `memory_hex` and `pages`. The high byte of ATQA comes first.
     private static var type2Members: [JSONMember<Type2Contents>] {
         [
             .word("atqa", \.atqa), .byte("sak", \.sak),
@@ -45,8 +45,8 @@ extension JSONImage {
         ]
     }
 
-    /// Reads a Type 2 tag: `uid`, `memory_hex`, and the members of the table if they differ from the product's own
-    /// values. `pages` is only checked.
+    /// Reads a Type 2 tag: `uid`, `memory_hex`, and the members of the table where they differ from the product's
+    /// defaults. `pages` is only checked.
     static func type2(_ fields: JSONFields) throws(TagImageError) -> Type2Contents {
         let product = try fields.product { Type2Product(named: $0) }
         let uid = try fields.nfcAIdentifier("uid")
@@ -84,7 +84,7 @@ extension JSONImage {
 
     // MARK: MIFARE Classic
 
-    /// Reads a MIFARE Classic: `memory_hex`, `atqa`, `sak`, and if present `unknown_octets` and `signature`.
+    /// Reads a MIFARE Classic: `memory_hex`, `atqa`, `sak`, and optionally `unknown_octets` and `signature`.
     static func classic(_ fields: JSONFields) throws(TagImageError) -> ClassicContents {
         let product = try fields.product { ClassicProduct(named: $0) }
         let memory = try fields.bytes("memory_hex", count: product.memorySize)
@@ -107,7 +107,7 @@ extension JSONImage {
 
     // MARK: Activation only
 
-    /// Reads a tag of which only the activation is known: `atqa` and `sak`.
+    /// Reads a tag known only by its activation: `atqa` and `sak`.
     static func nfcA(_ fields: JSONFields) throws(TagImageError) -> NFCAContents {
         NFCAContents(uid: try fields.nfcAIdentifier("uid"), atqa: try fields.word("atqa"), sak: try fields.byte("sak"))
     }
@@ -129,7 +129,7 @@ extension JSONFields {
     }
 }
 
-/// Type 3 tags: FeliCa Lite-S, and cards with the systems of FeliCa Standard.
+/// Type 3 tags: FeliCa Lite-S, and FeliCa Standard cards with their systems.
 extension JSONImage {
     /// The values of a FeliCa Lite-S that may differ from those of a new chip.
     private static var liteSMembers: [JSONMember<FeliCaLiteSContents>] {
@@ -181,9 +181,9 @@ extension JSONImage {
 
     // MARK: Systems
 
-    /// Reads `systems` by code, each with `maximum_read`, `maximum_write`, and `files` by the codes of their services,
-    /// separated by commas. A file has `memory_hex` and `key_version`. If known, a system also has `areas` by code with
-    /// `services` and `end`, `key_version`, `key`, and `key_versions` and `node_keys` by code.
+    /// Reads `systems` by code. Each has `maximum_read`, `maximum_write`, and `files`, whose key lists the service
+    /// codes, separated by commas. A file has `memory_hex` and `key_version`. Optional members of a system: `areas` by
+    /// code with `services` and `end`, `key_version`, `key`, and `key_versions` and `node_keys` by code.
     private static func systems(_ fields: JSONFields) throws(TagImageError) -> [FeliCaSystem] {
         let objects = fields.object("systems")
         guard (1...16).contains(objects.keys.count) else {
@@ -276,7 +276,7 @@ extension JSONImage {
 
 /// Type 5 tags: `memory_hex`, `blocks`, `block_size`, and the values that differ from those of a new tag.
 ///
-/// `passwords` are by identifier and as on the air; a generic tag has `ic_reference`.
+/// `passwords` are keyed by identifier, with bytes in transmission order. A generic tag has `ic_reference`.
 extension JSONImage {
     private static var type5Members: [JSONMember<Type5Contents>] {
         [

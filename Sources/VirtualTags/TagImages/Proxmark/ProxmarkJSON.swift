@@ -2,10 +2,10 @@
 import TagLink
 import VirtualTags
 
-/// A JSON file of the Proxmark3 client. Only changed values are written again.
+/// A JSON file of the Proxmark3 client. Saving rewrites only changed values.
 ///
-/// `FileType` is the kind of tag: `mfu` MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` MIFARE
-/// Classic; `15693` in versions 1 to 5; `topaz` Topaz 96. All other parts stay and are not interpreted.
+/// `FileType` is the kind of tag: `mfu` for MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` for
+/// MIFARE Classic; `15693` in versions 1 to 5; `topaz` for Topaz 96. All other parts are kept without interpretation.
 struct ProxmarkJSON: ImageSource {
     enum Kind: String, CaseIterable {
         case mfu
@@ -68,7 +68,7 @@ struct ProxmarkJSON: ImageSource {
         return [TagImageRemark(.contradiction, text)]
     }
 
-    /// The values that a new file of the same contents would have differently, or not at all.
+    /// The values that would be missing or different in a new file with the same contents.
     var leftOut: [String] {
         let values = Self.values(of: contents, kind) ?? []
         let held = Dictionary(values.map { ($0.place, $0.bytes) }) { $1 }
@@ -96,7 +96,7 @@ struct ProxmarkJSON: ImageSource {
         return result
     }
 
-    /// Returns a new file, laid out in lines as the client does; nil when there is no type for the tag.
+    /// Returns a new file, with the client's line layout; nil when no `FileType` fits the tag.
     static func encoded(new contents: TagContents) -> [UInt8]? {
         guard let kind = kind(for: contents), let values = values(of: contents, kind) else { return nil }
         var lines = ["{", "  \"Created\": \"proxmark3\",", "  \"FileType\": \"\(kind.rawValue)\","]
@@ -192,7 +192,7 @@ struct ProxmarkJSON: ImageSource {
         let card = fields.object("Card")
         let uid = card.hasValue("UID") ? try card.nfcAIdentifier("UID") : ClassicContents.uid(inBlock0: memory)
         var contents = ClassicContents(product, memory: memory, uid: uid)
-        // ATQA is as on the air, low byte first.
+        // The file has ATQA in transmission order, low byte first.
         if card.hasValue("ATQA") { contents.atqa = try card.word("ATQA").byteSwapped }
         contents.sak = try card.byte("SAK", default: contents.sak)
         if card.hasValue("SIGNATURE") { contents.signature = try card.bytes("SIGNATURE") }
@@ -285,7 +285,7 @@ struct ProxmarkJSON: ImageSource {
     private static func type1(_ fields: JSONFields) throws(TagImageError) -> Type1Contents {
         let memory = try blocks(fields, size: 8, limit: 64)
         let card = fields.object("Card")
-        // The client writes one name and reads the other.
+        // The client writes one of these names and reads the other.
         let key = card.hasValue("H0R1") ? "H0R1" : "HR01"
         let header = try card.bytes(key, count: 2)
         guard header[0] == Type1Product.topaz96.header[0], memory.count == Type1Product.topaz96.memorySize else {
@@ -304,7 +304,7 @@ struct ProxmarkJSON: ImageSource {
 
     // MARK: Other files
 
-    /// Returns why files of a type can't become a virtual tag, as a sentence.
+    /// Returns a sentence that explains why files of a type can't become a virtual tag.
     static func refusal(of type: String) -> String {
         switch type {
         case "14b", "14b v2":
