@@ -117,8 +117,7 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
     /// the first extra byte. Otherwise, the header byte of the faulty record or chunk. 0 when writing, and for a fault
     /// in a payload.
     public var offset: Int
-    /// The index of the faulty record in the message; 0 for a fault in a payload. All chunks of a record share one
-    /// index.
+    /// The index of the faulty record in the message; 0 for a fault in a payload. A record's chunks share one index.
     public var record: Int
 
     /// Creates an error; each argument is the property of that name.

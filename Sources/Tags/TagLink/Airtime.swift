@@ -112,8 +112,7 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
         }
     }
 
-    /// Counts an exchange by its outcome. A failure counts only if it is a timeout, a transmission error or a
-    /// collision.
+    /// Counts an exchange by its outcome. Of the failures, only timeouts, transmission errors and collisions count.
     package mutating func count(
         _ request: Frame,
         _ outcome: Result<Frame, LinkError>,

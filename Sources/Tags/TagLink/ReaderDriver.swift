@@ -14,8 +14,7 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// What the reader's links have counted since they were created.
     var statistics: LinkStatistics { get }
 
-    /// The thread on which the driver waits for its hardware. Nil if there is no such thread, or the driver doesn't
-    /// share it.
+    /// The thread on which the driver waits for its hardware. Nil if it doesn't have or share such a thread.
     ///
     /// A task that runs on this executor saves two thread switches in every exchange.
     var executor: (any SerialExecutor & TaskExecutor)? { get }
@@ -25,8 +24,7 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// - Throws: ``LinkError`` with `readerUnavailable` and a reason that explains what to do, or `cancelled`.
     func prepare() async throws(LinkError)
 
-    /// Whether the reader was usable at any time since the driver was created. If so and it is missing, it was
-    /// unplugged.
+    /// Whether the reader was usable at any time since the driver was created. If true, a missing reader was unplugged.
     var wasAvailable: Bool { get }
 
     /// Calls `handler` whenever a tag may have arrived or left, until the caller releases the returned observation.

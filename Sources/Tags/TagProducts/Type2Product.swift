@@ -136,8 +136,7 @@ extension Type2Product {
 // MARK: The products
 
 extension Type2Product {
-    /// All products with a virtual tag. A file that gives only the memory size is taken for the first product of that
-    /// size.
+    /// All products with a virtual tag. A file that gives only the memory size means the first product of that size.
     public static let all: [Type2Product] = [
         ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21,
         ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K,

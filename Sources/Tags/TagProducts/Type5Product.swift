@@ -27,8 +27,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         public static let configuration = Features(rawValue: 1 << 6)
         /// Only blocks 0 and 1 can be locked, as on ST25DV.
         public static let locksFirstBlocksOnly = Features(rawValue: 1 << 7)
-        /// The protected pages, privacy, destruction and persistent quiet of ICODE SLIX2 (commands A7, B6, B7, B9 to
-        /// BC).
+        /// Protected pages, privacy, destruction and persistent quiet of ICODE SLIX2 (commands A7, B6, B7, B9 to BC).
         public static let pages = Features(rawValue: 1 << 8)
         /// The configuration, 32-bit passwords, surveillance, kill and untraceable mode of ST25TV.
         public static let tagConfiguration = Features(rawValue: 1 << 9)

@@ -86,8 +86,7 @@ public indirect enum TagContents: Sendable, Hashable {
 extension TagContents {
     /// Whether the contents include secrets: keys, passwords, a travel document or a payment card.
     ///
-    /// Passwords and keys of new products are not secret, and neither are the zeros that dumps have for unreadable
-    /// data.
+    /// Passwords and keys of new products are not secret. Neither are zeros, which dumps have for unreadable data.
     public var holdsSecrets: Bool {
         switch self {
         case .type1, .nfcA: false

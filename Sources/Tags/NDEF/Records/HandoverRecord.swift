@@ -47,8 +47,7 @@ public struct HandoverRecord: TypedRecord {
         /// The reason: 1 for temporary memory, 2 permanent memory, 3 carrier-specific, 4 and up for future use. The
         /// value 0 is reserved, so reading or writing it is an error.
         public var reason: UInt8
-        /// For reasons 1 and 3: the milliseconds to wait, one byte. For reason 2: the bytes of memory needed, four
-        /// bytes.
+        /// For reasons 1 and 3, one byte: the milliseconds to wait. For reason 2, four bytes: the memory needed.
         public var data: [UInt8]
 
         /// Creates a failure.

@@ -137,8 +137,7 @@ public protocol TypedRecord: Sendable, Hashable {
     /// Decodes a record.
     ///
     /// - Parameter record: the record.
-    /// - Throws: ``NDEFError`` with `wrongType` for a record of a different type, or with the code of the payload's
-    ///   fault.
+    /// - Throws: ``NDEFError`` with `wrongType` for a record of another type, or with the code of the payload's fault.
     init(_ record: NDEFRecord) throws(NDEFError)
 
     /// Makes a record.

@@ -90,8 +90,7 @@ enum UTF16Text {
 
     static func encode(_ text: String, _ encoding: TextRecord.Encoding, into payload: inout [UInt8]) {
         let isLittleEndian = encoding == .utf16LittleEndianMark
-        // A decoder would mistake a leading U+FEFF of the text for the mark and drop it. So a mark is written before
-        // it.
+        // A decoder would mistake a leading U+FEFF of the text for the mark and drop it, so a mark is written first.
         let needsMark = encoding == .utf16 && (text.utf16.first == 0xFEFF || text.utf16.first == 0xFFFE)
         let mark: [UInt16] = encoding == .utf16 && !needsMark ? [] : [0xFEFF]
         for unit in mark + Array(text.utf16) {

@@ -190,8 +190,7 @@ extension NFCAActivation {
                 switch error.code {
                 case .collision: return Sense(atqa: 0, isCrowded: true)
                 case .timeout, .tagRemoved:
-                    // The request is repeated, because it may have sent the tag of a damaged answer from READY back to
-                    // IDLE.
+                    // The request may have sent the tag of a damaged answer from READY back to IDLE, so it is repeated.
                     guard damaged > 0, damaged < Self.attempts else { return nil }
                     damaged += 1
                 case .transmission:

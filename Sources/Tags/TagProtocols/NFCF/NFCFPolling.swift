@@ -86,8 +86,7 @@ public struct NFCFPolling: Sendable {
         return nil
     }
 
-    /// Returns how long to wait: 2.417 ms, and 1.208 ms per slot (NFC Forum Digital 2.3, 8.6.3), plus 1 ms of
-    /// tolerance.
+    /// Returns how long to wait: 2.417 ms, plus 1.208 ms per slot (NFC Forum Digital 2.3, 8.6.3), plus tolerance.
     static func timeout(timeSlots: UInt8) -> Airtime {
         Airtime(carrierPeriods: 512 * 64 + 256 * 64 * (Int64(timeSlots) + 1)) + .milliseconds(1)
     }

@@ -174,8 +174,7 @@ public struct DESFireVersion: Sendable, Hashable {
     /// Batch number and production date: all further bytes that the card sent, usually 7.
     public var production: [UInt8]
 
-    /// Reads the answer's three frames: 7 bytes of hardware, 7 of software, at least 7 of UID; nil if bytes are
-    /// missing.
+    /// Reads the answer's frames: 7 bytes of hardware, 7 of software, at least 7 of UID; nil if bytes are missing.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 21 else { return nil }
         hardware = Array(bytes[0..<7])

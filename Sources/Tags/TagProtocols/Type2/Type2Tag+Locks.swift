@@ -91,8 +91,7 @@ extension Type2Tag {
 
     /// Checks that the tag has the pages, and that no lock bit or password prevents a write.
     ///
-    /// For a write of a single page below 16, only the lock bit is checked: if the tag refuses the write, nothing
-    /// changed.
+    /// For a write of a single page below 16, only the lock bit is checked: a refused write changes nothing.
     func checkLocks(_ pages: [Int]) async throws(TagError) {
         if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
             try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
@@ -145,8 +144,7 @@ extension Type2Tag {
         } catch {
             guard error.isRefusedRead else { throw error }
             if error.code == .readProtected { throw Self.protected(last) }
-            // Every tag has the first 16 pages. If it refuses to read the last of them, the later pages need its
-            // password too.
+            // Every tag has the first 16 pages. If it refuses the last of them, later pages need its password too.
             let page = Type2DynamicLock.firstPage - 1
             guard try await answersRead(page) else { throw Self.protected(page) }
             throw TagError(.messageTooLong, error.reason)

@@ -71,8 +71,7 @@ public final class Type5Tag: ForumTag {
         layout = nil
     }
 
-    /// Returns whether the tag still answers READ SINGLE BLOCK with its UID; false when it left or another tag replaced
-    /// it.
+    /// Returns whether the tag still answers READ SINGLE BLOCK with its UID; false if it left or was replaced.
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         needsAddress = true
@@ -132,8 +131,7 @@ public final class Type5Tag: ForumTag {
         first[1] = container.readOnly.bytes[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        // The container is locked first, so that nobody can restore its write access. ST25DV can only lock blocks 0 and
-        // 1.
+        // The container is locked first, so that its write access stays off. ST25DV can only lock blocks 0 and 1.
         let containerBlocks = (container.bytes.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
@@ -481,8 +479,7 @@ public final class Type5Tag: ForumTag {
     private enum Answer {
         case bytes([UInt8])
         case refused(ISO15693ErrorCode)
-        /// No answer: the tag left, or does not know the command. A tag that is addressed without its UID reports no
-        /// errors.
+        /// No answer: the tag left, or does not know the command. Without its UID, a tag reports no errors.
         case silent(LinkError)
     }
 

@@ -96,8 +96,7 @@ public struct CardCommand: Sendable, Hashable {
         return true
     }
 
-    /// Whether Le consists of zeros, so that the reader expects as many bytes as Le can encode. A two-byte Le of 01 00
-    /// is an ordinary number.
+    /// Whether Le consists of zeros, so that the reader expects as many bytes as possible. 01 00 is an ordinary number.
     package var requestsAll: Bool { expectedLength == (isExtended ? 65536 : 256) }
 
     /// The two parameters as one number.

@@ -43,7 +43,7 @@ extension EMRTDContents {
                 DER.sequence(of: DER.contentType, DataObject(DER.set, [DER.securityObject])),
                 DER.sequence(of: DER.messageDigest, DataObject(DER.set, [hash])),
             ]
-            // The signature covers the attributes with a set's tag; the file has them with a context tag (RFC 5652,
+            // The signature covers the attributes with a set's tag. The file stores a context tag instead (RFC 5652,
             // 5.4).
             let key = SigningKey(encoded: signer.privateKey)
             let signature = try key.sign(DataObject(DER.set, attributes).bytes, .sha256)

@@ -34,8 +34,7 @@ struct NFCAListener: Sendable {
     /// Whether the tag was woken from HALT and returns to it.
     private(set) var wasHalted = false
 
-    /// Creates the layer for a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. SAK applies to the last
-    /// level.
+    /// Creates the layer for a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. SAK is for the last level.
     init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
         var levels: [[UInt8]] = []
         var rest = uid[...]

@@ -102,8 +102,7 @@ public struct NTAG424Card: NativeCard {
         return CardAnswer(status: .success)
     }
 
-    /// Returns the file and offset given by P1 and P2. Short identifiers are the lower five bits; 0 is the current
-    /// file.
+    /// Returns the file and offset given by P1 and P2. The lower five bits are a short identifier; 0 means current.
     private mutating func target(_ command: CardCommand) throws(CardStatus) -> (file: Int, offset: Int) {
         guard isSelected else { throw .conditionsNotSatisfied }
         let isShort = command.p1 & 0x80 != 0
@@ -144,8 +143,7 @@ public struct NTAG424Card: NativeCard {
 
     // MARK: Dynamic messages
 
-    /// Returns a file's content as a reader sees it; nil at the counter's limit. Consecutive readings count as one
-    /// (9.3.1).
+    /// Returns a file as a reader sees it; nil at the counter's limit. Consecutive readings count as one (9.3.1).
     mutating func visibleData(_ index: Int, _ instruction: UInt8) -> [UInt8]? {
         let file = contents.files[index]
         guard let messaging = file.dynamicMessaging, authenticatedKey == nil else { return file.data }

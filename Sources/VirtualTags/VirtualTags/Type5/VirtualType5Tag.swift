@@ -62,8 +62,7 @@ public final class VirtualType5Tag: ChipTag {
         chip.withLock { $0.mailbox.put(message, from: .host) }
     }
 
-    /// Takes the message that a reader put into the mailbox of an ST25DV, as its host would over I2C; nil without a
-    /// message.
+    /// Takes the message that a reader put into the mailbox of an ST25DV, as its host would over I2C; nil for none.
     public func takeMessage() -> [UInt8]? {
         chip.withLock { chip in
             guard chip.mailbox.holdsMessageForHost else { return nil }
