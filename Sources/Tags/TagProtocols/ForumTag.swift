@@ -103,7 +103,7 @@ extension ForumTag {
     public func checkNDEF(_ message: [UInt8]) async throws(TagError) {
         forgetMemory()
         guard try await readNDEF() == message else {
-            throw TagError(.updateFailed, "The tag does not hold what was written to it. Write it again.")
+            throw TagError(.updateFailed, "The tag does not contain the written message. Write it again.")
         }
     }
 }

@@ -44,7 +44,7 @@ struct TLVWalk {
                 continue
             }
             if type == 0xFE {
-                throw TagError(.noMessageTLV, "A terminator TLV comes before any NDEF message TLV (\(specification)).")
+                throw TagError(.noMessageTLV, "A terminator TLV precedes any NDEF message TLV (\(specification)).")
             }
             guard header.count > 1 else { throw overrun(type) }
             guard let first = memory[byte: header[1]] else { return .read(address: header[1]) }

@@ -87,7 +87,7 @@ extension TagError {
     /// answer; nil over ISO-DEP.
     init(link error: LinkError, over technology: Technology? = nil) {
         switch error.code {
-        case .timeout, .tagRemoved: self.init(.tagLost, "The tag does not answer any more.", link: error)
+        case .timeout, .tagRemoved: self.init(.tagLost, "The tag no longer answers.", link: error)
         case .cancelled: self.init(.cancelled, "The operation was cancelled.", link: error)
         case .readerUnavailable, .inUse: self.init(.readerUnavailable, error.reason, link: error)
         case .unsupported, .frameTooLong: self.init(.unsupported, error.reason, link: error)
@@ -109,7 +109,7 @@ extension TagError {
 
     /// The error for a message that is longer than the tag's capacity.
     static func messageTooLong(_ message: [UInt8], _ capacity: Int) -> TagError {
-        TagError(.messageTooLong, "The message has \(message.count) bytes, and the tag has room for \(capacity).")
+        TagError(.messageTooLong, "The message has \(message.count) bytes, but the tag only has room for \(capacity).")
     }
 
     /// This error; but `updateFailed` if it is a bad answer to a write.
@@ -153,7 +153,7 @@ extension TagError {
     /// Whether the tag refused to let part of its memory be read.
     var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 
-    static let readOnlyAlready = TagError(.readOnly, "The tag is read-only already.")
+    static let readOnlyAlready = TagError(.readOnly, "The tag is already read-only.")
 }
 
 extension FrameLink {

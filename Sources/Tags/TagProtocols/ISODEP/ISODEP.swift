@@ -150,7 +150,7 @@ public final class ISODEP: APDULink {
         let begun = state.withLock { state -> Result<(ISODEPStateMachine.Action, Int), LinkError> in
             if let failure = state.failure { return .failure(failure) }
             guard !state.isBusy, var machine = state.machine else {
-                return .failure(LinkError(.readerUnavailable, "Another command is under way on this card."))
+                return .failure(LinkError(.readerUnavailable, "Another command is already running on this card."))
             }
             state.isBusy = true
             let action = machine.begin(apdu)
@@ -225,7 +225,7 @@ extension ISODEP {
         let answer = try Result { () throws(TagError) in try AnswerToSelect(frame.bytes) }
             .mapError { LinkError(.protocolViolation, $0.reason) }.get()
         guard cid == nil || answer.supportsCID else {
-            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
+            throw LinkError(.unsupported, "The card does not support card identifiers (ISO/IEC 14443-4, 5.2.6).")
         }
         try start(
             activation,
@@ -238,10 +238,10 @@ extension ISODEP {
 
     private func attribute(_ target: NFCBTarget, _ activation: Int) async throws(LinkError) {
         guard target.isISODEP else {
-            throw LinkError(.unsupported, "The card does not speak ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
+            throw LinkError(.unsupported, "The card does not support ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
         }
         guard cid == nil || target.supportsCID else {
-            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-3, 7.9.4).")
+            throw LinkError(.unsupported, "The card does not support card identifiers (ISO/IEC 14443-3, 7.9.4).")
         }
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
         let frame = try await link.transceive(

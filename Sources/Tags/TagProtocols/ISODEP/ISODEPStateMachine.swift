@@ -112,12 +112,12 @@ struct ISODEPStateMachine {
             failures += 1
             timeout = parameters.frameWaitingTime
             guard failures <= Self.retries else {
-                return stop("The card does not take a block that was repeated (ISO/IEC 14443-4, 7.5.4, rule 6).")
+                return stop("The card does not accept a repeated block (ISO/IEC 14443-4, 7.5.4, rule 6).")
             }
             return sendBlock()
         }
         guard block.upperBound < command.count else {
-            return stop("The card acknowledges a command in place of answering it (ISO/IEC 14443-4, 7.5.4, rule 7).")
+            return stop("The card acknowledges a command instead of answering it (ISO/IEC 14443-4, 7.5.4, rule 7).")
         }
         failures = 0
         timeout = parameters.frameWaitingTime

@@ -121,11 +121,11 @@ public struct NFCAActivation: Sendable {
                 continue
             }
             guard answered == sak else {
-                throw TagError(.tagLost, "A tag with the same UID and another SAK is in the tag's place.")
+                throw TagError(.tagLost, "A tag with the same UID but a different SAK has replaced the tag.")
             }
             return
         }
-        throw TagError(.tagLost, "The tag does not answer any more.", link: silence)
+        throw TagError(.tagLost, "The tag no longer answers.", link: silence)
     }
 
     /// Reactivates the tag through a link whose reader selects the tag itself.
@@ -183,7 +183,7 @@ extension NFCAActivation {
             do throws(LinkError) {
                 let answer = try await link.transceive(command.frame, timeout: Self.answerTimeout)
                 guard answer.bytes.count == 2, answer.validBitsInLastByte == 8 else {
-                    throw LinkError(.transmission, "ATQA has to be 16 bits (ISO/IEC 14443-3, 6.5.2).")
+                    throw LinkError(.transmission, "ATQA must be 16 bits (ISO/IEC 14443-3, 6.5.2).")
                 }
                 return Sense(atqa: UInt16(high: answer.bytes[1], low: answer.bytes[0]), isCrowded: false)
             } catch {
@@ -255,7 +255,7 @@ extension NFCAActivation {
                     timeout: Self.answerTimeout
                 )
                 guard answer.bitCount == 40 - known.count else {
-                    let reason = "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
+                    let reason = "The answer to anticollision must complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
                     throw LinkError(.transmission, reason)
                 }
                 known.append(answer.bytes, count: answer.bitCount)
@@ -300,7 +300,7 @@ extension NFCAActivation {
     func select(_ code: UInt8, _ part: [UInt8]) async throws(LinkError) -> UInt8 {
         let answer = try await link.transceive(Frame([code, 0x70] + part), timeout: Self.answerTimeout)
         guard answer.bytes.count == 1, answer.validBitsInLastByte == 8 else {
-            throw LinkError(.transmission, "SAK has to be one byte (ISO/IEC 14443-3, 6.5.3.4).")
+            throw LinkError(.transmission, "SAK must be one byte (ISO/IEC 14443-3, 6.5.3.4).")
         }
         return answer.bytes[0]
     }

@@ -61,7 +61,7 @@ public struct FeliCaCard: Sendable {
             )
         }
         guard Array(bytes[2..<10]) == target.idm else {
-            throw TagError(.tagLost, "A card with another IDm is in the card's place.")
+            throw TagError(.tagLost, "A card with a different IDm has replaced the card.")
         }
         return Array(bytes[10...])
     }

@@ -82,7 +82,7 @@ struct ISO15693ErrorCode: Equatable, CustomStringConvertible {
         case 0x03: "the option is not supported"
         case 0x0F: "an unknown error"
         case 0x10: "the block is not available"
-        case 0x11: "the block is locked already"
+        case 0x11: "the block is already locked"
         case 0x12: "the block is locked"
         case 0x13: "the block was not programmed"
         case 0x14: "the block was not locked"

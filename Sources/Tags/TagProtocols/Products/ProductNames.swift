@@ -23,11 +23,11 @@ extension NFCATarget {
     public var reasonWithoutNDEF: String {
         if let name = classicProductName {
             return """
-                The tag answers as a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF.
+                The tag answers as a \(name): its memory is encrypted, and phones can't read NDEF from it.
                 """
         }
-        if isNFCDEP { return "This is another NFC device, which holds no NDEF." }
-        return "This is \(isISODEP || isType2 ? "a" : "an") \(kindName), for which there is no way to hold NDEF."
+        if isNFCDEP { return "This is another NFC device, which has no NDEF message." }
+        return "This is \(isISODEP || isType2 ? "a" : "an") \(kindName), which can't hold NDEF."
     }
 }
 

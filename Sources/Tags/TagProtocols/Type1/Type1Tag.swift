@@ -197,7 +197,7 @@ public final class Type1Tag: ForumTag {
     )
     private static let beyondMemory = TagError(
         .lengthOverrun,
-        "The data area goes beyond the memory (NFC Forum T1T 1.2, 4.2)."
+        "The data area exceeds the memory (NFC Forum T1T 1.2, 4.2)."
     )
 
     // MARK: Memory
@@ -231,7 +231,7 @@ public final class Type1Tag: ForumTag {
         if !wanted.isEmpty, isStatic || memory[byte: 0] == nil {
             let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
             guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
-                throw TagError(.badAnswer, "RALL gives another header or UID than RID (NFC Forum T1T 1.2, 5.4).")
+                throw TagError(.badAnswer, "RALL returns a different header or UID than RID (NFC Forum T1T 1.2, 5.4).")
             }
             memory.store(answer[2...], at: 0)
             wanted = unknown()
@@ -305,7 +305,7 @@ public final class Type1Tag: ForumTag {
         guard zip(answer[1...], bytes).allSatisfy({ isErasing ? $0 == $1 : $0 & $1 == $1 }) else {
             throw TagError(
                 .updateFailed,
-                "The tag does not hold what was written to \(isStatic ? "byte" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
+                "The tag does not contain the data written to \(isStatic ? "byte" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
             )
         }
     }
@@ -325,7 +325,7 @@ public final class Type1Tag: ForumTag {
             guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
                 throw LinkError(
                     .protocolViolation,
-                    "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
+                    "An answer has \(answer.bytes.count) bytes instead of \(answerLength) (NFC Forum T1T 1.2, 5)."
                 )
             }
             return answer.bytes

@@ -13,7 +13,7 @@ extension Type2Tag {
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
         guard !Type2StaticLock.locks(containerPage, in: fixed) else {
-            let reason = "The capability container is locked and grants writing, which can't be taken back."
+            let reason = "The locked capability container grants writing permanently."
             throw TagError(.unsupported, reason)
         }
         let staticEnd = min(container.endPage, Type2DynamicLock.firstPage)
@@ -276,7 +276,7 @@ extension Type2Tag {
             if configuration[3] <= Self.firstUserPage { return }
             throw TagError(
                 .readOnly,
-                "The tag's configuration is locked, so not all of the tag can be protected any more."
+                "The tag's configuration is locked, so part of the tag can no longer be protected."
             )
         }
         if !hasPassword {
@@ -298,7 +298,7 @@ extension Type2Tag {
     /// Reads the pages with AUTH0 and ACCESS, the first two of the configuration.
     private func readConfiguration(_ page: Int) async throws(TagError) -> [UInt8] {
         guard case .bytes(let configuration) = try await exchange(.read(page)) else {
-            throw TagError(.refused, "The tag refuses to show its configuration, so it has a password already.")
+            throw TagError(.refused, "The tag refuses to show its configuration, so it already has a password.")
         }
         return configuration
     }
@@ -311,7 +311,7 @@ extension Type2Tag {
         switch try await exchange(.passwordAuthenticate(password.bytes)) {
         case .bytes(password.acknowledgement): mayBeAuthenticated = true
         case .bytes, .refused:
-            throw TagError(.authenticationFailed, "The tag has another password, or another acknowledgement.")
+            throw TagError(.authenticationFailed, "The tag has a different password or acknowledgement.")
         }
     }
 
@@ -329,7 +329,7 @@ extension Type2Tag {
     private func configurationPage() async throws(TagError) -> Int {
         guard let product = try await product(), product.features.contains(.password),
             let page = product.configurationPage
-        else { throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here.") }
+        else { throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 support a password here.") }
         return page
     }
 }

@@ -185,7 +185,7 @@ public final class Type2Tag: ForumTag {
         }
         if let capabilityContainer, !capabilityContainer.isWritable { throw Self.forbiddenByContainer }
         guard let product = try await product() else {
-            throw TagError(.unsupported, "The tag's product isn't known, so neither is how to format it.")
+            throw TagError(.unsupported, "The tag's product is unknown, so it can't be formatted.")
         }
         let page = Self.containerPage
         try await fetch(page..<page + 1)
@@ -532,7 +532,7 @@ public final class Type2Tag: ForumTag {
                     guard failures > retries else { continue }
                     // The tag either left, or never answers this command. Activating it tells the two apart.
                     try await activate()
-                    let reason = "The tag is there, but does not answer \(name) (\(rule))."
+                    let reason = "The tag is present, but does not answer \(name) (\(rule))."
                     throw TagError(.badAnswer, reason, link: error)
                 case .transmission, .collision:
                     // The tag may have confirmed and be waiting for the sector number, so it is selected again.
@@ -570,7 +570,7 @@ public final class Type2Tag: ForumTag {
             let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) bytes"
             throw TagError(
                 .badAnswer,
-                "The answer to \(name) has \(frame.bitCount) bits and has to be \(wanted) (\(rule))."
+                "The answer to \(name) has \(frame.bitCount) bits instead of \(wanted) (\(rule))."
             )
         }
         return frame.bytes
@@ -619,7 +619,7 @@ public final class Type2Tag: ForumTag {
                 }
             }
         }
-        let reason = "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
+        let reason = "The tag refuses to select sector \(wanted), which contains part of its data area (NFC Forum T2T 1.2, 5.4)."
         throw TagError(.lengthOverrun, reason)
     }
 }

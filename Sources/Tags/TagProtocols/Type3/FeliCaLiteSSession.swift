@@ -64,7 +64,7 @@ public struct FeliCaLiteSSession: Sendable {
     public mutating func authenticateReader() async throws(TagError) {
         try await write(Self.stateBlock, [0x01] + [UInt8](repeating: 0, count: 15))
         guard try await read([Self.stateBlock]).first == 0x01 else {
-            throw TagError(.authenticationFailed, "The card did not take the reader's proof (STATE is not 1).")
+            throw TagError(.authenticationFailed, "The card did not accept the reader's proof (STATE is not 1).")
         }
         isReaderAuthenticated = true
     }
@@ -80,14 +80,14 @@ public struct FeliCaLiteSSession: Sendable {
         switch try await card.read(service: Type3Tag.readService, blocks: numbers.map { Int($0) }) {
         case .success(let answer): bytes = answer
         case .failure(let status):
-            throw TagError(.refused, "Reading with a code gave \(status) (FeliCa Lite-S User's Manual, 4.4).")
+            throw TagError(.refused, "Reading with a MAC returned \(status) (FeliCa Lite-S User's Manual, 4.4).")
         }
         let data = Array(bytes.prefix(blocks.count * Self.blockSize))
         let expected = try Self.coded { () throws(CryptographyError) in
             try codes.readCode(blocks: numbers, data: data)
         }
         guard ConstantTime.areEqual(bytes.dropFirst(data.count).prefix(8), expected) else {
-            throw TagError(.authenticationFailed, "The code of what was read is wrong: the card has another key.")
+            throw TagError(.authenticationFailed, "The MAC of the read data is wrong: the card has a different key.")
         }
         return data
     }
@@ -118,7 +118,7 @@ public struct FeliCaLiteSSession: Sendable {
             data: data + code + count + [UInt8](repeating: 0, count: 5)
         )
         guard status.isSuccess else {
-            let reason = "Writing block \(block) with a code gave \(status) (FeliCa Lite-S User's Manual, 4.5)."
+            let reason = "Writing block \(block) with a MAC returned \(status) (FeliCa Lite-S User's Manual, 4.5)."
             throw TagError(.updateFailed, reason)
         }
         writeCounter += 1

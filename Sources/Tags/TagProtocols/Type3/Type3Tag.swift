@@ -99,7 +99,7 @@ public final class Type3Tag: ForumTag {
         guard !attributes.isTorn else {
             throw TagError(
                 .writeInProgress,
-                "WriteF is on: an earlier write was cut off, and the message can't be trusted (NFC Forum T3T 1.0, 6.4.2)."
+                "WriteF is on: an earlier write was interrupted, so the message can't be trusted (NFC Forum T3T 1.0, 6.4.2)."
             )
         }
         return NDEFDetection(
@@ -164,7 +164,7 @@ public final class Type3Tag: ForumTag {
         guard attributes.isWritable else { throw .readOnlyAlready }
         try attributes.checkLength()
         guard !attributes.isTorn else {
-            throw TagError(.writeInProgress, "A message whose write was cut off would be locked permanently.")
+            throw TagError(.writeInProgress, "An incompletely written message would be locked permanently.")
         }
         let block = FeliCaLite.memoryConfiguration
         let configuration = target.isLite ? try await check(block..<block + 1) : nil
@@ -205,7 +205,7 @@ public final class Type3Tag: ForumTag {
     public func authenticate(cardKey: [UInt8]) async throws(TagError) {
         guard target.icCode == 0xF1 else { throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.") }
         guard cardKey.count == 16 else {
-            throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 bytes, not \(cardKey.count).")
+            throw TagError(.unsupported, "A FeliCa Lite-S card key has 16 bytes, not \(cardKey.count).")
         }
         if let lost { throw lost }
         session = nil
@@ -246,7 +246,7 @@ public final class Type3Tag: ForumTag {
                 return
             }
         }
-        let reason = "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
+        let reason = "The tag does not answer polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
         throw TagError(.noCapabilityContainer, reason)
     }
 
@@ -393,7 +393,7 @@ private struct Type3AttributeBlock {
     /// Checks that the message's length does not exceed the capacity.
     func checkLength() throws(TagError) {
         guard messageLength <= capacity else {
-            let reason = "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
+            let reason = "Ln is \(messageLength), but the tag only has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
             throw TagError(.lengthOverrun, reason)
         }
     }

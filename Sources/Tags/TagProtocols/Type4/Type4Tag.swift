@@ -124,7 +124,7 @@ public final class Type4Tag: ForumTag {
             guard !bytes.isEmpty, shortAnswers <= Self.maximumShortAnswers else {
                 throw TagError(
                     .badAnswer,
-                    "READ BINARY brought \(bytes.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
+                    "READ BINARY returned \(bytes.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
                 )
             }
             messageStart += bytes
@@ -226,7 +226,7 @@ public final class Type4Tag: ForumTag {
         try await sendNative(0xCD, [0x01, 0x03, 0xE1, 0x00, 0xEE, 0xEE, 0x0F, 0x00, 0x00], mayExist: true)
         try await sendNative(0xCD, [0x02, 0x04, 0xE1, 0x00, 0xEE, 0xEE, low, high, 0x00], mayExist: true)
         guard try await select(file: Type4CapabilityContainer.file) else {
-            let reason = "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
+            let reason = "The capability container was created but can't be selected (NFC Forum T4T 1.2, 5.5)."
             throw TagError(.updateFailed, reason)
         }
         // One command writes the whole container, so the version byte never exists without the rest.
@@ -317,7 +317,7 @@ public final class Type4Tag: ForumTag {
         let length = Int(bytes: bytes[..<container.lengthSize])
         if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
         guard length <= container.capacity else {
-            let reason = "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
+            let reason = "NLEN is \(length), but the file only has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
             throw TagError(.lengthOverrun, reason)
         }
         guard length <= Self.maximumMessageLength else {
@@ -342,7 +342,7 @@ public final class Type4Tag: ForumTag {
     /// Reads with READ BINARY, with either kind of offset. Returns at most `count` bytes.
     func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
         guard offset <= CommandAPDU.maximumOffset else {
-            throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
+            throw TagError(.unsupported, "Offset \(offset) does not fit in an offset data object.")
         }
         let response = try await send(.readBinary(offset: offset, count: count))
         guard response.status == .success || response.status == .endOfFile else {
@@ -357,7 +357,7 @@ public final class Type4Tag: ForumTag {
             )
         }
         guard data.count <= count else {
-            let reason = "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
+            let reason = "READ BINARY returned \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
             throw TagError(.badAnswer, reason)
         }
         return data
@@ -545,7 +545,7 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
         guard ![0x0000, 0xE102, 0xE103, 0x3F00, 0x3FFF, 0xFFFF].contains(messageFile), fileSize >= lengthSize else {
             throw TagError(
                 .noMessageTLV,
-                "The NDEF file control TLV gives a reserved file identifier or no room (NFC Forum T4T 1.2, 4.3)."
+                "The NDEF file control TLV has a reserved file identifier or no room for a message (NFC Forum T4T 1.2, 4.3)."
             )
         }
     }

@@ -156,7 +156,7 @@ public final class Type5Tag: ForumTag {
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(
             .unsupported,
-            "The capability container is locked and grants writing, which can't be taken back (NFC Forum T5T 1.0, 5.7)."
+            "The locked capability container grants writing permanently (NFC Forum T5T 1.0, 5.7)."
         )
     }
 
@@ -329,7 +329,7 @@ public final class Type5Tag: ForumTag {
 
     private func store(_ bytes: [UInt8], _ first: Int, _ count: Int) throws(TagError) {
         guard bytes.count == count * blockSize else {
-            let reason = "A read of \(count) blocks brought \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
+            let reason = "A read of \(count) blocks returned \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
             throw TagError(.badAnswer, reason)
         }
         memory.store(bytes, at: first)
