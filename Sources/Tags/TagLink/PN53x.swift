@@ -107,7 +107,7 @@ package struct PN53xStatus: Sendable, Equatable {
         case 0x06: LinkError(.collision, "More than one tag answered at once.")
         case 0x07, 0x09, 0x0E: LinkError(.frameTooLong, "The answer is too long for the reader's chip.")
         case 0x0B, 0x13, 0x23: LinkError(.transmission, "The reader's chip can't read the answer \(named).")
-        case 0x0D: LinkError(.readerUnavailable, "The reader's chip is too hot, and has turned its field off.")
+        case 0x0D: LinkError(.readerUnavailable, "The reader's chip is too hot, so it turned its field off.")
         case 0x2D: LinkError(.readerUnavailable, "The antenna of the reader's chip draws too much current.")
         case 0x27, 0x29, 0x2A, 0x2B: LinkError(.tagRemoved, "The reader's chip has lost the tag \(named).")
         case 0x10, 0x12, 0x14, 0x25, 0x26: LinkError(.unsupported, "The reader's chip refuses the command \(named).")

@@ -107,8 +107,8 @@ private struct PacketCaptureBuilder {
     /// The capture with all packets so far.
     var capture: PacketCapture {
         let kinds = [
-            "of FeliCa: the capture can hold ISO 14443 only", "of ISO 15693: the capture can hold ISO 14443 only",
-            "of commands whose frames the reader made by itself: the recording does not have the frames",
+            "of FeliCa: the format only supports ISO 14443", "of ISO 15693: the format only supports ISO 14443",
+            "of commands whose frames the reader built itself: the recording lacks the frames",
         ]
         let notes = zip(leftOut, kinds).filter { $0.0 > 0 }.map { "Left out: \(counted($0.0, "exchange")) \($0.1)." }
         let bytes = packets.file(comments: notes + pending)

@@ -184,7 +184,7 @@ extension TagImage {
     /// - Throws: ``TagImageError`` with `lossy` when the format can't store everything.
     public func encoded() throws(TagImageError) -> [UInt8] {
         guard let bytes = source?.encoded(contents) ?? format.encoded(new: contents) else {
-            throw TagImageError(.lossy, "\(format.name) has no place for such a tag: \(product).")
+            throw TagImageError(.lossy, "\(format.name) can't store this kind of tag: \(product).")
         }
         // The new file is read again to prove that nothing was left out.
         if let source, bytes == source.bytes, contents == source.contents { return bytes }
@@ -301,7 +301,7 @@ extension TagImage {
         remarks += read.filter { $0.kind != .leftOut }
         let leftOut = source?.leftOut ?? []
         if !leftOut.isEmpty {
-            let text = "A virtual tag has no place for \(Self.list(leftOut)): a file of another format is without it."
+            let text = "A virtual tag can't store \(Self.list(leftOut)); a file of another format would lose it."
             remarks.append(TagImageRemark(.leftOut, text))
         }
         return remarks.filter { $0.kind == .contradiction } + remarks.filter { $0.kind != .contradiction }
@@ -347,7 +347,7 @@ extension TagContents {
         case .type2(let contents): contents.missingParts
         case .classic(let contents): contents.missingParts
         case .type4(let contents): contents.missingParts
-        case .nfcA: ["The image has no more of the tag than its activation."]
+        case .nfcA: ["The image contains only the tag's activation."]
         case .type1, .type3, .type5: []
         }
     }
@@ -373,7 +373,7 @@ extension Type2Contents {
         guard area > size else { return [] }
         return [
             "The capability container gives a data area of \(area) bytes, and \(product) has \(size). "
-                + "Correct it: readers refuse longer messages, or write where the tag has its locks."
+                + "Correct it: readers may refuse long messages, or overwrite the tag's lock bytes."
         ]
     }
 
@@ -381,7 +381,7 @@ extension Type2Contents {
         let pages = memory.count / 4
         let end = product.userPages.upperBound + 1
         guard pages < end else { return [] }
-        return ["The image has \(pages) of the \(product.pageCount) pages; the others are as delivered."]
+        return ["The image has \(pages) of the \(product.pageCount) pages; the others are as on a new tag."]
     }
 }
 
@@ -418,15 +418,15 @@ extension Type4Contents {
     fileprivate var missingParts: [String] {
         let text: String
         switch kind {
-        case .unspecified: text = "The image has no more of the card than its activation."
+        case .unspecified: text = "The image contains only the card's activation."
         case .version(let contents):
             text =
-                "The image has the activation and the version of this \(contents.chip), and no files or blocks of it: "
-                + "the virtual tag answers GET VERSION alone."
+                "The image has the activation and the version of this \(contents.chip), but no files or blocks: "
+                + "the virtual tag only answers GET VERSION."
         case .emv:
             text =
                 "The image has no track 2, no certificates and no keys of this payment card: the virtual tag shows its "
-                + "application, and makes no payment."
+                + "application, but can't make payments."
         case .ndef, .desfire, .ntag424, .emrtd: return []
         }
         return [text]

@@ -31,7 +31,7 @@ struct TagInfoReport: ImageSource {
         var memory: [UInt8] = []
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.count <= 4 else {
-                throw TagImageError(.malformed, "A page is missing, or not one of four bytes.", line: block.line)
+                throw TagImageError(.malformed, "A page is missing, or does not have four bytes.", line: block.line)
             }
             memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
         }
@@ -42,7 +42,7 @@ struct TagInfoReport: ImageSource {
             ?? Type2Product.all.first { isNamed($0, in: name) }
         guard let product else { throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.") }
         guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
-            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not what the \(product) has.")
+            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not the number that the \(product) has.")
         }
         var contents = Type2Contents(blank: product, uid: scan.uid)
         let factory = contents.memory
@@ -84,7 +84,7 @@ struct TagInfoReport: ImageSource {
         tag.blockSize = blocks.map(\.data.count).max() ?? 4
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.isEmpty || block.data.count == tag.blockSize else {
-                let reason = "A block is missing, or not of the size of the others."
+                let reason = "A block is missing, or differs in size from the others."
                 throw TagImageError(.malformed, reason, line: block.line)
             }
             tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
@@ -107,7 +107,7 @@ struct TagInfoReport: ImageSource {
         var contents = ClassicContents(product, memory: [], uid: scan.uid)
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.isEmpty || block.data.count == 16 else {
-                throw TagImageError(.malformed, "A block is missing, or not one of 16 bytes.", line: block.line)
+                throw TagImageError(.malformed, "A block is missing, or does not have 16 bytes.", line: block.line)
             }
             var bytes: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
             if ClassicProduct.sector(ofTrailer: address) != nil {
@@ -166,7 +166,7 @@ struct TagInfoScan {
         }
         let isType5 = blocks["icode"] != nil
         guard isType5 == (uid.count == 8) else {
-            throw TagImageError(.inconsistent, "The UID is not one of the kind of tag that the memory is of.")
+            throw TagImageError(.inconsistent, "The UID does not match the memory's kind of tag.")
         }
     }
 
@@ -275,7 +275,7 @@ private struct XMLDocumentParser {
         guard take("<") else { throw failure("The document has no root element.") }
         let root = try element(depth: 1)
         try skipMiscellaneous()
-        guard peek == nil else { throw failure("There is something after the root element.") }
+        guard peek == nil else { throw failure("Data follow the root element.") }
         return root
     }
 
@@ -308,10 +308,10 @@ private struct XMLDocumentParser {
                 throw failure("The value of an attribute is not quoted.")
             }
             guard element.attributes.updateValue(try text(upTo: quote), forKey: key) == nil else {
-                throw failure("\"\(key)\" is in this element already.")
+                throw failure("\"\(key)\" is already in this element.")
             }
             guard peek == quote, element.attributes.count <= Self.maximumAttributes else {
-                throw failure("An element has an attribute without an end, or too many of them.")
+                throw failure("An element has an unterminated attribute, or too many attributes.")
             }
             position += 1
             skipSpace()
@@ -335,11 +335,11 @@ private struct XMLDocumentParser {
                 let name = try name()
                 skipSpace()
                 guard take(">"), name == element.name else {
-                    throw failure("An element ends that was not the last to begin.")
+                    throw failure("An end tag does not match the open element.")
                 }
                 return
             } else if take("<!") {
-                throw failure("Document types are not read.")
+                throw failure("Document types are not supported.")
             } else {
                 position += 1
                 let child = try self.element(depth: depth + 1)
@@ -390,7 +390,7 @@ private struct XMLDocumentParser {
         let isHexadecimal = name.hasPrefix("#x")
         let number = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
         guard name.hasPrefix("#"), let scalar = number.flatMap(Unicode.Scalar.init) else {
-            throw failure("There is no entity of that name.")
+            throw failure("The entity is unknown.")
         }
         return String(scalar)
     }

@@ -30,11 +30,11 @@ extension APDULink {
                 continue
             }
             if rounds > 0, response.data.isEmpty, response.status.high == 0x61 {
-                throw TagError(.badAnswer, "GET RESPONSE returned nothing although more data follow (ISO/IEC 7816-4, 5.3.4).")
+                throw TagError(.badAnswer, "GET RESPONSE returned nothing, but data remain (ISO/IEC 7816-4, 5.3.4).")
             }
             data += response.data
             guard rounds < maximumRounds, rounds == 0 || data.count <= maximumLength else {
-                throw TagError(.badAnswer, "The card never stops sending data for GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
+                throw TagError(.badAnswer, "GET RESPONSE never returns the last data (ISO/IEC 7816-4, 5.3.4).")
             }
             guard response.status.high == 0x61 else { return ResponseAPDU(data: data, status: response.status) }
             rounds += 1

@@ -66,7 +66,7 @@ public final class ISODEP: APDULink {
 
     public func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
         guard apdu.count <= maximumCommandLength else {
-            throw LinkError(.frameTooLong, "A command has \(apdu.count) bytes; \(maximumCommandLength) is the most.")
+            throw LinkError(.frameTooLong, "A command has \(apdu.count) bytes; the maximum is \(maximumCommandLength).")
         }
         try await activate()
         var (action, activation) = try begin(apdu)

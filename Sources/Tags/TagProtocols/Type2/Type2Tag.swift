@@ -619,7 +619,7 @@ public final class Type2Tag: ForumTag {
                 }
             }
         }
-        let reason = "The tag refuses to select sector \(wanted), which contains part of its data area (NFC Forum T2T 1.2, 5.4)."
+        let reason = "The tag refuses to select sector \(wanted) of its data area (NFC Forum T2T 1.2, 5.4)."
         throw TagError(.lengthOverrun, reason)
     }
 }

@@ -317,11 +317,13 @@ public final class Type4Tag: ForumTag {
         let length = Int(bytes: bytes[..<container.lengthSize])
         if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
         guard length <= container.capacity else {
-            let reason = "NLEN is \(length), but the file only has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
+            let capacity = container.capacity
+            let reason = "NLEN is \(length), but the file only has room for \(capacity) (NFC Forum T4T 1.2, 6.2)."
             throw TagError(.lengthOverrun, reason)
         }
         guard length <= Self.maximumMessageLength else {
-            throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
+            let reason = "The message has \(length) bytes; the maximum is \(Self.maximumMessageLength)."
+            throw TagError(.unsupported, reason)
         }
         messageLength = length
         messageStart = Array(bytes[container.lengthSize...].prefix(length))
@@ -526,7 +528,7 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
         maximumRead = Int(bytes: bytes[3..<5])
         maximumWrite = Int(bytes: bytes[5..<7])
         guard maximumRead >= 15, maximumWrite >= 1 else {
-            let reason = "MLe \(maximumRead) or MLc \(maximumWrite) is below 15 or 1 (NFC Forum T4T 1.2, 4.3)."
+            let reason = "MLe \(maximumRead) or MLc \(maximumWrite) is less than 15 or 1 (NFC Forum T4T 1.2, 4.3)."
             throw TagError(.noCapabilityContainer, reason)
         }
         let isExtended = bytes[7] == 0x06 && bytes[8] == 0x08 && bytes.count >= Self.extendedLength

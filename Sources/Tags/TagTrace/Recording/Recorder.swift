@@ -29,7 +29,7 @@ public final class Recorder: Sendable {
         do throws(StorageError) {
             log = try PrivateLog(path, replacing: Array("{\"opencorenfc_recording\"".utf8))
         } catch  where error.code == .occupied {
-            throw RecordingError(.notARecording, "\(path) exists already and is not a recording. Name another file.")
+            throw RecordingError(.notARecording, "\(path) already exists and is not a recording. Choose another file.")
         } catch {
             throw RecordingError(.unwritable, error.reason)
         }
@@ -272,7 +272,7 @@ private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
             case .frames(let link): link as? RecordingTagLink
             case .commands(let card, _): card as? RecordingCard
             }
-        guard let recorded else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        guard let recorded else { throw LinkError(.tagRemoved, "The tag belongs to another reader.") }
         try await recorder.record(.select(tag: recorded.number), outcome: { _ in .done }) { () throws(LinkError) in
             try await base.select(recorded.tag)
         }

@@ -143,11 +143,11 @@ extension Recording.Action {
             return "look for \(names)" + (codes.isEmpty ? "" : ", system \(codes)")
         case .select(let tag): return "select tag \(tag)"
         case .reactivate(let tag): return "wake tag \(tag)"
-        case .isPresent(let tag): return "is tag \(tag) there"
+        case .isPresent(let tag): return "is tag \(tag) present"
         case .isStillNear(let identifier): return "is \(identifier.hexText()) still near"
         case .release: return "release"
         case .exchange(_, _, let frame, _): return "send \(frame.bytes.hexText())"
-        case .presence: return "a tag came or left"
+        case .presence: return "a tag arrived or left"
         case .arrival(let identifier, let number):
             return "\(identifier.words) is " + (number.map { "near, arrival \($0)" } ?? "gone")
         }

@@ -106,7 +106,7 @@ extension Recording.Action {
     init(_ line: JSONLine, knownTags: Set<Int>) throws(JSONLine.Failure) {
         func tag() throws(JSONLine.Failure) -> Int {
             guard let tag = line.number("tag"), knownTags.contains(tag) else {
-                throw JSONLine.Failure(reason: "\"tag\" names no tag that was found.")
+                throw JSONLine.Failure(reason: "\"tag\" is not the number of a found tag.")
             }
             return tag
         }
@@ -117,7 +117,7 @@ extension Recording.Action {
             var codes: [UInt16] = []
             for text in line.strings("systems") ?? [] {
                 guard text.utf8.count == 4, let code = UInt16(text, radix: 16) else {
-                    throw JSONLine.Failure(reason: "\"systems\" takes four hex digits each.")
+                    throw JSONLine.Failure(reason: "\"systems\" needs four hex digits each.")
                 }
                 codes.append(code)
             }
@@ -174,7 +174,7 @@ extension Recording.Outcome {
         case .exchange: self = .frame(Frame(try line.bytes("got")))
         case .discover:
             guard line.number("found") == found.count else {
-                throw JSONLine.Failure(reason: "\"found\" has to count the tags.")
+                throw JSONLine.Failure(reason: "\"found\" must be the number of tags.")
             }
             self = .tags(found)
         case .isPresent, .isStillNear:
@@ -286,7 +286,7 @@ extension JSONLine {
 
     fileprivate func number(_ key: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard let number = number(key), range.contains(number) else {
-            throw Failure(reason: "\"\(key)\" has to be a number from \(range.lowerBound) to \(range.upperBound).")
+            throw Failure(reason: "\"\(key)\" must be a number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }
@@ -305,7 +305,7 @@ extension JSONLine {
 
     fileprivate func technology() throws(Failure) -> Technology {
         guard let technology = string("technology").flatMap(Technology.init(recordedName:)) else {
-            throw Failure(reason: "\"technology\" has to be nfc-a, nfc-b, nfc-f or nfc-v.")
+            throw Failure(reason: "\"technology\" must be nfc-a, nfc-b, nfc-f or nfc-v.")
         }
         return technology
     }
@@ -314,7 +314,7 @@ extension JSONLine {
         let names = strings("technologies")
         let technologies = names?.compactMap(Technology.init(recordedName:))
         guard let technologies, technologies.count == names?.count else {
-            throw Failure(reason: "\"technologies\" takes nfc-a, nfc-b, nfc-f and nfc-v.")
+            throw Failure(reason: "\"technologies\" accepts nfc-a, nfc-b, nfc-f and nfc-v.")
         }
         return technologies
     }
@@ -327,7 +327,7 @@ extension JSONLine {
         case nil: checksum = .automatic
         case "crc-b": checksum = .crcB
         case "none": checksum = .none
-        default: throw Failure(reason: "\"checksum\" has to be crc-b or none.")
+        default: throw Failure(reason: "\"checksum\" must be crc-b or none.")
         }
         guard self["bits"] != nil else { return Frame(bytes, checksum: checksum) }
         var frame = Frame(bits: bytes, validBitsInLastByte: try number("bits", in: 1...8))
@@ -341,7 +341,7 @@ extension JSONLine {
             .unsupported, .protocolViolation, .inUse,
         ]
         guard let code = codes.first(where: { $0.description == name }) else {
-            throw Failure(reason: "\"failed\" names no kind of failure.")
+            throw Failure(reason: "\"failed\" is not a kind of failure.")
         }
         var collision: LinkError.Collision?
         if self["collision_bit"] != nil {
@@ -492,7 +492,7 @@ struct RecordingParser {
         }
         guard version == Recording.version else {
             let reason = """
-                The recording has version \(version) of the format, and version \(Recording.version) is known here. \
+                The recording has version \(version) of the format, but only version \(Recording.version) is supported. \
                 Record the flow again, or use the version of the tools that wrote it.
                 """
             throw failure(.unknownVersion, reason, line: 1)
@@ -508,13 +508,13 @@ struct RecordingParser {
             // An event may be recorded between a call and its outcome.
             return steps.append(Recording.Step(time: time, action: action, endTime: time, outcome: .done))
         }
-        guard open == nil else { throw JSONLine.Failure(reason: "The call before it has no outcome.") }
+        guard open == nil else { throw JSONLine.Failure(reason: "The previous call has no outcome.") }
         var number: Int?
         if case .exchange = action {
             exchanges += 1
             number = exchanges
             guard line.number("n") == exchanges else {
-                throw JSONLine.Failure(reason: "The number of the exchange has to be \(exchanges).")
+                throw JSONLine.Failure(reason: "The number of the exchange must be \(exchanges).")
             }
         }
         open = steps.count
@@ -527,7 +527,7 @@ struct RecordingParser {
         }
         let tag = try Recording.Tag(line)
         guard known.insert(tag.number).inserted else {
-            throw JSONLine.Failure(reason: "Tag \(tag.number) exists already.")
+            throw JSONLine.Failure(reason: "Tag \(tag.number) already exists.")
         }
         tags.append(tag)
     }

@@ -144,13 +144,13 @@ public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
         guard let expected else {
             let verb = isCutOff ? "breaks off" : "ends"
             let end = exchange == 0 ? "\(verb) before its first exchange" : "\(verb) after exchange \(exchange)"
-            return "The recording \(end), and what came then was: \(actual). Record the flow again."
+            return "The recording \(end), but this call followed: \(actual). Record the flow again."
         }
         let position = exchange == 0 ? "before its first exchange" : "at exchange \(exchange)"
         let moment = time.map { " (\($0.wholeMicroseconds / 1000) ms)" } ?? ""
         return """
-            The recording was left \(position)\(moment). Expected: \(expected). Came: \(actual). Find out what has changed, \
-            or record the flow again.
+            The replay departed from the recording \(position)\(moment). Expected: \(expected). Actual: \(actual). \
+            Find out what changed, or record the flow again.
             """
     }
 
@@ -228,7 +228,7 @@ private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
             case .frames(let link): (link as? ReplayTagLink)?.link.tag
             case .commands(let card, _): (card as? ReplayCard)?.tag
             }
-        guard let number else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        guard let number else { throw LinkError(.tagRemoved, "The tag belongs to another reader.") }
         _ = try replay.call(.select(tag: number))
     }
 

@@ -111,7 +111,7 @@ package struct ExchangeInterpreter: Sendable {
         }
         if selectsSector {
             selectsSector = false
-            return "SECTOR SELECT \((bytes.first ?? 0).hexText(digits: 2)), second packet; silence is a yes"
+            return "SECTOR SELECT \((bytes.first ?? 0).hexText(digits: 2)), second packet; no answer means success"
         }
         if bytes.count == 2, bytes == [0xC2, 0xFF] { selectsSector = true }
         expectation = .type2(bytes.first ?? 0)
@@ -185,10 +185,10 @@ package struct ExchangeInterpreter: Sendable {
             let isFirst = !hasMoreRequest
             hasMoreRequest = pcb & 0x10 != 0
             partialAnswer = []
-            let continuation = hasMoreRequest ? ", goes on" : ""
+            let continuation = hasMoreRequest ? ", continues" : ""
             return (isFirst ? card.meaning(ofCommand: payload) : "\(Self.size(payload)) more") + continuation
-        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): go on" : "R(NAK): again"
-        case 0xE2: return "S(WTX): time is given"
+        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): continue" : "R(NAK): again"
+        case 0xE2: return "S(WTX): time granted"
         case 0xC2:
             isISODEP = false
             expectation = .anything
@@ -203,11 +203,11 @@ package struct ExchangeInterpreter: Sendable {
         switch pcb & 0xE2 {
         case 0x02:
             partialAnswer += payload
-            if pcb & 0x10 != 0 { return "\(Self.size(payload)), goes on" }
+            if pcb & 0x10 != 0 { return "\(Self.size(payload)), continues" }
             defer { partialAnswer = [] }
             return card.meaning(ofAnswer: partialAnswer)
-        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): go on" : "R(NAK)"
-        case 0xE2: return "S(WTX): \(Int(payload.first ?? 0) & 0x3F) times the time is needed"
+        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): continue" : "R(NAK)"
+        case 0xE2: return "S(WTX): needs \(Int(payload.first ?? 0) & 0x3F) times the waiting time"
         case 0xC2: return "S(DESELECT): sleeps"
         default: return Self.size(bytes)
         }
@@ -231,10 +231,10 @@ enum NFCAWords {
             return "ATQA: UID of \([4, 7, 10][min(2, Int(bytes[0] >> 6))]) bytes"
         case .select where bytes.count == 1:
             let sak = bytes[0]
-            if sak & 0x04 != 0 { return "SAK: the UID goes on" }
+            if sak & 0x04 != 0 { return "SAK: the UID continues" }
             let kind = sak & 0x20 != 0 ? ", ISO-DEP" : sak & 0x18 != 0 ? ", MIFARE Classic" : sak == 0 ? ", Type 2" : ""
             return "SAK: selected" + kind
-        case .anticollision: return bytes.first == 0x88 ? "a UID's part, which goes on" : "a UID's part"
+        case .anticollision: return bytes.first == 0x88 ? "part of a UID, continues" : "part of a UID"
         default: return ExchangeInterpreter.size(bytes)
         }
     }

@@ -85,7 +85,7 @@ enum Type2Words {
     }
 
     private static let refusals: [UInt8: String] = [
-        0x0: "not allowed, or no such place", 0x1: "parity or checksum was wrong",
+        0x0: "not allowed, or no such address", 0x1: "parity or checksum was wrong",
         0x4: "not authenticated, or a counter is full", 0x5: "the write failed, or has to be proved first",
         0x7: "the write failed",
     ]
@@ -138,7 +138,7 @@ enum FeliCaWords {
     /// The meanings of the second status flag (FeliCa Card User's Manual, 4.5).
     private static let statuses: [UInt8: String] = [
         0x70: "the memory failed", 0x71: "too many writes", 0xA1: "wrong number of services",
-        0xA2: "wrong number of blocks", 0xA3: "wrong place of a service", 0xA5: "not allowed", 0xA6: "no such service",
+        0xA2: "wrong number of blocks", 0xA3: "wrong order of services", 0xA5: "not allowed", 0xA6: "no such service",
         0xA7: "wrong access mode", 0xA8: "no such block", 0xA9: "the write failed", 0xB0: "not authenticated",
         0xB1: "not authenticated",
     ]

@@ -178,15 +178,15 @@ extension LinkError.Code {
     /// A short description of the code.
     package var words: String {
         switch self {
-        case .timeout: "nothing came in time"
+        case .timeout: "timed out"
         case .tagRemoved: "the tag left"
         case .transmission: "damaged"
         case .collision: "several tags at once"
         case .frameTooLong: "too long"
-        case .readerUnavailable: "the reader is not there"
+        case .readerUnavailable: "the reader is missing"
         case .cancelled: "cancelled"
         case .unsupported: "the reader can't send it"
-        case .protocolViolation: "against the protocol"
+        case .protocolViolation: "protocol violation"
         case .inUse: "in use by another program"
         default: description
         }

@@ -42,7 +42,7 @@ struct FlipperFields: ImageFields {
             let key = keys.next(name)
             let earlier = values[key] ?? (key.ordinal > 0 ? values[FlipperKey(section: key.section, name: name)] : nil)
             if let earlier, values[key] != nil || !Self.repeatedKeys.contains(name) {
-                throw TagImageError(.malformed, "\(name) is in line \(earlier.line) already.", line: number)
+                throw TagImageError(.malformed, "\(name) is already in line \(earlier.line).", line: number)
             }
             values[key] = (value, number)
             lines.append(Line(text: Array(line), key: key))

@@ -111,12 +111,12 @@ extension FlipperTagDump {
         case 0x00, 0x01:
             let size = try fields.number("\(key) Size", in: 0...0xFFFF)
             guard data == nil || data?.count == size else {
-                throw fields.malformed(key, "has not the \(size) bytes of its size")
+                throw fields.malformed(key, "does not have the \(size) bytes of its size")
             }
             let bytes = data ?? Array(repeating: 0, count: size)
             kind = type == 0x00 ? .standard(bytes) : .backup(bytes)
         case 0x02:
-            guard data == nil || data?.count == 4 else { throw fields.malformed(key, "has not the 4 bytes of a value") }
+            guard data == nil || data?.count == 4 else { throw fields.malformed(key, "does not have 4 bytes") }
             let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? 0
             kind = .value(
                 lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),
@@ -129,7 +129,7 @@ extension FlipperTagDump {
             let maximum = try fields.number("\(key) Max", in: 0...0xFFFF)
             let current = try fields.number("\(key) Cur", in: 0...maximum)
             guard size * maximum <= 0x1_0000, data == nil || data?.count == size * current else {
-                throw fields.malformed(key, "has not \(current) records of \(size) bytes")
+                throw fields.malformed(key, "does not have \(current) records of \(size) bytes")
             }
             let records = data ?? Array(repeating: 0, count: size * current)
             kind = .records(records, size: size, maximum: maximum, isCyclic: type == 0x04)

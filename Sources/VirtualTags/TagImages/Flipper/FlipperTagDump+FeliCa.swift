@@ -20,8 +20,8 @@ extension FlipperTagDump {
             return .standard(try standard(fields))
         }
         let reason =
-            "The file has the IDm and the PMm of a FeliCa tag, and neither the 28 blocks of a Lite or Lite-S nor the "
-            + "systems of a Standard card: there is nothing to read on a tag made of it."
+            "The file has the IDm and the PMm of a FeliCa tag, but neither the 28 blocks of a Lite or Lite-S nor the "
+            + "systems of a Standard card: such a tag would have nothing to read."
         throw fields.error(.unsupported, "Device type", reason)
     }
 
@@ -55,7 +55,7 @@ extension FlipperTagDump {
         contents.writeCounter = UInt32(blocks[24].littleEndian(at: 0, count: 3))
         if !unread.isEmpty {
             let text =
-                "The tag refused to be read in \(TagImage.list(unread)); there the file has what it has, mostly zeros."
+                "The tag refused to read \(TagImage.list(unread)); the file has mostly zeros there."
             remarks.append(TagImageRemark(.missing, text))
         }
         return contents

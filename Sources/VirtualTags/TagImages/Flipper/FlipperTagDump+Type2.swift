@@ -26,7 +26,7 @@ extension FlipperTagDump {
         }
         let read = try fields.number("Pages read", in: 0...100_000, default: total)
         if read < total {
-            let text = "\(read) of \(total) pages were read; the others are as the file has them, mostly zero."
+            let text = "\(read) of \(total) pages were read; the others are taken from the file, mostly zeros."
             remarks.append(TagImageRemark(.missing, text))
         }
         contents.atqa = try fields.atqa()

@@ -133,8 +133,8 @@ extension FlipperTagDump {
         if fields.hasValue("System OTP Block") { parts.append("the system block") }
         let what = parts.isEmpty ? "" : " The file has \(parts.joined(separator: ", "))."
         let reason =
-            "An \(product) is found by commands of its own, and not by those of ISO/IEC 14443-3. Core NFC has no kind of tag "
-            + "for it, so no phone sees it, and there is no virtual tag of it.\(what)"
+            "An \(product) uses its own discovery commands, not those of ISO/IEC 14443-3. Core NFC has no kind of tag "
+            + "for it, so phones can't detect it, and it has no virtual tag.\(what)"
         return fields.error(.unsupported, "Device type", reason)
     }
 }

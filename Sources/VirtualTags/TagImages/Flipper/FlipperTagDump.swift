@@ -157,6 +157,6 @@ extension TagImageRemark {
     /// A new file always has a line for the signature, even if the chip's signature is unknown.
     static let missingSignature = TagImageRemark(
         .missing,
-        "The file has no signature of the chip; the virtual tag has zeros, and so has a file of another format."
+        "The file lacks the chip's signature; the virtual tag has zeros, and so will files of other formats."
     )
 }

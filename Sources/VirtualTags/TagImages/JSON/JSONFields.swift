@@ -51,7 +51,7 @@ struct JSONFields: ImageFields {
                 if let earlier = places.updateValue(member.keyRange, forKey: member.key) {
                     throw TagImageError(
                         .malformed,
-                        "\"\(member.key)\" is in line \(line(of: earlier)) already.",
+                        "\"\(member.key)\" is already in line \(line(of: earlier)).",
                         line: line(of: member.keyRange)
                     )
                 }

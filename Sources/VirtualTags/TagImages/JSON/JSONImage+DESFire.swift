@@ -109,7 +109,7 @@ extension JSONImage {
         if fields.hasValue("key_settings") {
             let settings = try fields.bytes("key_settings", count: 2)
             guard (1...14).contains(settings[1] & 0x0F), let kind = DESFireKey.Kind(code: settings[1]) else {
-                throw fields.malformed("key_settings", "does not say 1 to 14 keys of a kind")
+                throw fields.malformed("key_settings", "does not specify 1 to 14 keys of one kind")
             }
             application.keySettings = settings[0]
             application.keyCount = settings[1]
@@ -134,7 +134,7 @@ extension JSONImage {
         }
         return try objects.keys.map { key throws(TagImageError) in
             guard let identifier = [UInt8](hexadecimal: key.utf8), identifier.count == 3 else {
-                throw objects.malformed(key, "is not an identifier of six digits")
+                throw objects.malformed(key, "is not a six-digit identifier")
             }
             return try application(objects.object(key), UInt32(bytes: identifier))
         }
@@ -152,7 +152,7 @@ extension JSONImage {
         let files = fields.object("files")
         for key in files.keys {
             guard let number = [UInt8](hexadecimal: key.utf8), number.count == 1, number[0] < 32 else {
-                throw files.malformed(key, "is not a file's number of two digits")
+                throw files.malformed(key, "is not a two-digit file number")
             }
             application.files.append(try file(files.object(key), number[0]))
         }
@@ -189,7 +189,7 @@ extension JSONImage {
             )
         case "linear", "cyclic":
             guard size * maximum <= 0x1_0000, data.count % size == 0, data.count <= size * maximum else {
-                throw fields.error(.inconsistent, "data", "The records are not of their size.")
+                throw fields.error(.inconsistent, "data", "The records have a wrong size.")
             }
             kind = .records(data, size: size, maximum: maximum, isCyclic: type == "cyclic")
         default: throw fields.error(.unsupported, "type", "A file of type \(type) is not supported.")
@@ -254,7 +254,7 @@ extension JSONImage {
         _ fields: JSONFields
     ) throws(TagImageError) {
         guard let number = UInt8(name), number < application.keyCount & 0x0F, key.kind == application.keyKind
-        else { throw fields.error(.malformed, "keys", "The application has no such key as \"\(name)\".") }
+        else { throw fields.error(.malformed, "keys", "The application has no key \"\(name)\".") }
         application.setKey(number, key)
     }
 

@@ -11,7 +11,7 @@ extension JSONImage {
         let product = try fields.product { Type1Product(named: $0) }
         let memory = try fields.bytes("memory_hex", count: product.memorySize)
         guard try fields.bytes("uid", count: 7) == Array(memory.prefix(7)) else {
-            throw fields.error(.inconsistent, "uid", "\"uid\" is not what the memory begins with.")
+            throw fields.error(.inconsistent, "uid", "\"uid\" does not match the start of the memory.")
         }
         let header = fields.hasValue("hr") ? try fields.bytes("hr", count: 2) : nil
         return Type1Contents(product, memory: memory, header: header)
@@ -53,7 +53,7 @@ extension JSONImage {
         let memory = try fields.bytes("memory_hex")
         let count = memory.count / 4
         guard memory.count % 4 == 0, count >= 4 else {
-            let reason = "\(memory.count) bytes are not whole pages, or not even the first four."
+            let reason = "\(memory.count) bytes are not a whole number of pages, or fewer than four pages."
             throw fields.error(.malformed, "memory_hex", reason)
         }
         guard count <= product.pageCount else {
@@ -62,7 +62,7 @@ extension JSONImage {
         }
         let pages = try fields.number("pages", in: 0...100_000, default: count)
         guard pages == count else {
-            throw fields.error(.inconsistent, "pages", "\"pages\" says \(pages), and the memory has \(count).")
+            throw fields.error(.inconsistent, "pages", "\"pages\" is \(pages), but the memory has \(count).")
         }
         var contents = Type2Contents(blank: product, uid: uid)
         contents.memory = memory
@@ -158,7 +158,7 @@ extension JSONImage {
         case "generic Type 3":
             let memory = try fields.bytes("memory_hex")
             guard memory.count % 16 == 0, (16...0x10_0000).contains(memory.count) else {
-                throw fields.error(.inconsistent, "memory_hex", "\(memory.count) bytes are not whole blocks.")
+                throw fields.error(.inconsistent, "memory_hex", "\(memory.count) bytes do not fill whole blocks.")
             }
             return .standard(FeliCaStandardContents(idm: idm, pmm: pmm, systems: [FeliCaSystem(ndef: memory)]))
         default: return try fields.product { _ in nil }

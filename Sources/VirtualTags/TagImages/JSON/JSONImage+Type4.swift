@@ -92,7 +92,7 @@ extension JSONImage {
             guard let identifier = [UInt8](hexadecimal: key.utf8), identifier.count == 2,
                 let data = [UInt8](hexadecimal: text.utf8), data.count <= 0x1_0000
             else {
-                let reason = "File \"\(key)\" is not four digits with hexadecimal content."
+                let reason = "File \"\(key)\" needs a four-digit identifier and hexadecimal content."
                 throw fields.error(.malformed, "files", reason)
             }
             files[UInt16(bytes: identifier)] = data
@@ -122,7 +122,7 @@ extension JSONImage {
         for index in contents.files.indices {
             let data = try file(contents.files[index].isoIdentifier, of: files, fields)
             guard data.count == contents.files[index].data.count else {
-                throw fields.error(.inconsistent, "files", "A file is not of the product's size.")
+                throw fields.error(.inconsistent, "files", "A file does not have the product's size.")
             }
             contents.files[index].data = data
         }
@@ -130,7 +130,7 @@ extension JSONImage {
         contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF, default: 0))
         for (name, key) in try keys(fields) {
             guard let number = Int(name), contents.keys.indices.contains(number), key.kind == .aes else {
-                throw fields.error(.malformed, "keys", "There are AES keys \"0\" to \"4\", and not \"\(name)\".")
+                throw fields.error(.malformed, "keys", "The AES keys are \"0\" to \"4\", not \"\(name)\".")
             }
             contents.keys[number] = key
         }
@@ -141,7 +141,7 @@ extension JSONImage {
                 let index = contents.files.firstIndex(where: { $0.isoIdentifier == UInt16(bytes: identifier) }),
                 contents.files[index].change(settings)
             else {
-                let reason = "The settings of file \"\(name)\" are not ones that it can have."
+                let reason = "The settings of file \"\(name)\" are not possible for this file."
                 throw fields.error(.malformed, "file_settings", reason)
             }
         }

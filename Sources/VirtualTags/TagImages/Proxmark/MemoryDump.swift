@@ -26,11 +26,11 @@ struct MemoryDump: ImageSource {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
                 let reason =
-                    "The file begins as a Proxmark3 .bin file of an ISO 15693 tag, and no version of it has "
+                    "The file starts like a Proxmark3 .bin file of an ISO 15693 tag, but no version of that has "
                     + "\(bytes.count) bytes; the file may have been cut off. Dump the tag again."
                 throw TagImageError(.missingField, reason)
             }
-            let reason = "The file is in no known format, and its size and its beginning are those of no tag's memory."
+            let reason = "The file's format is unknown, and its size and first bytes match no tag's memory."
             throw TagImageError(.unknownFormat, reason)
         }
         self.bytes = bytes
@@ -276,7 +276,7 @@ struct ProxmarkText: ImageSource {
                 throw TagImageError(.malformed, "The line is not a row of hexadecimal digits.", line: index + 1)
             }
             guard row.count == size ?? row.count else {
-                let reason = "The line has \(row.count) bytes, and those before it have \(size ?? 0)"
+                let reason = "The line has \(row.count) bytes, but the lines before have \(size ?? 0)"
                 throw TagImageError(.malformed, "\(reason); the file may have been cut off.", line: index + 1)
             }
             size = row.count
@@ -287,7 +287,7 @@ struct ProxmarkText: ImageSource {
         } catch {
             guard error.code == .unknownFormat else { throw error }
             let reason =
-                "The lines have \(data.count) bytes, which are not those of a MIFARE Classic (320, 1024, 2048 or 4096 bytes), "
+                "The lines have \(data.count) bytes, which match no MIFARE Classic (320, 1024, 2048 or 4096 bytes), "
                 + "Ultralight or NTAG; the file may have been cut off, or be of another tag."
             throw TagImageError(.unknownFormat, reason)
         }

@@ -255,7 +255,7 @@ struct ProxmarkJSON: ImageSource {
             tag.blockSize = Int(try card.byte("bytesperpage"))
             let count = try card.bytes("pagescount")
             guard (1...2).contains(count.count), (1...32).contains(tag.blockSize) else {
-                let reason = "\"pagescount\" or \"bytesperpage\" is not the size of a memory."
+                let reason = "\"pagescount\" or \"bytesperpage\" is not a valid memory size."
                 throw card.error(.malformed, "pagescount", reason)
             }
             tag.blockCount = count.littleEndian(at: 0, count: count.count)
@@ -289,7 +289,7 @@ struct ProxmarkJSON: ImageSource {
         let key = card.hasValue("H0R1") ? "H0R1" : "HR01"
         let header = try card.bytes(key, count: 2)
         guard header[0] == Type1Product.topaz96.header[0], memory.count == Type1Product.topaz96.memorySize else {
-            throw card.error(.unsupported, key, "Of Topaz tags only those with static memory are in such a file whole.")
+            throw card.error(.unsupported, key, "Such a file is only complete for Topaz tags with static memory.")
         }
         return Type1Contents(.topaz96, memory: memory, header: header)
     }
@@ -308,16 +308,16 @@ struct ProxmarkJSON: ImageSource {
     static func refusal(of type: String) -> String {
         switch type {
         case "14b", "14b v2":
-            "The file has the blocks of a Type B memory, and neither its UID nor its chip: no tag can be made of them. "
+            "The file has the blocks of a Type B memory, but neither its UID nor its chip, so it can't become a virtual tag. "
                 + "The UID is in the name that the Proxmark3 gives the file; a Flipper file of the tag has all three."
-        case "mfpkeys", "mfdes": "The file has the keys of a card, and nothing of its memory."
-        case "ndef": "The file has a message, and no tag: write it to one with nfc tag write --message."
+        case "mfpkeys", "mfdes": "The file has only the keys of a card, not its memory."
+        case "ndef": "The file has a message but no tag: write it to a tag with nfc tag write --message."
         case "hitag", "t55x7", "t5555", "EM4205/EM4305", "EM4469/EM4569", "EM4X50":
-            "The file is of a tag for 125 kHz (\(type)); NFC tags work at 13.56 MHz."
+            "The file is for a 125 kHz tag (\(type)); NFC tags work at 13.56 MHz."
         case "iclass":
-            "A PicoPass or iCLASS is found by commands of its own and guarded by a cipher of its own: no phone sees it, "
-                + "and there is no virtual tag of it."
-        default: "A Proxmark3 file of type \(type) is of a tag that there is no virtual tag of."
+            "A PicoPass or iCLASS uses its own commands and its own cipher: phones can't detect it, "
+                + "and it has no virtual tag."
+        default: "A Proxmark3 file of type \(type) has no virtual tag."
         }
     }
 }

@@ -31,7 +31,7 @@ struct ProxmarkHeader {
             throw TagImageError(.unsupported, reason)
         }
         guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
-            let reason = "\(memory.count / 4) pages are not what the \(product) has, which are \(product.pageCount)."
+            let reason = "\(memory.count / 4) pages are not the \(product.pageCount) pages of the \(product)."
             throw TagImageError(.inconsistent, reason)
         }
         var contents = Type2Contents(blank: product, uid: product.uid(inMemory: memory))

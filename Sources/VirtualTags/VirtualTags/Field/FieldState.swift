@@ -180,7 +180,7 @@ struct FieldAnswer {
             }
             let length = received.bytes.count + (received.checksum == .none ? 0 : 2)
             if length > maximumFrameLength {
-                return .failure(LinkError(.frameTooLong, "The answer is longer than the reader can take."))
+                return .failure(LinkError(.frameTooLong, "The answer is longer than the reader can receive."))
             }
             return .success(received)
         }

@@ -112,7 +112,7 @@ public final class VirtualField: FieldDriver {
         timeout: Airtime
     ) -> (result: Result<Frame, LinkError>, elapsed: Airtime) {
         guard technologies.contains(technology) else {
-            return (.failure(LinkError(.unsupported, "This field does not have the technology.")), .zero)
+            return (.failure(LinkError(.unsupported, "This field does not support the technology.")), .zero)
         }
         let outcome = core.exchange(frame, technology, timeout: timeout)
         if outcome.changedPresence { core.observers.notify() }
