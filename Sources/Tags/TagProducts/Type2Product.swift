@@ -97,9 +97,9 @@ extension Type2Product {
     /// - Returns: nil if no product has this version.
     package init?(version: [UInt8]) {
         guard version.count == 8, version[1] == 0x04 else { return nil }
-        let sized = Self.known.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
-        let alike = sized.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
-        let products = alike.isEmpty ? sized : alike
+        let sameSize = Self.identifiable.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
+        let sameSubtype = sameSize.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
+        let products = sameSubtype.isEmpty ? sameSize : sameSubtype
         guard let product = products.last(where: { $0.version?[5] ?? 0 <= version[5] }) ?? products.first else {
             return nil
         }
@@ -113,9 +113,9 @@ extension Type2Product {
     ///   - lockControl: the value of the lock control TLV; nil when the tag has none.
     /// - Returns: nil if no product has this size, or if several do and no lock control TLV matches.
     package init?(capabilitySize size: UInt8, lockControl: [UInt8]?) {
-        let sized = Self.known.filter { $0.capabilitySize == size }
-        let isCertain = Set(sized.map(\.lockControl)).count == 1
-        guard let product = sized.first(where: { isCertain || $0.lockControl == lockControl }) else { return nil }
+        let sameSize = Self.identifiable.filter { $0.capabilitySize == size }
+        let isCertain = Set(sameSize.map(\.lockControl)).count == 1
+        guard let product = sameSize.first(where: { isCertain || $0.lockControl == lockControl }) else { return nil }
         self = product
     }
 
@@ -143,7 +143,7 @@ extension Type2Product {
     ]
 
     /// All products that a reader identifies. Of the same type and size, later minor versions are listed later.
-    private static let known = all + [ntagI2CPlus1K, ntagI2CPlus2K]
+    private static let identifiable = all + [ntagI2CPlus1K, ntagI2CPlus2K]
 
     /// MIFARE Ultralight, MF0ICU1: 48 bytes.
     ///
@@ -437,7 +437,7 @@ package struct LockField: Sendable {
             let start = 16 + index * 4
             return Lock(bit: index < 3 ? 1 + index : 2 + index, pages: start...(start + 3), frozenBy: index < 3 ? 0 : 4)
         }
-        let behind = tail.enumerated().map { Lock(bit: 12 + $0, pages: $1, frozenBy: 8 + $0) }
-        return LockField(page: 40, offset: 0, bytes: 2, locks: data + behind)
+        let tailLocks = tail.enumerated().map { Lock(bit: 12 + $0, pages: $1, frozenBy: 8 + $0) }
+        return LockField(page: 40, offset: 0, bytes: 2, locks: data + tailLocks)
     }
 }

@@ -442,8 +442,8 @@ extension Type4Contents {
         case .ndef, .emrtd, .emv, .unspecified: return []
         }
         // A card with a random UID also hides its permanent UID in the version, behind zeros.
-        let own = Array(version.dropFirst(14).prefix(7))
-        guard uid.count == 7, own.count == 7, own.contains(where: { $0 != 0 }), own != uid else { return [] }
-        return [TagContents.sentence(uid, own, in: "GET VERSION answers")]
+        let ownUID = Array(version.dropFirst(14).prefix(7))
+        guard uid.count == 7, ownUID.count == 7, ownUID.contains(where: { $0 != 0 }), ownUID != uid else { return [] }
+        return [TagContents.sentence(uid, ownUID, in: "GET VERSION answers")]
     }
 }

@@ -246,29 +246,29 @@ extension NFCAActivation {
     /// On a collision it follows the branch with a 1. Every round determines at least one bit, so at most 33 rounds are
     /// needed. Nil when the tags stopped answering.
     func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
-        var known = BitString()
+        var knownBits = BitString()
         var damaged = 0
         while true {
             do throws(LinkError) {
                 let answer = try await link.transceive(
-                    Self.anticollisionFrame(code, known),
+                    Self.anticollisionFrame(code, knownBits),
                     timeout: Self.answerTimeout
                 )
-                guard answer.bitCount == 40 - known.count else {
+                guard answer.bitCount == 40 - knownBits.count else {
                     let reason = "The answer to anticollision must complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
                     throw LinkError(.transmission, reason)
                 }
-                known.append(answer.bytes, count: answer.bitCount)
-                guard known.bytes.reduce(0, ^) == 0 else {
+                knownBits.append(answer.bytes, count: answer.bitCount)
+                guard knownBits.bytes.reduce(0, ^) == 0 else {
                     throw LinkError(.transmission, "The check byte BCC is wrong (ISO/IEC 14443-3, 6.5.3).")
                 }
-                return known.bytes
+                return knownBits.bytes
             } catch {
                 switch error.code {
                 case .collision:
                     isCrowded = true
                     guard let collision = error.collision, collision.bitIndex >= 0,
-                        collision.bits.count * 8 >= collision.bitIndex, known.count + collision.bitIndex < 32
+                        collision.bits.count * 8 >= collision.bitIndex, knownBits.count + collision.bitIndex < 32
                     else {
                         throw TagError(
                             .badAnswer,
@@ -276,10 +276,10 @@ extension NFCAActivation {
                             link: error
                         )
                     }
-                    known.append(collision.bits, count: collision.bitIndex)
-                    known.append(true)
+                    knownBits.append(collision.bits, count: collision.bitIndex)
+                    knownBits.append(true)
                 case .transmission:
-                    known = BitString()
+                    knownBits = BitString()
                     damaged += 1
                     guard damaged < Self.attempts else { throw TagError(link: error, over: .nfcA) }
                 case .timeout, .tagRemoved: return nil
@@ -290,10 +290,10 @@ extension NFCAActivation {
     }
 
     /// Returns the anticollision frame: SEL, NVB and the known bits. The last byte may be incomplete.
-    static func anticollisionFrame(_ code: UInt8, _ known: BitString) -> Frame {
-        let loose = known.count % 8
-        let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.bytes
-        return loose == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: loose)
+    static func anticollisionFrame(_ code: UInt8, _ knownBits: BitString) -> Frame {
+        let looseBits = knownBits.count % 8
+        let bytes = [code, UInt8(2 + knownBits.count / 8) << 4 | UInt8(looseBits)] + knownBits.bytes
+        return looseBits == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: looseBits)
     }
 
     /// Sends SELECT at one cascade level, and returns the SAK.

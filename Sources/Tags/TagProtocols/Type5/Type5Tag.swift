@@ -221,8 +221,8 @@ public final class Type5Tag: ForumTag {
         // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
         // A correct size excludes the container itself. A power of two suggests the size of the whole memory.
-        if let known = target.family?.memorySize {
-            areaEnd = min(areaEnd, known)
+        if let knownSize = target.family?.memorySize {
+            areaEnd = min(areaEnd, knownSize)
         } else if container.areaLength.nonzeroBitCount == 1, let size = try await readMemorySize() {
             areaEnd = max(container.bytes.count, min(areaEnd, size))
         }
@@ -392,7 +392,7 @@ public final class Type5Tag: ForumTag {
 
     /// Returns the memory size from GET SYSTEM INFORMATION or the extended command; nil if the tag does not report it.
     private func readMemorySize() async throws(TagError) -> Int? {
-        if let known = target.family?.memorySize { return known }
+        if let knownSize = target.family?.memorySize { return knownSize }
         // Bit 2 requests the memory size.
         guard let info = try await readSystemInfo(extended: 0x04), let count = info.blockCount,
             let size = info.blockSize

@@ -415,7 +415,7 @@ struct RecordingParser {
     /// The tags found so far by the current poll.
     private var tags: [Recording.Tag] = []
     /// The tag numbers of all polls so far.
-    private var known: Set<Int> = []
+    private var tagNumbers: Set<Int> = []
     private var exchanges = 0
     /// The index of the step that still lacks an outcome; nil for none.
     private var open: Int?
@@ -503,7 +503,7 @@ struct RecordingParser {
 
     private mutating func takeCall(_ line: JSONLine) throws(JSONLine.Failure) {
         let time = try line.time()
-        let action = try Recording.Action(line, knownTags: known)
+        let action = try Recording.Action(line, knownTags: tagNumbers)
         if action.isEvent {
             // An event may be recorded between a call and its outcome.
             return steps.append(Recording.Step(time: time, action: action, endTime: time, outcome: .done))
@@ -526,7 +526,7 @@ struct RecordingParser {
             throw JSONLine.Failure(reason: "No call has found this tag.")
         }
         let tag = try Recording.Tag(line)
-        guard known.insert(tag.number).inserted else {
+        guard tagNumbers.insert(tag.number).inserted else {
             throw JSONLine.Failure(reason: "Tag \(tag.number) already exists.")
         }
         tags.append(tag)

@@ -100,10 +100,10 @@ public final class RecordingReplay: Sendable {
         var response: Frame?
         if case .frame(let frame) = outcome { response = frame }
         if case .frames(let technology) = medium {
-            var counted = LinkStatistics.zero
-            counted.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
-            state.statistics += counted
-            state.airStatistics[technology, default: .zero] += counted
+            var counts = LinkStatistics.zero
+            counts.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
+            state.statistics += counts
+            state.airStatistics[technology, default: .zero] += counts
         } else {
             state.statistics.exchanges += 1
             state.statistics.bytesOnAir += request.bytes.count + (response?.bytes.count ?? 0)

@@ -104,9 +104,9 @@ enum APDUWords {
 
     private static func select(_ p1: UInt8, _ data: [UInt8]) -> String {
         if p1 == 0x04 {
-            let known = applications.first { data.starts(with: $0.name) }
+            let application = applications.first { data.starts(with: $0.name) }
             let name = data.isEmpty ? "" : " " + data.hexText()
-            return known.map { "SELECT " + $0.words } ?? "SELECT application" + name
+            return application.map { "SELECT " + $0.words } ?? "SELECT application" + name
         }
         switch data {
         case [0xE1, 0x03]: return "SELECT capability container E103"
@@ -167,7 +167,7 @@ enum StatusWords {
 
     static func meaning(of word: Int) -> String {
         let hex = word.hexText(digits: 4).lowercased()
-        if let known = words[word] { return "\(hex) \(known)" }
+        if let meaning = words[word] { return "\(hex) \(meaning)" }
         switch word >> 8 {
         case 0x61: return "\(hex) \(word & 0xFF == 0 ? "more" : counted(word & 0xFF, "byte") + " more")"
         case 0x6C: return "\(hex) Le has to be \((word & 0xFF).hexText(digits: 2))"

@@ -124,9 +124,9 @@ extension FlipperTagDump {
         var parts: [String] = []
         if let uid = try? fields.bytes("UID", count: 8) { parts.append("the UID \(uid.spacedHexadecimalText)") }
         let blocks = (0..<128).count { (try? fields.bytes("Block \($0)", count: 4)) != nil }
-        if let known = (try? fields.text("ST25TB Type")).flatMap({ products[$0] }) {
-            product = known.name
-            if blocks > 0 { parts.append("\(blocks) of \(known.blocks) blocks") }
+        if let knownProduct = (try? fields.text("ST25TB Type")).flatMap({ products[$0] }) {
+            product = knownProduct.name
+            if blocks > 0 { parts.append("\(blocks) of \(knownProduct.blocks) blocks") }
         } else if blocks > 0 {
             parts.append(blocks == 1 ? "1 block" : "\(blocks) blocks")
         }

@@ -119,13 +119,13 @@ struct FlipperTagDump: ImageSource {
 
     /// The keys whose values would be missing or different in a new file with the same contents.
     var leftOut: [String] {
-        let held = Self.dictionary(Self.values(of: contents) ?? [])
+        let newValues = Self.dictionary(Self.values(of: contents) ?? [])
         let isVersion2 = fields.value(FlipperKey(name: "Version")).map { Array($0) == Array("2".utf8) } ?? false
         return fields.lines.compactMap(\.key).filter { key in
             guard !Self.descriptiveKeys.contains(key.name), !(isVersion2 && key.name == "ATQA") else { return false }
             var place = key
             place.name = Self.aliases[key.name] ?? key.name
-            guard let value = fields.value(key), let new = held[place] ?? held[key] else { return true }
+            guard let value = fields.value(key), let new = newValues[place] ?? newValues[key] else { return true }
             return !Self.isSame(value, new, isService: key.name.hasPrefix("Service "))
         }.map(\.description)
     }

@@ -100,8 +100,8 @@ struct JSONImage: ImageSource {
         if case .type2(let old) = old, case .type2(let new) = new { return changes(from: old, to: new) }
         let before = members(of: old)
         let now = members(of: new)
-        let gone = before.filter { member in !now.contains { $0.0 == member.0 } }.map { ($0.0, "null") }
-        return gone + now.filter { member in !before.contains { $0 == member } }
+        let removed = before.filter { member in !now.contains { $0.0 == member.0 } }.map { ($0.0, "null") }
+        return removed + now.filter { member in !before.contains { $0 == member } }
     }
 
     /// Returns the names of the members with different values.

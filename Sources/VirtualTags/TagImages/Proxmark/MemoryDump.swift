@@ -62,8 +62,8 @@ struct MemoryDump: ImageSource {
     }
 
     var leftOut: [String] {
-        guard let held = Self.encoded(contents, layout) else { return [] }
-        let places = zip(bytes, held).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
+        guard let newBytes = Self.encoded(contents, layout) else { return [] }
+        let places = zip(bytes, newBytes).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
         return RangeSet(places.map { $0..<$0 + 1 }).ranges.map { range in
             range.count == 1 ? "byte \(range.lowerBound)" : "bytes \(range.lowerBound) to \(range.upperBound - 1)"
         }

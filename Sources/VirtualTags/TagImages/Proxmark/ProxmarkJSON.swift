@@ -71,11 +71,11 @@ struct ProxmarkJSON: ImageSource {
     /// The values that would be missing or different in a new file with the same contents.
     var leftOut: [String] {
         let values = Self.values(of: contents, kind) ?? []
-        let held = Dictionary(values.map { ($0.place, $0.bytes) }) { $1 }
+        let newValues = Dictionary(values.map { ($0.place, $0.bytes) }) { $1 }
         return ["Card", "blocks"].flatMap { name in
             let object = fields.object(name)
             return object.keys.map { "\(name).\($0)" }.filter { place in
-                guard let new = held[place] else { return true }
+                guard let new = newValues[place] else { return true }
                 let old = try? object.bytes(String(place.dropFirst(name.count + 1)))
                 return old != new
             }

@@ -254,7 +254,7 @@ public protocol CardApplication: Sendable {
 /// If the script contains a command several times, its answers are sent in order. The last answer is repeated.
 public struct ScriptedCard: Card {
     private var answers: [[UInt8]: [CardAnswer]] = [:]
-    private var given: [[UInt8]: Int] = [:]
+    private var answerCounts: [[UInt8]: Int] = [:]
     /// The answer to commands that are not in the script; 6D00 by default.
     public var otherwise: CardAnswer
 
@@ -281,11 +281,11 @@ public struct ScriptedCard: Card {
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         guard let script = answers[message], let last = script.last else { return otherwise }
-        let count = given[message, default: 0]
-        given[message] = count + 1
+        let count = answerCounts[message, default: 0]
+        answerCounts[message] = count + 1
         return count < script.count ? script[count] : last
     }
 
     /// Restarts the script.
-    public mutating func losePower() { given = [:] }
+    public mutating func losePower() { answerCounts = [:] }
 }

@@ -136,9 +136,9 @@ extension DESFireCard {
         guard rights.holder(of: .change) != .nobody else { throw .permissionDenied }
         guard allows(rights, .change) else { throw .authenticationError }
         guard data[1] < 0x04 else { throw .parameterError }
-        let changed = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
+        let newRights = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
         contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
-        contents.applications[selected].files[index].accessRights = changed
+        contents.applications[selected].files[index].accessRights = newRights
         return DESFireReply(programmed: 3)
     }
 }

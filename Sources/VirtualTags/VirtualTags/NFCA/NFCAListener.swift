@@ -103,11 +103,11 @@ struct NFCAListener: Sendable {
     /// Anticollision and SELECT (ISO/IEC 14443-3, 6.5.3). A tag with another UID returns to its resting state.
     private mutating func receiveWhileReady(_ frame: Frame, level: Int) -> Outcome {
         let select: [UInt8] = [0x93, 0x95, 0x97]
-        let own = levels[level]
+        let levelBytes = levels[level]
         if frame.bytes.count >= 2, frame.bytes[0] == select[level] {
             let nvb = frame.bytes[1]
             if nvb == 0x70 {
-                if let payload = frame.payload(checkedBy: .nfcA), payload.dropFirst(2) == own[...] {
+                if let payload = frame.payload(checkedBy: .nfcA), payload.dropFirst(2) == levelBytes[...] {
                     if level + 1 < levels.count {
                         state = .ready(level: level + 1)
                         return .answer(Frame([sak | 0x04]))
@@ -119,9 +119,9 @@ struct NFCAListener: Sendable {
                 let bits = Int(nvb >> 4) * 8 + Int(nvb & 0x0F) - 16
                 let sent = Array(frame.bytes.dropFirst(2))
                 if nvb & 0x0F < 8, (0..<40).contains(bits), frame.bitCount == bits + 16,
-                    own.startsWithBits(bits, of: sent)
+                    levelBytes.startsWithBits(bits, of: sent)
                 {
-                    return .answer(own.bits(from: bits))
+                    return .answer(levelBytes.bits(from: bits))
                 }
             }
         }

@@ -90,11 +90,11 @@ package struct CardAuthentication: Sendable {
     }
 
     /// Returns the reader's challenge from a decrypted proof. The card's challenge must follow it, rotated.
-    private func checked(_ both: [UInt8]?) throws(DESFireStatus) -> [UInt8] {
-        guard let both, ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else {
+    private func checked(_ challenges: [UInt8]?) throws(DESFireStatus) -> [UInt8] {
+        guard let challenges, ConstantTime.areEqual(challenges[challenge.count...], challenge.rotated) else {
             throw .authenticationError
         }
-        return Array(both[..<challenge.count])
+        return Array(challenges[..<challenge.count])
     }
 
     private func beginTransaction(
@@ -111,9 +111,9 @@ package struct CardAuthentication: Sendable {
             transaction: isFirst ? transaction : session?.transaction ?? transaction,
             counter: isFirst ? 0 : session?.counter ?? 0
         )
-        let turned = readerChallenge.rotated
+        let rotatedChallenge = readerChallenge.rotated
         // PDcap2 is zero, because the card has no further capabilities.
-        let answer = isFirst ? transaction + turned + [0, 0, 0, 0, 0, 0] + capabilities : turned
+        let answer = isFirst ? transaction + rotatedChallenge + [0, 0, 0, 0, 0, 0] + capabilities : rotatedChallenge
         let zero = [UInt8](repeating: 0, count: cipher.blockLength)
         return (try cipher.encrypt(answer, .blockChaining(vector: zero)), messaging)
     }

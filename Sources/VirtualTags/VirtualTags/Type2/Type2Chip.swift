@@ -436,7 +436,7 @@ extension Type2Chip {
 }
 
 extension LockField {
-    private var known: UInt32 { locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy } }
+    private var settableBits: UInt32 { locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy } }
 
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
@@ -448,7 +448,7 @@ extension LockField {
         let frozen = locks.reduce(UInt32(0)) {
             old >> $1.frozenBy & 1 == 1 ? $0 | 1 << $1.bit : $0
         }
-        return old | (new & known & ~frozen)
+        return old | (new & settableBits & ~frozen)
     }
 
     func locks(_ page: Int, bits: UInt32) -> Bool {

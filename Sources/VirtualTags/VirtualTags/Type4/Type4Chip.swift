@@ -134,10 +134,10 @@ struct Type4Chip: TagChip {
         case .activated(let cid, let readerFrameSize, let message):
             begin(cid: cid, readerFrameSize: readerFrameSize)
             // A card that does not support CIDs answers 0 (ISO/IEC 14443-3, 7.11).
-            let own = parameters.supportsCID ? cid : 0
-            guard !message.isEmpty else { return TagAnswer(Frame([own])) }
+            let answeredCID = parameters.supportsCID ? cid : 0
+            guard !message.isEmpty else { return TagAnswer(Frame([answeredCID])) }
             let answer = card.process(message, injectedFault: injectedFault)
-            return TagAnswer(Frame([own] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
+            return TagAnswer(Frame([answeredCID] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
         case .block(let block): return exchange(block, injectedFault)
         }
     }

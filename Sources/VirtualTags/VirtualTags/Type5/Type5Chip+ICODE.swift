@@ -210,13 +210,13 @@ extension Type5Chip {
             return request.parameters.isEmpty ? Type5Reply(Self.alarm) : .silence
         }
         let identifier = contents.protection.surveillanceIdentifier
-        let own = identifier.littleEndianBytes
+        let ownBytes = identifier.littleEndianBytes
         guard let length = request.parameters.first else { return .silence }
         let value = Array(request.parameters.dropFirst())
-        guard [0, 8, 16].contains(length), value.count == Int(length) / 8, own.starts(with: value) else {
+        guard [0, 8, 16].contains(length), value.count == Int(length) / 8, ownBytes.starts(with: value) else {
             return .silence
         }
-        return Type5Reply(length == 0 ? own : Self.alarm)
+        return Type5Reply(length == 0 ? ownBytes : Self.alarm)
     }
 
     /// PASSWORD PROTECT EAS/AFI, which needs the password. The option flag selects EAS or AFI. This is permanent.
