@@ -37,7 +37,7 @@ public struct NDEFMessage: Sendable, Hashable {
         in range: Range<Int>,
         options: NDEFDecodingOptions = .strict
     ) throws(NDEFError) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "The message lies inside the bytes.")
+        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the range must lie inside the bytes")
         var decoder = MessageDecoder(bytes, range, options)
         records = try decoder.decode()
     }
@@ -64,7 +64,7 @@ public struct NDEFMessage: Sendable, Hashable {
     /// - Returns: the bytes.
     /// - Throws: ``NDEFError`` as ``encoded(chunkSize:)`` does.
     public func encoded(chunkSizes: [Int]) throws(NDEFError) -> [UInt8] {
-        precondition(chunkSizes.count == records.count, "each record has a chunk size")
+        precondition(chunkSizes.count == records.count, "each record needs a chunk size")
         return try encoded { chunkSizes[$0] }
     }
 

@@ -39,7 +39,7 @@ public struct Frame: Sendable, Hashable {
     /// Creates a frame whose last byte is incomplete, such as REQA (7 bits) or a 4-bit NAK. It has no checksum.
     @inlinable
     public init(bits: [UInt8], validBitsInLastByte: Int) {
-        precondition((1...8).contains(validBitsInLastByte), "a last byte has 1 to 8 bits")
+        precondition((1...8).contains(validBitsInLastByte), "the last byte must have 1 to 8 valid bits")
         self.bytes = bits
         self.validBitsInLastByte = validBitsInLastByte
         self.checksum = .none

@@ -36,7 +36,7 @@ package final class Locked<Value>: @unchecked Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         let status = unsafe pthread_mutex_lock(mutex)
-        precondition(status == 0, "the lock is held by this thread already")
+        precondition(status == 0, "this thread already holds the lock")
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)
     }

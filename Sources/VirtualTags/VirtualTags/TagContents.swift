@@ -256,7 +256,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
     public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
         var generator = SystemRandomNumberGenerator()
         let uid = uid ?? identifier(using: &generator)
-        precondition(identifierLengths.contains(uid.count), "the UID has a length that the product's have")
+        precondition(identifierLengths.contains(uid.count), "the UID must have a length that the product supports")
         let size = size ?? Self.defaultSize
         switch kind {
         case .type1(let product): return .type1(Type1Contents(blank: product, uid: uid))

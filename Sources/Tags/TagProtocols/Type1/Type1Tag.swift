@@ -346,7 +346,7 @@ public struct Type1Target: Sendable, Hashable {
 
     /// Creates a target; the UID must have four bytes.
     public init(headerROM0: UInt8, headerROM1: UInt8, uid: [UInt8]) {
-        precondition(uid.count == 4, "RID gives four bytes of UID")
+        precondition(uid.count == 4, "RID returns four bytes of the UID")
         self.headerROM0 = headerROM0
         self.headerROM1 = headerROM1
         self.uid = uid

@@ -74,7 +74,7 @@ public struct FeliCaLiteSSession: Sendable {
     /// - Throws: ``TagError`` with `authenticationFailed` when the MAC is wrong, `refused`, `unsupported`, and the
     ///   errors of ``FeliCaCard/send(_:_:timeout:)``.
     public func read(_ blocks: [UInt8]) async throws(TagError) -> [UInt8] {
-        precondition((1...Self.maximumBlocksPerRead).contains(blocks.count), "1 to 3 blocks are read at a time")
+        precondition((1...Self.maximumBlocksPerRead).contains(blocks.count), "1 to 3 blocks can be read at a time")
         let numbers = blocks + [FeliCaLiteCodes.macA]
         let bytes: [UInt8]
         switch try await card.read(service: Type3Tag.readService, blocks: numbers.map { Int($0) }) {

@@ -19,7 +19,7 @@ public final class VirtualType1Tag: ChipTag {
 
     /// Creates a tag with the given contents.
     public init(_ contents: Type1Contents) {
-        precondition(contents.memory.count == contents.product.memorySize, "the memory is not of the product's size")
+        precondition(contents.memory.count == contents.product.memorySize, "the memory must have the product's size")
         precondition(contents.header.count == 2, "the header is HR0 and HR1")
         product = contents.product
         chip = Locked(Type1Chip(contents))

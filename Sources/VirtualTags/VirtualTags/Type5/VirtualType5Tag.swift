@@ -30,7 +30,7 @@ public final class VirtualType5Tag: ChipTag {
         precondition(!product.features.contains(.counter) || product.blockSize == 4, "a counter has a block of 4 bytes")
         precondition(
             contents.memory.count <= product.dataBlockCount * product.blockSize,
-            "the memory is larger than the product's"
+            "the memory must not be larger than the product's"
         )
         let settings = contents.settings
         let delivered = ST25Settings(product)
@@ -38,7 +38,7 @@ public final class VirtualType5Tag: ChipTag {
             settings.registers.count == delivered.registers.count
                 && settings.passwords.map(\.count) == delivered.passwords.map(\.count)
                 && settings.telegram.count == 32,
-            "the registers, passwords and telegram are not those of the product"
+            "the registers, passwords and telegram must fit the product"
         )
         self.product = product
         chip = Locked(Type5Chip(contents))
