@@ -176,7 +176,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     public static let all: [Type5Product] = Type5Family.all.flatMap(\.products)
 }
 
-/// Products whose UIDs start the same way. It provides what a reader knows about a tag from the UID alone.
+/// Products whose UIDs start the same way. The family is all that a reader knows from the UID alone.
 package struct Type5Family: Sendable {
     /// The product's name. If products of several sizes share a UID range, the name lists them all. Nil if the UID does
     /// not identify the product.

@@ -530,7 +530,7 @@ public final class Type2Tag: ForumTag {
                 case .timeout:
                     isActive = false
                     guard failures > retries else { continue }
-                    // The tag either left, or never answers this command. Activating it tells the two apart.
+                    // The tag either left, or never answers this command. Activating it distinguishes the two cases.
                     try await activate()
                     let reason = "The tag is present, but does not answer \(name) (\(rule))."
                     throw TagError(.badAnswer, reason, link: error)

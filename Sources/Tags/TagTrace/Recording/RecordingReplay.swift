@@ -203,7 +203,7 @@ private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
 
     init(_ replay: RecordingReplay) { self.replay = replay }
 
-    /// False: a recording does not contain whether ATQA and SAK came from the tag.
+    /// False: a recording does not contain whether the tag sent ATQA and SAK.
     var reportsActivationData: Bool { false }
 
     func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {

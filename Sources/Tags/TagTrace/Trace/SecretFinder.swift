@@ -145,7 +145,7 @@ package struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3). `index` is that of the byte D4.
+    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3). `index` is the position of D4.
     private mutating func chip(_ bytes: [UInt8], from index: Int) -> [Range<Int>] {
         guard bytes.count > index + 1, bytes[index] == 0xD4 else { return [] }
         isForChip = true

@@ -55,7 +55,7 @@ public struct Trace: Sendable, Hashable {
         public var time: Duration?
         /// The event.
         public var event: Event
-        /// What the reader did by itself, which no frame in the trace shows.
+        /// The reader's own action before this entry, which no frame in the trace shows.
         var renewal = Renewal.nothing
 
         /// The reader's own action before an entry, which invalidates the state known from earlier frames.

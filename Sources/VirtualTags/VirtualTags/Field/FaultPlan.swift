@@ -3,8 +3,8 @@ public import TagLink
 
 /// The faults to inject in a field. A plan has the same effect in every run.
 ///
-/// Plans are values; combine them with `+`. The `every…` functions return one plan for each place where a fault can
-/// happen, for a test that tries them all.
+/// Plans are values; combine them with `+`. The `every…` functions return one plan for each exchange or write that a
+/// fault can hit, for a test that tries them all.
 public struct FaultPlan: Sendable, CustomStringConvertible {
     /// The faults, in any order. If several apply to an exchange, all of them happen.
     public var faults: [Fault]

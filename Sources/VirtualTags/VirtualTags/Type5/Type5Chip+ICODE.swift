@@ -85,7 +85,7 @@ extension Type5Chip {
     // MARK: Pages
 
     /// Throws unless the read and the write password were given. Changing the protection of pages needs both, as in
-    /// Flipper's model; the predecessor's data sheet only asks for those of a protected page.
+    /// Flipper's model; the predecessor's data sheet only requires the passwords of a protected page.
     private func checkPages(_ request: Type5Request) throws(Type5Error) {
         try checkDirected(request)
         guard presentedPasswords.isSuperset(of: [Self.readPassword, Self.writePassword]) else { throw .unknown }

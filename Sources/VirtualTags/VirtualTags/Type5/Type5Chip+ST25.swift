@@ -5,7 +5,7 @@ import TagLink
 ///
 /// Codes, registers and parameters follow ST's software development kit and drivers, which do not always specify the
 /// error code of a refusal. Here 0F means a wrong password or a mailbox that is not ready; 12 means locked or without
-/// the required session. Not modelled: what RF_MNGT switches off, and the pin that MANAGE GPO controls.
+/// the required session. Not modelled: the effect of RF_MNGT, and the pin that MANAGE GPO controls.
 extension Type5Chip {
     private static let dynamicConfigurationPassword: UInt8 = 0
 
