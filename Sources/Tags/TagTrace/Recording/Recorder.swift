@@ -29,7 +29,7 @@ public final class Recorder: Sendable {
         do throws(StorageError) {
             log = try PrivateLog(path, replacing: Array("{\"opencorenfc_recording\"".utf8))
         } catch  where error.code == .occupied {
-            throw RecordingError(.notARecording, "\(path) already exists and is not a recording. Choose another file.")
+            throw RecordingError(.notARecording, "\(path) already exists and is not a recording. Name another file.")
         } catch {
             throw RecordingError(.unwritable, error.reason)
         }
