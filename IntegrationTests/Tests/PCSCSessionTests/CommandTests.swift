@@ -37,7 +37,7 @@ struct `Our programs behind the real pcscd` {
         let file = desk.tag.file("0.jsonl").path
         let other = try Client.nfc(["write", Self.old, "--json", "--reader", "replay:" + file], on: desk.daemon)
         #expect(try await other.end() != 0, "\(other.output)")
-        #expect(other.output.contains("The recording was left at exchange"), "\(other.output)")
+        #expect(other.output.contains("The replay departed from the recording at exchange"), "\(other.output)")
         #expect(try await desk.close() != sample.contents)
     }
 

@@ -140,7 +140,7 @@ extension PN532Chip {
                 }
             }
         }
-        throw LinkError(.tagRemoved, "The tag does not answer any more.")
+        throw LinkError(.tagRemoved, "The tag no longer answers.")
     }
 
     private func isFound(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {

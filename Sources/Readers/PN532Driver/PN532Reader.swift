@@ -93,7 +93,7 @@ public final class PN532Reader: DiscoveringDriver {
 
     public func select(_ tag: DiscoveredTag) async throws(LinkError) {
         guard case .frames(let link) = tag.port, let link = link as? PN532TagLink else {
-            throw LinkError(.tagRemoved, "The tag is another reader's.")
+            throw LinkError(.tagRemoved, "The tag belongs to another reader.")
         }
         try await link.select()
     }

@@ -2,7 +2,7 @@
 
 /// Reads the records of a message, one after the other. NFC Forum NDEF 1.0, 2 and 3.
 ///
-/// No input makes it use more memory than a copy of the input: a length is compared with the input before it is used.
+/// Memory use is bounded by one copy of the input: a length is compared with the input before it is used.
 struct MessageDecoder {
     private let bytes: [UInt8]
     private let range: Range<Int>
@@ -10,7 +10,7 @@ struct MessageDecoder {
     /// The offset of the next record or chunk.
     private var offset: Int
     private var records: [NDEFRecord] = []
-    /// The record whose chunks are being joined: its first header; and type, identifier and payload so far.
+    /// The record whose chunks are being joined: the first chunk's header, and the type, identifier and payload so far.
     private var pending: (header: RecordHeader, content: [UInt8])?
 
     init(_ bytes: [UInt8], _ range: Range<Int>, _ options: NDEFDecodingOptions) {
@@ -50,7 +50,7 @@ struct MessageDecoder {
         return records
     }
 
-    /// Takes a checked record or chunk. Only chunks are copied.
+    /// Adds a checked record or chunk to the result. Only chunks are copied.
     private mutating func take(_ header: RecordHeader, body: Range<Int>) {
         let isChunk = header.has(RecordHeader.chunk)
         guard isChunk || pending != nil else {
@@ -66,7 +66,7 @@ struct MessageDecoder {
         }
     }
 
-    /// The rules for flags, chunks and formats that restrict the other fields. NFC Forum NDEF 1.0, 2.3.3 and 3.2.6.
+    /// Returns the rule for flags, chunks or formats that a header breaks. NFC Forum NDEF 1.0, 2.3.3 and 3.2.6.
     private func brokenRule(_ header: RecordHeader) -> NDEFError.Code? {
         let isFirst = offset == range.lowerBound
         let startsChunks = header.has(RecordHeader.chunk)
@@ -140,8 +140,8 @@ struct RecordHeader {
     /// The length of type, identifier and payload together. The sum of the largest lengths needs more than 32 bits.
     var bodyCount: UInt64 { UInt64(typeCount) + UInt64(identifierCount) + UInt64(payloadCount) }
 
-    /// Whether it is not a chunk, and its format has no rules about which of type, identifier and payload a record has:
-    /// well-known, media, absolute URI, external. Most records are of this kind.
+    /// Whether this is not a chunk, and its format allows any combination of type, identifier and payload: well-known,
+    /// media, absolute URI or external. Most records are of this kind.
     var isPlain: Bool { !has(Self.chunk) && (1...4).contains(flags & 0x07) }
 
     func has(_ flag: UInt8) -> Bool { flags & flag != 0 }

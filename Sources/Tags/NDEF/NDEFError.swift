@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a message, or the payload of a record, can't be read or written. Two errors with the same code are equal.
+/// The reason why a message or a record's payload can't be read or written. Two errors with the same code are equal.
 ///
-/// An error inside the payload of a record never makes the message unreadable: the record can still be read as bytes.
+/// An error inside a record's payload never makes the message unreadable: the payload is still available as bytes.
 public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -34,11 +34,11 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let emptyRecordNotEmpty = Code("empty-record-not-empty")
         /// A record of format `unknown`, `unchanged` or `reserved` has a type.
         public static let typeNotAllowed = Code("type-not-allowed")
-        /// A record of format `unchanged`, without a type, follows no chunk.
+        /// A record of format `unchanged` does not follow a chunk.
         public static let unexpectedUnchanged = Code("unexpected-unchanged")
-        /// A chunk has both the chunk flag, so more chunks must follow, and the Message End flag.
+        /// A chunk that must be followed by more chunks has the Message End flag.
         public static let chunkWithMessageEnd = Code("chunk-with-me")
-        /// A chunk after the first one has an identifier, or the flag for one.
+        /// A chunk after the first one has an identifier, or the identifier flag.
         public static let chunkWithIdentifier = Code("chunk-with-id")
         /// The first chunk of a record has no type, and its format isn't `unknown` or `reserved`.
         public static let chunkWithoutType = Code("chunk-without-type")
@@ -57,7 +57,7 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
 
         // MARK: Payloads
 
-        /// The record has another type than the requested one.
+        /// The record's type is not the requested type.
         public static let wrongType = Code("wrong-type")
         /// The payload is empty, but must not be.
         public static let emptyPayload = Code("empty-payload")
@@ -77,9 +77,9 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let carrierEmpty = Code("ac-empty")
         /// An alternative carrier record has bytes after its last reference.
         public static let carrierTrailing = Code("ac-trailing")
-        /// A reference or a type inside a handover record runs past its end.
+        /// A reference or a type runs past the end of its handover record.
         public static let referenceOverrun = Code("reference-overrun")
-        /// The data of a handover error record have the wrong length for the reason.
+        /// The data length of a handover error record does not match the error's reason.
         public static let errorLength = Code("err-length")
         /// The reason of a handover error record is 0, which is reserved.
         public static let errorReserved = Code("err-reserved")
@@ -93,7 +93,7 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let attributeOverrun = Code("tlv-overrun")
         /// The signature runs past the payload.
         public static let signatureOverrun = Code("signature-overrun")
-        /// A certificate, or the URI of one, runs past the payload.
+        /// A certificate, or the certificate URI, runs past the payload.
         public static let certificateOverrun = Code("certificate-overrun")
         /// A required element is missing.
         public static let missingElement = Code("missing-element")
@@ -106,18 +106,18 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A smart poster doesn't have exactly one URI.
         public static func uriCount(_ count: Int) -> Code { Code("uri-count", detail: "\(count)") }
 
-        /// The code's name, as the command-line tool prints it. For a fault in an inner message it is `inner-` and the
-        /// name of that fault.
+        /// The code's name, as the command-line tool prints it. A fault in an inner message is named `inner-`, followed
+        /// by the name of that fault.
         public var description: String { detail.map { "\(name)-\($0)" } ?? name }
     }
 
     /// The kind of fault.
     public var code: Code
-    /// The position of the fault in the message. For input that ends too early this is the end of the input. For
-    /// trailing data it is the first extra byte. Otherwise it is the header byte of the record or chunk at fault. 0 when
-    /// writing, and for a fault in a payload.
+    /// The position of the fault in the message. If the input ends too early, the end of the input. For trailing data,
+    /// the first extra byte. Otherwise, the header byte of the faulty record or chunk. 0 when writing, and for a fault
+    /// in a payload.
     public var offset: Int
-    /// The index of the record at fault in the message; 0 for a fault in a payload. The chunks of a record count as one.
+    /// The index of the faulty record in the message; 0 for a fault in a payload. A record's chunks share one index.
     public var record: Int
 
     /// Creates an error; each argument is the property of that name.
@@ -138,7 +138,7 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         if let detail = code.detail {
             return code.name == "inner"
                 ? "The message in the payload is damaged (\(detail))."
-                : "A smart poster has exactly one URI; this one has \(detail)."
+                : "A smart poster must have exactly one URI, not \(detail)."
         }
         return switch code {
         case .emptyInput: "There is no message: the input is empty."
@@ -147,24 +147,24 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         case .missingMessageBegin: "The first record does not have the Message Begin flag."
         case .unexpectedMessageBegin: "Record \(record), at byte \(offset), has the Message Begin flag again."
         case .missingMessageEnd: "The input ends at byte \(offset) and no record has the Message End flag."
-        case .trailingData: "The message ends at byte \(offset), and more bytes follow."
-        case .emptyRecordNotEmpty: "Record \(record) is declared empty, and has a type, an identifier or a payload."
+        case .trailingData: "The message ends at byte \(offset), but more bytes follow."
+        case .emptyRecordNotEmpty: "Record \(record) is declared empty, but has a type, an identifier or a payload."
         case .typeNotAllowed: "Record \(record) has a type, which its type name format forbids."
-        case .unexpectedUnchanged: "Record \(record) has the format of a later chunk, and no chunk comes before it."
+        case .unexpectedUnchanged: "Record \(record) has the format of a later chunk, but does not follow a chunk."
         case .chunkWithMessageEnd:
-            "A chunk of record \(record), at byte \(offset), ends the message, yet more should follow."
+            "A chunk of record \(record), at byte \(offset), ends the message, but more chunks must follow."
         case .chunkWithIdentifier: "A later chunk of record \(record), at byte \(offset), has an identifier."
         case .chunkWithoutType: "The first chunk of record \(record) has no type."
         case .chunkInterrupted: "A record begins at byte \(offset), where the next chunk of record \(record) should."
         case .typeTooLong: "The type of record \(record) is longer than 255 bytes."
         case .identifierTooLong: "The identifier of record \(record) is longer than 255 bytes."
         case .payloadTooLong: "The payload of record \(record) is longer than 4294967295 bytes; write it in chunks."
-        case .invalidChunkSize: "A chunk must have room for one byte or more."
-        case .noRecords: "A message must have one record or more."
-        case .wrongType: "The record is of another type."
+        case .invalidChunkSize: "A chunk must be at least one byte long."
+        case .noRecords: "A message must have at least one record."
+        case .wrongType: "The record has a different type."
         case .emptyPayload: "The payload is empty."
         case .tooShort: "The payload is too short."
-        case .badEncoding: "The text is not in the encoding that it should be in."
+        case .badEncoding: "The text is not valid in its encoding."
         case .controlCharacter: "The URI has a control character."
         case .languageOverrun: "The language code runs past the end of the payload."
         case .actionLength: "The action is not one byte."
@@ -172,16 +172,16 @@ public struct NDEFError: Error, Sendable, Hashable, CustomStringConvertible {
         case .carrierEmpty: "An alternative carrier record is empty."
         case .carrierTrailing: "Bytes follow the last reference of an alternative carrier record."
         case .referenceOverrun: "A reference runs past the end of the handover record."
-        case .errorLength: "The error data do not have the length that goes with the reason."
+        case .errorLength: "The length of the error data does not match the reason."
         case .errorReserved: "The reason of the error is 0, which is reserved."
         case .collisionLength: "The collision resolution number is missing or is not two bytes."
-        case .outOfBandOverrun: "The out-of-band data say that they are longer than the payload."
+        case .outOfBandOverrun: "The length in the out-of-band data exceeds the payload."
         case .outOfBandTrailing: "Bytes follow the out-of-band data."
-        case .attributeOverrun: "An element runs past the end of what it is in."
+        case .attributeOverrun: "An element runs past the end of its container."
         case .signatureOverrun: "The signature runs past the end of the payload."
         case .certificateOverrun: "A certificate runs past the end of the payload."
-        case .missingElement: "An element that must be there is missing."
-        case .valueTooLong: "A value is longer than its length field can say."
+        case .missingElement: "A required element is missing."
+        case .valueTooLong: "A value is longer than its length field can express."
         default: "The message can't be read."
         }
     }

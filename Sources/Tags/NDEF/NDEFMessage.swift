@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message: a list of records. A value type.
+/// An NDEF message: a list of records.
 public struct NDEFMessage: Sendable, Hashable {
     /// The records.
     public var records: [NDEFRecord]
 
     /// Creates a message.
     ///
-    /// - Parameter records: the records. Encoding needs at least one.
+    /// - Parameter records: the records. A message without records can't be encoded.
     public init(_ records: [NDEFRecord]) {
         self.records = records
     }
@@ -37,7 +37,7 @@ public struct NDEFMessage: Sendable, Hashable {
         in range: Range<Int>,
         options: NDEFDecodingOptions = .strict
     ) throws(NDEFError) {
-        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "The message lies inside the bytes.")
+        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the range must lie inside the bytes")
         var decoder = MessageDecoder(bytes, range, options)
         records = try decoder.decode()
     }
@@ -47,9 +47,8 @@ public struct NDEFMessage: Sendable, Hashable {
 
     /// Returns the message's bytes in the shortest form.
     ///
-    /// - Parameter chunkSize: the largest number of payload bytes in a chunk; nil to write every record in one piece.
-    ///   Records without a type can't be in chunks unless their format is `unknown`, so they are always written in one
-    ///   piece.
+    /// - Parameter chunkSize: the largest number of payload bytes in a chunk; nil to write every record in one piece. A
+    ///   record without a type is never split unless its format is `unknown`.
     /// - Returns: the bytes.
     /// - Throws: ``NDEFError`` with `noRecords`, `typeTooLong`, `identifierTooLong`, `payloadTooLong`,
     ///   `invalidChunkSize`, `emptyRecordNotEmpty`, `typeNotAllowed` or `unexpectedUnchanged`, and the record's index.
@@ -65,7 +64,7 @@ public struct NDEFMessage: Sendable, Hashable {
     /// - Returns: the bytes.
     /// - Throws: ``NDEFError`` as ``encoded(chunkSize:)`` does.
     public func encoded(chunkSizes: [Int]) throws(NDEFError) -> [UInt8] {
-        precondition(chunkSizes.count == records.count, "each record has a chunk size")
+        precondition(chunkSizes.count == records.count, "each record needs a chunk size")
         return try encoded { chunkSizes[$0] }
     }
 
@@ -84,10 +83,10 @@ public struct NDEFMessage: Sendable, Hashable {
     }
 }
 
-/// The errors in a message that a decoder accepts. By default it accepts none.
+/// The errors in a message that a decoder accepts. By default, the decoder accepts no errors.
 ///
-/// The specification doesn't cover two cases: bytes after the record with the Message End flag, and an empty input.
-/// Both are errors here unless an option allows them, because such a tag was not written correctly.
+/// The specification doesn't cover bytes after the record with the Message End flag, or an empty input. Both are errors
+/// here unless an option allows them, because a tag with such data was not written correctly.
 public struct NDEFDecodingOptions: Sendable, Hashable {
     /// Whether bytes after the record with the Message End flag are ignored.
     public var allowsTrailingData: Bool
@@ -115,6 +114,6 @@ public struct NDEFDecodingOptions: Sendable, Hashable {
         self.allowsTypeOnUnknown = allowsTypeOnUnknown
     }
 
-    /// Allows nothing that the specification forbids.
+    /// Accepts no errors.
     public static let strict = NDEFDecodingOptions()
 }

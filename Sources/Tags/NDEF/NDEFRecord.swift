@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A complete record, never a chunk: type name format, type, identifier and payload. A value type.
+/// A complete record, never a chunk: type name format, type, identifier and payload.
 ///
-/// Type, identifier and payload are stored one after the other in one array. Records that were read share the array of
-/// their message, so reading copies nothing. The message's bytes stay in memory as long as one of its records does.
+/// Type, identifier and payload are stored one after the other in one array. A decoded record shares the array of its
+/// message, so decoding copies nothing. That array stays in memory as long as any of its records does.
 public struct NDEFRecord: Sendable {
     /// The format of the type.
     public let typeNameFormat: TypeNameFormat
@@ -15,7 +15,7 @@ public struct NDEFRecord: Sendable {
     let typeLength: Int
     let identifierLength: Int
 
-    /// Creates a record. Encoding, not this initializer, checks whether the parts go together.
+    /// Creates a record. Encoding, not this initializer, checks that the combination of parts is valid.
     ///
     /// - Parameters:
     ///   - typeNameFormat: the format of the type.
@@ -36,7 +36,7 @@ public struct NDEFRecord: Sendable {
         payloadCount = payload.count
     }
 
-    /// Creates a record that was read. It shares the bytes.
+    /// Creates a decoded record, which shares `storage`.
     init(_ header: RecordHeader, _ storage: [UInt8], start: Int, payloadCount: Int) {
         typeNameFormat = TypeNameFormat(header: header.flags)
         self.storage = storage
@@ -57,11 +57,11 @@ public struct NDEFRecord: Sendable {
     /// The payload, as a copy. ``payloadSlice`` doesn't copy.
     public var payload: [UInt8] { Array(payloadSlice) }
 
-    /// The type's bytes, without a copy. The indices don't start at 0.
+    /// The type's bytes, without a copy. Its indices don't start at 0.
     public var typeSlice: ArraySlice<UInt8> { storage[typeRange] }
-    /// The identifier's bytes, without a copy. The indices don't start at 0.
+    /// The identifier's bytes, without a copy. Its indices don't start at 0.
     public var identifierSlice: ArraySlice<UInt8> { storage[identifierRange] }
-    /// The payload, without a copy. The indices don't start at 0.
+    /// The payload, without a copy. Its indices don't start at 0.
     public var payloadSlice: ArraySlice<UInt8> { storage[payloadRange] }
 }
 
@@ -87,7 +87,7 @@ public enum TypeNameFormat: UInt8, Sendable, Hashable, CaseIterable {
     case wellKnown = 1
     /// A media type (RFC 2046), such as `text/vcard`.
     case media = 2
-    /// An absolute URI (RFC 3986). The URI is the type itself.
+    /// An absolute URI (RFC 3986). The URI is the record's type.
     case absoluteURI = 3
     /// A type that an organisation defines for itself, `domain:name`.
     case external = 4
@@ -95,7 +95,7 @@ public enum TypeNameFormat: UInt8, Sendable, Hashable, CaseIterable {
     case unknown = 5
     /// A chunk after the first one. A record whose chunks were joined never has this format.
     case unchanged = 6
-    /// Reserved. Follows the rules of ``unknown``: such a record has no type. The value is kept as it is.
+    /// A reserved value, written back unchanged. As with ``unknown``, such a record has no type.
     case reserved = 7
 
     /// Reads the format from the low three bits of a record's header byte.
@@ -108,7 +108,7 @@ extension NDEFRecord {
     /// The length of the record in bytes, written in one piece and in the shortest form.
     public var encodedLength: Int { encodedLength(chunkSize: 0) }
 
-    /// Returns the length of the record in bytes, written in chunks.
+    /// Returns the length of the record in bytes, when written in chunks.
     ///
     /// - Parameter chunkSize: the largest number of payload bytes in a chunk; 0 for a record in one piece.
     public func encodedLength(chunkSize: Int) -> Int {
@@ -119,7 +119,7 @@ extension NDEFRecord {
         return names + whole * length(chunkSize) + (rest == 0 ? 0 : length(rest))
     }
 
-    /// Returns why the record can't be written in chunks of a size; nil when it can.
+    /// Returns why the record can't be written with this chunk size; nil if it can.
     func encodingFault(chunkSize: Int) -> NDEFError.Code? {
         if chunkSize < 0 { return .invalidChunkSize }
         if typeLength > 0xFF { return .typeTooLong }
@@ -133,14 +133,14 @@ extension NDEFRecord {
         }
     }
 
-    /// Returns whether the record is split when chunks have this size.
+    /// Returns whether this chunk size splits the record.
     private func isDivided(by chunkSize: Int) -> Bool {
         chunkSize > 0 && payloadCount > chunkSize
             && (typeLength > 0 || typeNameFormat == .unknown || typeNameFormat == .reserved)
     }
 
-    /// Appends the record, in one piece or in chunks. The first chunk has the type and the identifier. NFC Forum NDEF
-    /// 1.0, 2.3.3.
+    /// Appends the record, in one piece or in chunks. Only the first chunk contains the type and the identifier. NFC
+    /// Forum NDEF 1.0, 2.3.3.
     ///
     /// - Parameters:
     ///   - bytes: the array to append to.
@@ -171,7 +171,7 @@ extension NDEFRecord {
         }
     }
 
-    /// Appends the header of the record, or of a chunk after the first one, which has no type and no identifier.
+    /// Appends the header of the record, or of a later chunk, which has no type and no identifier.
     private func appendHeader(to bytes: inout [UInt8], flags: UInt8, payloadLength: Int, isFirst: Bool) {
         let hasIdentifier = isFirst && identifierLength > 0
         let isShort = payloadLength <= 0xFF
@@ -192,7 +192,7 @@ extension NDEFRecord {
 // MARK: Common records
 
 extension NDEFRecord {
-    /// Creates a URI record with the longest prefix that fits.
+    /// Creates a URI record , abbreviated with the longest prefix that matches.
     ///
     /// - Parameters:
     ///   - uri: the URI.
@@ -206,7 +206,7 @@ extension NDEFRecord {
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - language: its language, an IANA language code (BCP 47) of 1 to 63 ASCII characters.
+    ///   - language: the text's language, an IANA language code (BCP 47) of 1 to 63 ASCII characters.
     ///   - identifier: the record's identifier.
     /// - Throws: ``NDEFError`` with `valueTooLong` or `badEncoding` for the language.
     public static func text(
@@ -236,12 +236,12 @@ extension NDEFRecord {
         NDEFRecord(.external, type: Array(type.utf8), identifier: identifier, payload: payload)
     }
 
-    /// Creates an Android Application Record. It names the app that Android opens for the tag.
+    /// Creates an Android Application Record. Android opens the named app when it reads the tag.
     public static func androidApplication(package: String, identifier: [UInt8] = []) -> NDEFRecord {
         external(type: "android.com:pkg", payload: Array(package.utf8), identifier: identifier)
     }
 
-    /// Creates a record of format absolute URI. The URI is the type: it defines what the payload means.
+    /// Creates a record of format absolute URI. The URI is the record's type and defines what the payload means.
     public static func absoluteURI(
         _ uri: String,
         payload: some Collection<UInt8> = [],

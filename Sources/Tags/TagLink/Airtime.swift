@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A duration on the air, counted in periods of the 13.56 MHz carrier.
+/// A duration on the air, measured in periods of the 13.56 MHz carrier.
 ///
-/// Every timing in the NFC standards is a whole number of carrier periods. So sums of airtime are exact, and equal on
+/// Every timing in the NFC standards is a whole number of carrier periods, so sums of airtime are exact and the same on
 /// every machine.
 public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
     /// The number of carrier periods, each 1/13.56 MHz (73.75 ns).
@@ -13,12 +13,12 @@ public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
         self.carrierPeriods = carrierPeriods
     }
 
-    /// Creates a duration of whole microseconds, rounded up to the next carrier period.
+    /// Converts whole microseconds, rounded up to the next carrier period.
     public static func microseconds(_ count: Int64) -> Airtime {
         Airtime(carrierPeriods: (count * 1356 + 99) / 100)
     }
 
-    /// Creates a duration of whole milliseconds.
+    /// Converts whole milliseconds.
     public static func milliseconds(_ count: Int64) -> Airtime {
         Airtime(carrierPeriods: count * 13560)
     }
@@ -26,14 +26,14 @@ public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
     /// No time.
     public static let zero = Airtime(carrierPeriods: 0)
 
-    /// The duration in microseconds, rounded to the nearest.
+    /// The duration in microseconds, rounded to the nearest whole number.
     public var microseconds: Int64 {
         (carrierPeriods * 100 + 678) / 1356
     }
 
     /// The duration as a `Duration`, rounded to the nearest nanosecond.
     public var duration: Duration {
-        // Whole seconds first: nanoseconds alone would overflow after some weeks.
+        // Whole seconds first: a count of nanoseconds would overflow after some weeks.
         let (seconds, rest) = carrierPeriods.quotientAndRemainder(dividingBy: 13_560_000)
         return Duration.seconds(seconds) + Duration.nanoseconds((rest * 100_000 + 678) / 1356)
     }
@@ -56,9 +56,9 @@ public struct Airtime: Sendable, Hashable, Comparable, AdditiveArithmetic {
     }
 }
 
-/// The counts of a link since it was created: a deterministic measure of speed, equal on every machine.
+/// What a link has counted since it was created: a deterministic measure of speed, the same on every machine.
 ///
-/// To measure a piece of work, take the value before and after it, and subtract.
+/// To measure some code, read the value before and after it runs, and subtract.
 public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
     /// The number of requests sent, answered or not.
     public var exchanges: Int
@@ -66,11 +66,10 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
     /// The bytes sent in both directions, with their checksums. A frame of a few bits counts as one byte.
     public var bytesOnAir: Int
 
-    /// The time on the air with the standard's minimum delays: frames, frame delays, and the timeouts that were waited
-    /// for.
+    /// The time on the air with the standard's minimum delays. It includes frames, frame delays and expired timeouts.
     public var airtime: Airtime
 
-    /// The time that tags needed beyond the minimum delay, for example to program an EEPROM. Not part of `airtime`.
+    /// The time that tags took beyond the minimum delay, such as for programming an EEPROM. Not part of `airtime`.
     public var tagWorkTime: Airtime
 
     /// Creates counts. All are zero by default.
@@ -90,10 +89,10 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
     ///
     /// - Parameters:
     ///   - request: the frame that was sent.
-    ///   - response: the frame that came back; nil when no answer came.
+    ///   - response: the tag's answer; nil when the tag did not answer.
     ///   - timing: the technology's timing.
-    ///   - timeout: how long the reader waited when no answer came.
-    ///   - tagWorkTime: how long the tag needed beyond the minimum delay.
+    ///   - timeout: how long the reader waited if the tag did not answer.
+    ///   - tagWorkTime: how long the tag took beyond the minimum delay.
     public mutating func count(
         request: Frame,
         response: Frame?,
@@ -113,7 +112,7 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
         }
     }
 
-    /// Counts an exchange by its outcome. A failure counts if the request was sent.
+    /// Counts an exchange by its outcome. Of the failures, only timeouts, transmission errors and collisions count.
     package mutating func count(
         _ request: Frame,
         _ outcome: Result<Frame, LinkError>,
@@ -158,10 +157,10 @@ public struct LinkStatistics: Sendable, Hashable, AdditiveArithmetic {
 
 /// Computes the airtime of frames at a technology's basic bit rate.
 ///
-/// An exchange takes the time of four parts: the reader's frame, the delay until the tag may answer, the tag's frame,
-/// and the delay until the reader may send again. The delays are the minimum of the standard. On NFC-A the frame delay
-/// starts at the last modulation, so the end of communication is part of the delay and not counted again. After a
-/// request whose last bit is 1 the tag waits 64 carrier periods longer; this is left out (ISO/IEC 14443-3, 6.2.1.1).
+/// An exchange has four parts: the reader's frame, the delay until the tag may answer, the tag's frame, and the delay
+/// until the reader may send again. The delays are the minimum of the standard. On NFC-A the frame delay starts at the
+/// last modulation, so it already contains the end of communication. The 64 extra carrier periods after a request whose
+/// last bit is 1 are left out (ISO/IEC 14443-3, 6.2.1.1).
 public struct FrameTiming: Sendable {
     /// The technology that the times are for.
     public let technology: Technology
@@ -183,8 +182,8 @@ public struct FrameTiming: Sendable {
         }
     }
 
-    /// Returns the delay from the end of a request to the start of its answer. The polling of NFC-F has a longer one:
-    /// its first slot begins 2.417 ms after the request (NFC Forum Digital 2.3, 8.6.3).
+    /// Returns the delay from the end of a request to the start of its answer. NFC-F polling has a longer delay:
+    /// the first slot begins 2.417 ms after the request (NFC Forum Digital 2.3, 8.6.3).
     public func answerDelay(after request: Frame) -> Airtime {
         if technology == .nfcF, request.bytes.count == 6, request.bytes[1] == 0x00 {
             return Airtime(carrierPeriods: 64 * 512)
@@ -224,7 +223,7 @@ public struct FrameTiming: Sendable {
             let isWhole = frame.validBitsInLastByte == 8
             let bits = isWhole ? count * 9 : Int64((frame.bytes.count - 1) * 9 + frame.validBitsInLastByte)
             return Airtime(carrierPeriods: (1 + bits) * 128)
-        // SOF 12 etu, 10 etu a character with no extra guard time, EOF 10 etu (ISO/IEC 14443-3, 7.1).
+        // SOF 12 etu, 10 etu per character without extra guard time, EOF 10 etu (ISO/IEC 14443-3, 7.1).
         case .nfcB: return Airtime(carrierPeriods: (12 + count * 10 + 10) * 128)
         // At 212 kbit/s, with six bytes of preamble and two of sync before the data (NFC Forum Digital 2.3, 8.3).
         case .nfcF: return Airtime(carrierPeriods: (8 + count) * 512)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers in frames and memory. ISO 7816 and NDEF are most significant byte first; FeliCa and ISO 15693 are least
-// significant byte first.
+// Numbers in frames and memory. ISO 7816 and NDEF put the most significant byte first; FeliCa and ISO 15693 put it
+// last.
 
 extension UInt16 {
     /// Creates a number from two bytes.
@@ -22,29 +22,29 @@ extension Int {
 extension FixedWidthInteger {
     /// Creates a number from bytes, most significant byte first.
     ///
-    /// When there are more bytes than the number holds, only the last ones are used.
+    /// If there are too many bytes for the type, only the last bytes count.
     @inlinable package init(bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
     }
 }
 
 extension [UInt8] {
-    /// Creates the lowest `count` bytes of a number, most significant byte first.
+    /// Writes a number in its lowest `count` bytes, most significant byte first.
     @inlinable package init(bigEndian value: Int, count: Int) {
         self = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
     }
 
-    /// Creates the lowest `count` bytes of a number, least significant byte first.
+    /// Writes a number in its lowest `count` bytes, least significant byte first.
     @inlinable package init(littleEndian value: Int, count: Int) {
         self = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    /// Returns the number in `count` bytes, least significant byte first. The range must lie inside the array.
+    /// Returns the `count` bytes at `offset` as a number, least significant byte first. They must lie inside the array.
     @inlinable package func littleEndian(at offset: Int, count: Int) -> Int {
         (0..<count).reduce(0) { $0 | Int(self[offset + $1]) << (8 * $1) }
     }
 
-    /// Returns whether a bit is set, counted from the lowest bit of the first byte. The bit must lie inside the array.
+    /// Returns whether bit `index` is set, counted from the lowest bit of the first byte. It must lie inside the array.
     @inlinable package func hasBit(_ index: Int) -> Bool { self[index / 8] >> (index % 8) & 1 == 1 }
 }
 
@@ -86,11 +86,11 @@ extension FixedWidthInteger {
 }
 
 extension [UInt8] {
-    /// Parses hexadecimal digits; nil if there is anything else.
+    /// Parses hexadecimal digits; nil if the text contains anything else.
     ///
     /// - Parameters:
     ///   - digits: the text.
-    ///   - separated: whether a space stands between bytes; if not, spaces are refused.
+    ///   - separated: whether one space must separate the bytes; if false, spaces are refused.
     package init?(hexadecimal digits: some Sequence<UInt8>, separated: Bool = false) {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -115,7 +115,7 @@ extension [UInt8] {
 }
 
 extension [UInt8] {
-    /// Returns the bytes with zeros in some ranges.
+    /// Returns the bytes with these ranges set to zero.
     package func concealing(_ places: [Range<Int>]) -> [UInt8] {
         var bytes = self
         for place in places { for index in place.clamped(to: indices) { bytes[index] = 0 } }
@@ -124,7 +124,7 @@ extension [UInt8] {
 }
 
 extension Frame {
-    /// Returns the frame with zeros in some ranges.
+    /// Returns the frame with these ranges set to zero.
     package func concealing(_ places: [Range<Int>]) -> Frame {
         var frame = self
         frame.bytes = bytes.concealing(places)
@@ -133,8 +133,8 @@ extension Frame {
 }
 
 extension [UInt8] {
-    /// Returns whether this IDm and another one are of systems of one FeliCa card. Only their first four bits may differ,
-    /// which number the system (FeliCa Card User's Manual, 2.3.1).
+    /// Returns whether two IDms belong to systems of the same FeliCa card. Such IDms differ at most in their first four
+    /// bits, the system number (FeliCa Card User's Manual, 2.3.1).
     package func isIDmOfSameCard(as other: [UInt8]) -> Bool {
         guard let first, let otherFirst = other.first else { return self == other }
         return first & 0x0F == otherFirst & 0x0F && dropFirst() == other.dropFirst()

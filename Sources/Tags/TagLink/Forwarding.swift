@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A driver around another one. It passes every call on, except those that it implements itself.
+/// A driver that wraps another driver. It forwards every call that it does not implement itself.
 ///
-/// Use it for what records, traces or changes the calls to a reader: a call that is added to ``ReaderDriver`` then reaches
-/// the reader without a change in each of them.
+/// Use it for wrappers that record, trace or change the calls to a reader. A method added to ``ReaderDriver`` then
+/// needs forwarding only here, not in each wrapper.
 package protocol ForwardingDriver: ReaderDriver {
-    /// The driver that gets the calls.
+    /// The wrapped driver.
     var target: any ReaderDriver { get }
 }
 
@@ -27,9 +27,9 @@ extension ForwardingDriver {
     }
 }
 
-/// A ``ForwardingDriver`` around a reader whose host sends every frame.
+/// A ``ForwardingDriver`` that wraps a reader whose host sends every frame.
 package protocol ForwardingField: ForwardingDriver, FieldDriver {
-    /// The driver that gets the calls.
+    /// The wrapped driver.
     var field: any FieldDriver { get }
 }
 
@@ -40,9 +40,9 @@ extension ForwardingField {
     package func setCarrier(_ isOn: Bool) async throws(LinkError) { try await field.setCarrier(isOn) }
 }
 
-/// A link around another one. It passes every call on, except those that it implements itself.
+/// A link that wraps another link. It forwards every call that it does not implement itself.
 package protocol ForwardingLink: FrameLink {
-    /// The link that gets the calls.
+    /// The wrapped link.
     var target: any FrameLink { get }
 }
 

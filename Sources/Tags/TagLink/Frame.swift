@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One transmission in one direction: whole bytes, or a few bits where the technology has short frames.
+/// One transmission in one direction. It has whole bytes, or a few bits in technologies with short frames.
 ///
-/// The checksum is not part of `bytes`. With `checksum` the sender chooses whether the link appends it when sending,
-/// and checks and removes it when receiving. Parity bits are always handled by the link.
+/// `bytes` does not contain the checksum. With `checksum`, the sender chooses whether the link appends a checksum when
+/// sending, and checks and removes it when receiving. The link always handles parity bits.
 public struct Frame: Sendable, Hashable {
     /// Whether and how the link handles the checksum.
     public enum Checksum: Sendable, Hashable {
@@ -12,17 +12,17 @@ public struct Frame: Sendable, Hashable {
         case automatic
         /// CRC_B over NFC-A, which Type 1 tags use (NFC Forum Digital 2.3, 9.4).
         case crcB
-        /// The bits are sent unchanged and the answer is not checked: for short frames, anticollision, ACK and NAK.
+        /// The link adds and checks nothing: for short frames, anticollision, ACK and NAK.
         case none
     }
 
     /// The bytes, least significant bit first on the air for NFC-A and NFC-V.
     ///
-    /// Bits are packed in the order of arrival. So the answer to an NFC-A anticollision frame whose last byte was
-    /// incomplete starts in the least significant bit of the first byte here.
+    /// Bits are packed in the order of arrival. If the last byte of an NFC-A anticollision frame was incomplete, the
+    /// answer still starts in the least significant bit of its first byte here.
     public var bytes: [UInt8]
 
-    /// The number of bits of the last byte that are sent, from the least significant one: 1 to 8.
+    /// How many bits of the last byte are sent, starting at the least significant bit: 1 to 8.
     public var validBitsInLastByte: Int
 
     /// Whether and how the link handles the checksum.
@@ -39,7 +39,7 @@ public struct Frame: Sendable, Hashable {
     /// Creates a frame whose last byte is incomplete, such as REQA (7 bits) or a 4-bit NAK. It has no checksum.
     @inlinable
     public init(bits: [UInt8], validBitsInLastByte: Int) {
-        precondition((1...8).contains(validBitsInLastByte), "a last byte has 1 to 8 bits")
+        precondition((1...8).contains(validBitsInLastByte), "the last byte must have 1 to 8 valid bits")
         self.bytes = bits
         self.validBitsInLastByte = validBitsInLastByte
         self.checksum = .none
@@ -51,7 +51,7 @@ public struct Frame: Sendable, Hashable {
         bytes.isEmpty ? 0 : (bytes.count - 1) * 8 + validBitsInLastByte
     }
 
-    /// The number of bytes on the air with the checksum. An incomplete last byte counts as one.
+    /// The number of bytes on the air with the checksum. An incomplete last byte counts as a whole byte.
     @inlinable
     public var byteCountOnAir: Int {
         bytes.count + (checksum == .none ? 0 : 2)
@@ -65,7 +65,7 @@ public struct Frame: Sendable, Hashable {
 }
 
 extension Technology {
-    /// Returns the technology's checksum of the bytes, in the order in which it is sent.
+    /// Returns the technology's checksum of the bytes, in the order of sending.
     package func checksum(_ bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .nfcA: CyclicRedundancyCheck.a(bytes).littleEndianBytes

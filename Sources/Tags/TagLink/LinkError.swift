@@ -13,13 +13,13 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let timeout = Code("timeout")
         /// The reader reports that the tag left the field.
         public static let tagRemoved = Code("tagRemoved")
-        /// The answer was damaged: checksum, parity or framing.
+        /// The answer had a wrong checksum, parity or framing.
         public static let transmission = Code("transmission")
         /// More than one tag answered; see ``LinkError/collision``.
         public static let collision = Code("collision")
         /// The frame is longer than the reader or the tag accepts.
         public static let frameTooLong = Code("frameTooLong")
-        /// The reader is gone, or can't send in its current state.
+        /// The reader was removed, or can't send in its current state.
         public static let readerUnavailable = Code("readerUnavailable")
         /// The caller's task was cancelled.
         public static let cancelled = Code("cancelled")
@@ -27,15 +27,15 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unsupported = Code("unsupported")
         /// The tag broke the rules of the transport protocol, such as ISO/IEC 14443-4.
         public static let protocolViolation = Code("protocolViolation")
-        /// Another program uses the tag. It is available again when that program releases it.
+        /// Another program is using the tag. The tag becomes available when that program releases it.
         public static let inUse = Code("inUse")
     }
 
-    /// The bits of a collided answer, up to the first bit in which the tags differ.
+    /// What the reader received when several tags answered at once.
     public struct Collision: Sendable, Hashable {
-        /// The position of the first bit in which the tags differ, from 0.
+        /// The position of the first bit in which the tags differ, counted from 0.
         public var bitIndex: Int
-        /// The bits before it, least significant bit first, in `(bitIndex + 7) / 8` bytes.
+        /// The bits before `bitIndex`, least significant bit first, in `(bitIndex + 7) / 8` bytes.
         public var bits: [UInt8]
 
         /// Creates a collision.
@@ -45,7 +45,7 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The contents are boxed, so that the error is one pointer wide: every call that may throw gets cheaper.
+    /// A class, so that the error is one pointer wide. This makes every call that may throw cheaper.
     private final class Contents: Sendable {
         let code: Code
         let reason: String
@@ -64,7 +64,7 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: Code { contents.code }
     /// A sentence that explains the failure.
     public var reason: String { contents.reason }
-    /// The first difference between the tags, for ``Code/collision``.
+    /// Where the answers of the tags differ; only for ``Code/collision``.
     public var collision: Collision? { contents.collision }
 
     /// Creates an error.
@@ -72,7 +72,7 @@ public struct LinkError: Error, Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - reason: a sentence that explains the failure.
-    ///   - collision: the first difference between the tags, for ``Code/collision``.
+    ///   - collision: where the answers of the tags differ; only for ``Code/collision``.
     public init(_ code: Code, _ reason: String, collision: Collision? = nil) {
         contents = Contents(code: code, reason: reason, collision: collision)
     }

@@ -2,44 +2,44 @@
 
 /// Exchanges frames in one technology with the tags in a reader's field.
 ///
-/// `transceive(_:timeout:)` is the only operation. A link sends the frame that it is given and returns the answer. It
-/// never retries and never interprets. Make one exchange at a time: wait for one to finish before you start the next.
+/// `transceive(_:timeout:)` is the only operation. A link sends a frame unchanged and returns the answer; it never
+/// retries and never interprets. Make one exchange at a time: wait for one exchange to finish before you start the
+/// next.
 public protocol FrameLink: AnyObject, Sendable {
-    /// The technology that the frames are sent in.
+    /// The technology in which the frames are sent.
     var technology: Technology { get }
 
     /// The longest answer that the reader can receive, in bytes with the checksum: 256 for most readers.
     var maximumFrameLength: Int { get }
 
-    /// The link's counts since it was created.
+    /// What the link has counted since it was created.
     var statistics: LinkStatistics { get }
 
-    /// Whether ``statistics`` count the frames on the air. False when the reader has its own commands for reading and
-    /// writing and doesn't report the frames that it sends for them.
+    /// Whether ``statistics`` counts the frames on the air. False if the reader reads and writes with its own commands
+    /// and does not report the frames it sends for them.
     var countsAir: Bool { get }
 
     /// Sends a frame and waits for the answer.
     ///
     /// - Parameters:
-    ///   - frame: the frame to send. Its `checksum` applies to the answer too, but an answer of fewer than 8 bits never
-    ///     has a checksum.
+    ///   - frame: the frame to send. Its `checksum` applies to the answer too, except for answers shorter than 8 bits,
+    ///     which never have a checksum.
     ///   - timeout: how long to wait for the start of the answer, in addition to the technology's minimum delay.
-    /// - Returns: the answer. Its `checksum` is that of the request, or `.none` for an answer of fewer than 8 bits.
-    /// - Throws: ``LinkError`` with `timeout` when no answer came, `tagRemoved` when the reader knows that the tag
+    /// - Returns: the answer. Its `checksum` is that of the request, or `.none` for an answer shorter than 8 bits.
+    /// - Throws: ``LinkError`` with `timeout` when no tag answered, `tagRemoved` when the reader knows that the tag
     ///   left, `transmission` when the answer was damaged, `collision` when several tags answered at once,
-    ///   `frameTooLong`,
-    ///   `readerUnavailable`, `unsupported` or `cancelled`.
+    ///   `frameTooLong`, `readerUnavailable`, `unsupported` or `cancelled`.
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame
 }
 
 extension FrameLink {
-    /// True: the default is for a link that sends each frame as it is.
+    /// True: the default is for a link that sends each frame unchanged.
     public var countsAir: Bool { true }
 }
 
-/// A link to one tag that its reader selects itself. REQA, polling and inventory can't be sent over it.
+/// A link to one tag that the reader selects itself. REQA, polling and inventory can't be sent over this link.
 public protocol SelfActivatingLink: FrameLink {
-    /// Selects the tag again, for example after it refused a command and went silent.
+    /// Selects the tag again, for example after the tag refused a command and went silent.
     ///
     /// - Throws: ``LinkError`` with `tagRemoved` or `timeout` when the tag doesn't answer or another tag does,
     ///   `readerUnavailable` or `cancelled`.
@@ -48,9 +48,9 @@ public protocol SelfActivatingLink: FrameLink {
 
 /// Exchanges ISO/IEC 7816-4 APDUs with one activated card.
 ///
-/// A reader whose chip implements ISO/IEC 14443-4 conforms to it, and so does the host's own ISO-DEP over a
-/// ``FrameLink``. Errors come from the transport. A status word such as 6A82 is an answer, not an error. A link handles
-/// chaining, waiting time extension and repeated blocks; it does not send GET RESPONSE.
+/// Two kinds of links conform: a reader whose chip implements ISO/IEC 14443-4, and the host's own ISO-DEP over a
+/// ``FrameLink``. Errors are transport errors; a status word such as 6A82 is an answer. A link handles chaining,
+/// waiting time extension and repeated blocks, but does not send GET RESPONSE.
 ///
 /// Make one exchange at a time. After an error other than `frameTooLong`, activate the card again before the next
 /// exchange.
@@ -67,10 +67,10 @@ public protocol APDULink: AnyObject, Sendable {
     /// The longest response APDU that fits in one block, without chaining.
     var singleBlockResponseLength: Int { get }
 
-    /// The link's counts since it was created.
+    /// What the link has counted since it was created.
     var statistics: LinkStatistics { get }
 
-    /// Whether ``statistics`` count the blocks on the air. False when the reader makes the blocks itself: then only
+    /// Whether ``statistics`` counts the blocks on the air. False if the reader builds the blocks itself; then only
     /// commands and responses are counted.
     var countsAir: Bool { get }
 
@@ -78,7 +78,7 @@ public protocol APDULink: AnyObject, Sendable {
     ///
     /// - Parameter apdu: the command APDU, or any other command that the card accepts over ISO-DEP.
     /// - Returns: the response APDU, with its status word.
-    /// - Throws: ``LinkError`` with `timeout` or `tagRemoved` when the card is gone, `transmission` when blocks were
+    /// - Throws: ``LinkError`` with `timeout` or `tagRemoved` when the card left, `transmission` when blocks were
     ///   damaged too often, `protocolViolation` when the card broke a rule of its transport protocol, `frameTooLong`
     ///   when the command is longer than ``maximumCommandLength``, `readerUnavailable`, `unsupported` or `cancelled`.
     func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8]
@@ -86,7 +86,7 @@ public protocol APDULink: AnyObject, Sendable {
     /// Returns whether the card still answers. The check doesn't disturb the card's applications.
     func isPresent() async -> Bool
 
-    /// Notifies the link that other code has just activated and selected the card again, so the protocol restarts.
+    /// Notifies the link that other code has activated and selected the card again. The link restarts the protocol.
     func wasActivated()
 }
 

@@ -3,7 +3,7 @@ package import Glibc
 
 /// A value protected by a lock.
 ///
-/// It uses a POSIX mutex instead of `Synchronization.Mutex`, whose locking ThreadSanitizer doesn't see on Linux: it would
+/// It uses a POSIX mutex. On Linux, ThreadSanitizer doesn't see the locking of `Synchronization.Mutex`, and would
 /// report every use in an app's own tests as a race.
 ///
 /// Don't store a bare closure as the value; wrap it in a struct. Swift re-abstracts a bare closure on every access, which
@@ -30,21 +30,21 @@ package final class Locked<Value>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Calls `body` with the value while the lock is held. Don't lock it again inside `body`.
+    /// Calls `body` with the value while the lock is held. Don't take the same lock inside `body`.
     @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         let status = unsafe pthread_mutex_lock(mutex)
-        precondition(status == 0, "the lock is held by this thread already")
+        precondition(status == 0, "this thread already holds the lock")
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)
     }
 }
 
 extension Locked where Value == UInt8 {
-    /// Creates a lock that guards something other than a value. `Locked<Void>` won't do: ThreadSanitizer takes the use of a
-    /// value without a size for a race with the lookup of the object's type.
+    /// Creates a lock that guards something other than a value. Don't use `Locked<Void>`: ThreadSanitizer mistakes
+    /// access to a zero-sized value for a race with the lookup of the object's type.
     package convenience init() {
         self.init(0)
     }
@@ -52,8 +52,8 @@ extension Locked where Value == UInt8 {
 
 /// Runs an operation with a completion handler and waits for its result.
 ///
-/// The value is passed through a lock as well as the continuation. ThreadSanitizer doesn't see that the task resumes
-/// after the call of `resume`, and would report every object that is passed this way as a race.
+/// The value passes through a lock as well as the continuation. ThreadSanitizer doesn't see that the task resumes after
+/// the call of `resume`, and would otherwise report a race for every object passed here.
 ///
 /// - Parameter start: starts the operation. It must call the completion handler exactly once, on any thread.
 /// - Returns: the value that the completion handler was called with.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What drivers of a PN531, PN532 or PN533 and an emulated one have in common (PN532 user manual, UM0701-02).
+// Shared by the drivers of a PN531, PN532 or PN533 and the emulated chip (PN532 user manual, UM0701-02).
 
 /// The commands of a chip (7).
 package enum PN53xCommand: UInt8, Sendable {
@@ -45,7 +45,7 @@ package enum PN53xRegister {
     package static let transmitMode: UInt16 = 0x6302
     /// CIU_RxMode: bit 7 checks and removes the checksum of answers.
     package static let receiveMode: UInt16 = 0x6303
-    /// CIU_TxAuto: when the unit switches the carrier on by itself.
+    /// CIU_TxAuto: controls when the unit switches the carrier on by itself.
     package static let transmitAutomatic: UInt16 = 0x6305
     /// CIU_ManualRCV: bit 4 turns parity off.
     package static let manualReceive: UInt16 = 0x630D
@@ -57,16 +57,16 @@ package enum PN53xRegister {
     package static let fifoLevel: UInt16 = 0x633A
     /// CIU_Control: bits 2 to 0 are the number of valid bits in the last received byte.
     package static let control: UInt16 = 0x633C
-    /// CIU_BitFraming: bits 2 to 0 are the number of bits to send of the last byte; 0 for all.
+    /// CIU_BitFraming: bits 2 to 0 are how many bits of the last byte to send; 0 for all.
     package static let bitFraming: UInt16 = 0x633D
 
-    /// Bit 7 of the modes.
+    /// Bit 7 of CIU_TxMode and CIU_RxMode.
     package static let checksum: UInt8 = 0x80
 }
 
 /// The status byte at the start of most answers (7.1).
 package struct PN53xStatus: Sendable, Equatable {
-    /// The byte: an error code in bits 5 to 0, and bit 6 when more of the answer follows.
+    /// An error code in bits 5 to 0. Bit 6 is set when more of the answer follows.
     package let byte: UInt8
 
     package init(byte: UInt8) {
@@ -80,7 +80,7 @@ package struct PN53xStatus: Sendable, Equatable {
     package static let collision = PN53xStatus(byte: 0x06)
     /// The answer is longer than the chip's buffer.
     package static let bufferOverflow = PN53xStatus(byte: 0x07)
-    /// The other side's field did not appear in time, or is gone.
+    /// The other side's field did not appear in time, or was turned off.
     package static let fieldLost = PN53xStatus(byte: 0x0A)
     package static let protocolError = PN53xStatus(byte: 0x0B)
     /// The answer does not have the form that the command requires, such as a 4-bit NAK.
@@ -90,12 +90,12 @@ package struct PN53xStatus: Sendable, Equatable {
     /// The initiator has deselected the chip in card mode.
     package static let released = PN53xStatus(byte: 0x29)
 
-    /// The error code; 0 for none.
+    /// The error code; 0 for success.
     package var code: UInt8 { byte & 0x3F }
-    /// Whether the next exchange has more of the answer.
+    /// Whether the answer continues in the next exchange.
     package var hasMore: Bool { byte & 0x40 != 0 }
 
-    /// The error for the code; nil for none.
+    /// The error that the code stands for; nil for success.
     package var error: LinkError? {
         switch code {
         case 0x00: nil
@@ -107,7 +107,7 @@ package struct PN53xStatus: Sendable, Equatable {
         case 0x06: LinkError(.collision, "More than one tag answered at once.")
         case 0x07, 0x09, 0x0E: LinkError(.frameTooLong, "The answer is too long for the reader's chip.")
         case 0x0B, 0x13, 0x23: LinkError(.transmission, "The reader's chip can't read the answer \(named).")
-        case 0x0D: LinkError(.readerUnavailable, "The reader's chip is too hot, and has turned its field off.")
+        case 0x0D: LinkError(.readerUnavailable, "The reader's chip is too hot, so it turned its field off.")
         case 0x2D: LinkError(.readerUnavailable, "The antenna of the reader's chip draws too much current.")
         case 0x27, 0x29, 0x2A, 0x2B: LinkError(.tagRemoved, "The reader's chip has lost the tag \(named).")
         case 0x10, 0x12, 0x14, 0x25, 0x26: LinkError(.unsupported, "The reader's chip refuses the command \(named).")
@@ -119,8 +119,8 @@ package struct PN53xStatus: Sendable, Equatable {
 }
 
 extension Frame {
-    /// Creates a frame from an NFC-A tag's answer whose checksum the chip has not checked. For the chip, the four bits
-    /// with which a Type 2 tag acknowledges would be a damaged answer.
+    /// Creates a frame from an NFC-A tag's answer, whose checksum the chip was told not to check. With checks on, the
+    /// chip would report a Type 2 tag's 4-bit ACK as a damaged answer.
     package init(uncheckedByPN53x answer: [UInt8]) throws(LinkError) {
         if answer.count == 1 {
             self.init(bits: [answer[0] & 0x0F], validBitsInLastByte: 4)
@@ -136,18 +136,18 @@ extension Frame {
 
 /// A frame between a PN53x chip and its host (PN532 user manual, 6.2.1).
 package enum PN53xFrame: Sendable, Equatable {
-    /// The other side has received the last frame. From a host it also ends a wait.
+    /// The other side received the last frame. A host also sends it to cancel a running command.
     case acknowledge
     /// The host requests the last answer again.
     case negativeAcknowledge
-    /// A command's code and data; or an answer's, whose code is the command's plus one. It is never empty.
+    /// The code and data of a command or an answer; never empty. An answer's code is the command's plus one.
     case message([UInt8])
     /// The chip does not know the command, or its parameters are wrong.
     case syntaxError
-    /// A message with this code whose end is damaged or missing.
+    /// A message with this code; the rest is damaged or missing.
     case damaged(code: UInt8)
 
-    /// Who sends a message: TFI, its first byte.
+    /// The sender of a message. The raw value is TFI, the first byte of the payload.
     package enum Sender: UInt8, Sendable {
         case host = 0xD4, chip = 0xD5
     }
@@ -159,14 +159,14 @@ package enum PN53xFrame: Sendable, Equatable {
     package static let negativeAcknowledgeBytes: [UInt8] = [0x00, 0x00, 0xFF, 0xFF, 0x00, 0x00]
     package static let syntaxErrorBytes = bytes([0x7F])
 
-    /// The bytes of a message's frame.
+    /// Returns a message as the bytes of a frame.
     ///
     /// - Parameter message: the code and its data, at most ``maximumPayload`` - 1 bytes.
     package static func bytes(_ message: [UInt8], from sender: Sender) -> [UInt8] {
         bytes([sender.rawValue] + message)
     }
 
-    /// An extended frame from 256 bytes on.
+    /// Returns a frame, which is an extended one from 256 bytes of payload on.
     private static func bytes(_ payload: [UInt8]) -> [UInt8] {
         let low = UInt8(truncatingIfNeeded: payload.count)
         let high = UInt8(truncatingIfNeeded: payload.count >> 8)
@@ -175,10 +175,10 @@ package enum PN53xFrame: Sendable, Equatable {
     }
 }
 
-/// Finds the frames of one sender in the bytes of a line.
+/// Finds the frames of one sender in a stream of received bytes.
 ///
 /// It skips everything between frames: preambles, noise, the other side's messages, and frames with wrong lengths. It
-/// never keeps more than one frame.
+/// never buffers more than one frame.
 package struct PN53xFrameDecoder: Sendable {
     private let sender: PN53xFrame.Sender
     private var buffer: [UInt8] = []
@@ -193,10 +193,10 @@ package struct PN53xFrameDecoder: Sendable {
         buffer += bytes
     }
 
-    /// Whether a frame may have started and is incomplete.
+    /// Whether the buffer may contain the start of a frame.
     package var isInFrame: Bool { buffer.count > 1 }
 
-    /// The number of kept bytes.
+    /// The number of buffered bytes.
     package var keptCount: Int { buffer.count }
 
     /// Discards all bytes.
@@ -204,18 +204,18 @@ package struct PN53xFrameDecoder: Sendable {
         buffer = []
     }
 
-    /// The next frame; nil when more bytes are needed.
+    /// Removes and returns the next frame; nil when more bytes are needed.
     package mutating func next() -> PN53xFrame? {
         var position = 0
         defer { buffer.removeFirst(position) }
         while true {
-            // The start code is 00 FF. Its first byte may be the last received byte.
+            // The start code is 00 FF. If only 00 was received so far, it may be the start of that code.
             while position < buffer.count, !isStartCode(position) { position += 1 }
             switch candidate(at: position) {
             case .incomplete: return nil
             case .invalid: position += 1
             case .damaged(let code):
-                // The following bytes may be a whole frame, so only the start is skipped.
+                // Skips only one byte, because a whole frame may start in the rest.
                 position += 1
                 return .damaged(code: code)
             case .whole(let frame, let length):
@@ -225,9 +225,9 @@ package struct PN53xFrameDecoder: Sendable {
         }
     }
 
-    /// Gives up a frame whose rest does not arrive.
+    /// Stops waiting for the rest of a frame.
     ///
-    /// - Returns: the damaged frame if its code is known, or a whole frame within its bytes.
+    /// - Returns: a whole frame found within the buffered bytes, or else a damaged frame if its code is known.
     package mutating func abandonPartial() -> PN53xFrame? {
         guard !buffer.isEmpty else { return nil }
         let header = extendedLength(at: 0) == nil ? 4 : 7

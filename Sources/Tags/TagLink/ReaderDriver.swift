@@ -11,12 +11,12 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// The technologies that the reader can poll for.
     var technologies: Set<Technology> { get }
 
-    /// The counts of the reader's links since they were created.
+    /// What the reader's links have counted since they were created.
     var statistics: LinkStatistics { get }
 
-    /// The thread on which the driver waits for its hardware. Nil when it has no such thread, or doesn't share it.
+    /// The thread on which the driver waits for its hardware. Nil if it doesn't have or share such a thread.
     ///
-    /// A task that runs on it saves two thread switches in every exchange.
+    /// A task that runs on this executor saves two thread switches in every exchange.
     var executor: (any SerialExecutor & TaskExecutor)? { get }
 
     /// Opens the reader now instead of at its first use. Afterwards `name` is the device's own name.
@@ -24,36 +24,36 @@ public protocol ReaderDriver: AnyObject, Sendable {
     /// - Throws: ``LinkError`` with `readerUnavailable` and a reason that explains what to do, or `cancelled`.
     func prepare() async throws(LinkError)
 
-    /// Whether the reader was usable at any time since the driver was created. If it is missing now, it was unplugged.
+    /// Whether the reader was usable at any time since the driver was created. If true, a missing reader was unplugged.
     var wasAvailable: Bool { get }
 
-    /// Calls `handler` whenever a tag may have arrived or left, until the returned observation is released.
+    /// Calls `handler` whenever a tag may have arrived or left, until the caller releases the returned observation.
     ///
     /// - Parameter handler: called on any thread, never while the driver holds a lock.
-    /// - Returns: the observation; nil when the reader can't report presence and has to be polled.
+    /// - Returns: the observation; nil if the reader can't report presence, so the caller must poll.
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation?
 
-    /// Returns the number of a tag's arrival, as found by the last look. The number changes when the tag was taken away
-    /// and brought back since the look before, even for a moment.
+    /// Returns the arrival number of a tag, as of the last discovery. The number changes if the tag left and returned
+    /// since the previous discovery, even for a moment.
     ///
-    /// - Parameter identifier: the UID, PUPI or IDm of a tag that was found.
-    /// - Returns: the number; nil when the tag is gone, or when the reader can't distinguish arrivals.
+    /// - Parameter identifier: the UID, PUPI or IDm of a discovered tag.
+    /// - Returns: the number; nil if the tag left, or if the reader can't distinguish arrivals.
     func arrival(of identifier: [UInt8]) -> UInt64?
 
-    /// Returns whether a tag has stayed near since it arrived, as far as the reader knows. Sends nothing to the tag.
+    /// Returns whether a tag has stayed in the field since it arrived, as far as the reader knows. Sends nothing to it.
     ///
     /// - Parameters:
-    ///   - identifier: the UID, PUPI or IDm of a tag that the last look found.
-    ///   - arrival: the number that ``arrival(of:)`` returned when the tag was found.
-    /// - Returns: false when the tag has left, even if it has come back since.
+    ///   - identifier: the UID, PUPI or IDm of a tag from the last discovery.
+    ///   - arrival: the number that ``arrival(of:)`` returned at that discovery.
+    /// - Returns: false if the tag left, even if it has returned since.
     func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool
 
-    /// The reader behind a recording wrapper, for calls that must not be recorded. It is the reader itself when it is not
-    /// being recorded.
+    /// The reader inside a recording wrapper, for calls that must not be recorded. Without such a wrapper, the reader
+    /// itself.
     var unrecorded: any ReaderDriver { get }
 
-    /// Whether the handler of ``observePresence(_:)`` is called at the moment when a tag arrives or leaves. False for the
-    /// replay of a recording, which may call the handler earlier, as soon as nothing else is left to do.
+    /// Whether the handler of ``observePresence(_:)`` is called exactly when a tag arrives or leaves. False for the
+    /// replay of a recording, which may call the handler early, as soon as it has nothing else to do.
     var reportsPresenceInTime: Bool { get }
 }
 
@@ -67,13 +67,13 @@ extension ReaderDriver {
     /// Nil: the default is for a reader that can't distinguish arrivals.
     public func arrival(of identifier: [UInt8]) -> UInt64? { nil }
 
-    /// Compares the arrivals: the default is for a reader whose ``arrival(of:)`` always reflects which tags are near
-    /// now.
+    /// Compares the arrival numbers. This default is for a reader whose ``arrival(of:)`` always reflects which tags are
+    /// near now.
     public func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
         self.arrival(of: identifier) == arrival
     }
 
-    /// Does nothing: the default is for a reader that is open as long as its driver exists.
+    /// Does nothing: the default is for a reader that stays open while its driver exists.
     public func prepare() async throws(LinkError) {}
 
     /// True: the default is for a reader whose driver is only created after the reader was found.
@@ -85,17 +85,17 @@ extension ReaderDriver {
 
 /// A reader whose host sends every frame, starting with the first REQA.
 public protocol FieldDriver: ReaderDriver {
-    /// Returns the link to the tags in the field, in one technology. Always the same object for a technology.
+    /// Returns the link for one technology. Each call returns the same object for the same technology.
     ///
     /// - Returns: the link; nil when the reader doesn't support the technology.
     func link(for technology: Technology) -> (any FrameLink)?
 
-    /// Turns the carrier on or off. When it is off, tags lose power and with it their state.
+    /// Turns the carrier on or off. Without the carrier, tags lose their power and their state.
     func setCarrier(_ isOn: Bool) async throws(LinkError)
 }
 
 extension FieldDriver {
-    /// The sum of the counts of all technologies' links.
+    /// The sum of the statistics of all links.
     public var statistics: LinkStatistics {
         Technology.allCases.reduce(.zero) { $0 + (link(for: $1)?.statistics ?? .zero) }
     }
@@ -103,37 +103,36 @@ extension FieldDriver {
 
 /// A reader that finds and activates tags itself, such as a PC/SC reader or a PN532.
 ///
-/// Make one call at a time. A driver that has to wait for its hardware does so on its own threads.
+/// Make one call at a time. A driver that must wait for its hardware does so on its own threads.
 public protocol DiscoveringDriver: ReaderDriver {
-    /// Whether every value of a ``DiscoveredTag/Identity`` came from the tag. False when the reader only reports an
-    /// identifier and the kind of tag, so that ATQA, SAK and DSFID were derived from these.
+    /// Whether the tag itself sent every value of its ``DiscoveredTag/Identity``. False if the reader only reports an
+    /// identifier and the kind of tag, and the driver derives ATQA, SAK and DSFID from these.
     var reportsActivationData: Bool { get }
 
-    /// Looks for tags once. Tags that were found before become invalid; their links throw `tagRemoved`.
+    /// Looks for tags once. Previously found tags become invalid: their links throw `tagRemoved`.
     ///
     /// - Parameters:
-    ///   - technologies: the technologies to look for. Others are skipped.
-    ///   - systemCodes: the FeliCa systems to poll for, one after the other. A tag is found by the first one that it
-    ///     has.
-    /// - Returns: the tags that were found; may be empty.
-    /// - Throws: ``LinkError`` with `readerUnavailable` when the reader is gone, `transmission` when another try may
-    ///   succeed, `inUse` while another program uses the tag, or `cancelled`.
+    ///   - technologies: the technologies to look for. Unsupported technologies are skipped.
+    ///   - systemCodes: the FeliCa systems to poll for, in this order. Each tag is found by the first of its systems.
+    /// - Returns: the tags found; may be empty.
+    /// - Throws: ``LinkError`` with `readerUnavailable` when the reader was removed, `transmission` when another try
+    ///   may succeed, `inUse` while another program uses the tag, or `cancelled`.
     func discover(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
     ) async throws(LinkError) -> [DiscoveredTag]
 
-    /// Makes a tag the current one. If another tag was current before, a card's protocol restarts.
+    /// Makes a tag the current tag. If another tag was current before, the transport protocol of a card restarts.
     ///
-    /// - Parameter tag: a tag that the last ``discover(_:systemCodes:)`` returned.
-    /// - Throws: ``LinkError`` with `tagRemoved` or `timeout` when the tag is gone, `readerUnavailable` or `cancelled`.
+    /// - Parameter tag: a tag from the last ``discover(_:systemCodes:)``.
+    /// - Throws: ``LinkError`` with `tagRemoved` or `timeout` when the tag left, `readerUnavailable` or `cancelled`.
     func select(_ tag: DiscoveredTag) async throws(LinkError)
 
-    /// Stops the running operation, from any thread. It throws `cancelled`, and so does every operation that starts
-    /// before ``release()``.
+    /// Stops the running operation, from any thread. That operation throws `cancelled`. So does every operation that
+    /// starts before ``release()``.
     ///
-    /// A session that ends calls this and also cancels the waiting task. The driver may not notice the cancellation
-    /// while the task runs on its ``ReaderDriver/executor``.
+    /// When a session ends, it calls this method and also cancels the waiting task. Cancelling alone isn't enough: the
+    /// driver may not notice it while the task runs on ``ReaderDriver/executor``.
     func interrupt()
 
     /// Releases the tags, and turns the field off if the reader can. Other programs may use the reader afterwards.
@@ -150,18 +149,18 @@ extension DiscoveringDriver {
 
 /// A tag that a reader found and activated, and the link to it.
 public struct DiscoveredTag: Sendable {
-    /// The data that the tag sent while the reader activated it.
+    /// The data that the tag sent during activation.
     public enum Identity: Sendable, Hashable {
-        /// An NFC-A tag. In the ATQA the second byte on the air is the high byte. The SAK is that of the last cascade
-        /// level, nil for a Type 1 tag. The UID has 4, 7 or 10 bytes (ISO/IEC 14443-3, 6), or is empty when the reader
+        /// An NFC-A tag. The high byte of the ATQA is the second byte on the air. The SAK is from the last cascade
+        /// level, or nil for a Type 1 tag. The UID has 4, 7 or 10 bytes (ISO/IEC 14443-3, 6), or is empty if the reader
         /// doesn't report it.
         case nfcA(atqa: UInt16, sak: UInt8?, uid: [UInt8])
-        /// An NFC-B card. The answer is its ATQB from the byte 50 on, without checksum: 12 or 13 bytes (ISO/IEC
-        /// 14443-3, 7.9).
+        /// An NFC-B card. The answer is its ATQB, starting with the byte 50 and without checksum: 12 or 13 bytes
+        /// (ISO/IEC 14443-3, 7.9).
         case nfcB(answer: [UInt8])
-        /// An NFC-F tag: IDm and PMm of 8 bytes each, and the system code that was polled for (JIS X 6319-4).
+        /// An NFC-F tag: IDm and PMm of 8 bytes each, and the polled system code (JIS X 6319-4).
         case nfcF(idm: [UInt8], pmm: [UInt8], systemCode: UInt16?)
-        /// An NFC-V tag: the UID of 8 bytes, which starts with E0, and the DSFID (ISO/IEC 15693-3, 4.1).
+        /// An NFC-V tag: the UID of 8 bytes, E0 first, and the DSFID (ISO/IEC 15693-3, 4.1).
         case nfcV(uid: [UInt8], dsfid: UInt8)
 
         /// The technology that the tag was found with.
@@ -177,14 +176,14 @@ public struct DiscoveredTag: Sendable {
 
     /// The link to the tag.
     public enum Port: Sendable {
-        /// The host sends frames. Nothing was sent after the tag was selected, so a card with ISO-DEP waits for RATS or
-        /// ATTRIB.
+        /// The host sends frames. The driver has sent nothing since it selected the tag, so an ISO-DEP card waits for
+        /// RATS or ATTRIB.
         case frames(any SelfActivatingLink)
         /// The reader handles ISO-DEP. For a Type A card, `answerToSelect` is the ATS, starting at TL.
         case commands(any APDULink, answerToSelect: [UInt8]?)
     }
 
-    /// The data that the tag sent while it was activated.
+    /// The data that the tag sent during activation.
     public var identity: Identity
     /// The link to the tag.
     public var port: Port
@@ -202,7 +201,7 @@ public enum AttachedReader: Sendable {
     case field(any FieldDriver)
     /// A reader that finds and activates tags itself.
     case discovering(any DiscoveringDriver)
-    /// There is no reader. The reason is a sentence that explains what to do.
+    /// No reader. The reason is a sentence that explains what to do.
     case none(reason: String)
 
     /// The reader's driver; nil when there is no reader.
@@ -219,7 +218,7 @@ public enum AttachedReader: Sendable {
 public final class PresenceObservation: Sendable {
     private let onCancel: @Sendable () -> Void
 
-    /// Creates an observation, which calls `onCancel` when it is released.
+    /// Creates an observation that calls `onCancel` when it is released.
     public init(onCancel: @escaping @Sendable () -> Void) {
         self.onCancel = onCancel
     }
@@ -250,7 +249,7 @@ package final class PresenceObservers: Sendable {
             return state.lastID
         }
         return PresenceObservation { [self] in
-            // Released outside the lock, because a handler may hold the last reference to other objects.
+            // The handler is released outside the lock, because it may hold the last reference to other objects.
             _ = state.withLock { state in
                 state.handlers.firstIndex { $0.id == id }.map { state.handlers.remove(at: $0) }
             }
@@ -263,7 +262,7 @@ package final class PresenceObservers: Sendable {
     }
 }
 
-/// Whether a reader supports one of Core NFC's calls, with the way it does so or the reason why not.
+/// Whether a reader supports one of Core NFC's calls, and how, or why not.
 public struct SupportedAPI: Sendable, Hashable {
     /// How far a call is supported.
     public enum Support: String, Sendable {
@@ -277,7 +276,7 @@ public struct SupportedAPI: Sendable, Hashable {
         case unknown
     }
 
-    /// The call, as written in an app.
+    /// The call, as an app writes it.
     public var name: String
     /// How far the call is supported.
     public var support: Support

@@ -11,7 +11,7 @@ package struct TransparentDataObject: Sendable {
         self.value = value
     }
 
-    /// Parses data objects; nil when one is invalid.
+    /// Parses data objects; nil when any of them is invalid.
     package static func all(in bytes: [UInt8]) -> [TransparentDataObject]? {
         var objects: [TransparentDataObject] = []
         var rest = bytes[...]

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A product's name as it is compared: only its letters, in lower case, and its digits.
+/// A product's name in the form used for comparison: only its letters, in lower case, and its digits.
 ///
-/// A `µ` is the letter `u`, which people type in its place. `NTAG 210µ` is the same name as `ntag210u`, and another one than
-/// `NTAG210`.
+/// A `µ` counts as the letter `u`, because people type that instead. `NTAG 210µ` equals `ntag210u`, but not `NTAG210`.
 package struct ProductName: Hashable, Sendable {
     /// The letters and digits; empty for a name without any.
     package let text: String
 
-    /// Takes a name as somebody has written it.
+    /// Reduces a written name to its letters and digits.
     package init(_ name: String) {
         text = String(
             name.lowercased().compactMap { character in
@@ -22,11 +21,11 @@ package struct ProductName: Hashable, Sendable {
         )
     }
 
-    /// Whether the name is that of a product, or the part of it after a family's name.
+    /// Returns whether this is a product's name, either in full or without a family name at the start.
     ///
     /// - Parameters:
-    ///   - product: the whole name of a product.
-    ///   - families: the names that may be left out, without spaces and in lower case.
+    ///   - product: the product's full name.
+    ///   - families: the family names that may be left out, in lower case without spaces.
     package func names(_ product: String, withoutFamilies families: [String]) -> Bool {
         let whole = ProductName(product).text
         return !text.isEmpty && (whole == text || families.contains { whole == $0 + text })

@@ -9,7 +9,7 @@ public enum Type1Product: String, Sendable, Hashable, CaseIterable, CustomString
 
     public var description: String { rawValue }
 
-    /// Finds the product with a name such as `Topaz 96`; nil for an unknown name.
+    /// Finds a product by name, such as `Topaz 96`; nil for an unknown name.
     public init?(named name: String) {
         self.init(rawValue: name)
     }

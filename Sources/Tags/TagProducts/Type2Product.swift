@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A product of the MIFARE Ultralight and NTAG families, as described by its data sheet: what identifies it, its memory,
-/// locks, password and commands. The reader's side and the virtual tags share this table.
+/// A product of the MIFARE Ultralight and NTAG families, as its data sheet describes it: identification, memory, locks,
+/// password and commands. The reader and the virtual tags share this table.
 ///
 /// All products use the same commands over pages of four bytes.
 public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
@@ -15,9 +15,9 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         package static let version = Features(rawValue: 1 << 1)
         package static let fastRead = Features(rawValue: 1 << 2)
         package static let signature = Features(rawValue: 1 << 3)
-        /// PWD_AUTH, and AUTH0, ACCESS, PWD and PACK in the configuration pages.
+        /// PWD_AUTH, with AUTH0, ACCESS, PWD and PACK in the configuration pages.
         package static let password = Features(rawValue: 1 << 4)
-        /// One 24-bit counter of readings, switched on in ACCESS.
+        /// A 24-bit counter of readings, which ACCESS switches on.
         package static let readingCounter = Features(rawValue: 1 << 5)
         /// Three 24-bit counters, INCR_CNT and CHECK_TEARING_EVENT.
         package static let counters = Features(rawValue: 1 << 6)
@@ -25,45 +25,45 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
         package static let pageCounter = Features(rawValue: 1 << 7)
         /// 3DES authentication, with AUTH0 and AUTH1 in pages 42 and 43, followed by the key.
         package static let tripleDES = Features(rawValue: 1 << 8)
-        /// VCSL.
+        /// The command VCSL.
         package static let virtualCardSelect = Features(rawValue: 1 << 9)
-        /// SECTOR SELECT.
+        /// The command SECTOR SELECT.
         package static let sectors = Features(rawValue: 1 << 10)
-        /// UID and counter as ASCII text in the pages.
+        /// The tag shows UID and counter as ASCII text within its pages.
         package static let mirror = Features(rawValue: 1 << 11)
-        /// Unknown commands are not answered. Other products refuse them.
+        /// The tag ignores unknown commands. Other products answer with a NAK.
         package static let ignoresUnknownCommands = Features(rawValue: 1 << 12)
     }
 
     /// The product's name, such as `NTAG213` or `MIFARE Ultralight EV1 UL11`.
     public let name: String
-    /// The product's names in Flipper's files, where they differ. The first one is used for writing.
+    /// The names in Flipper's files that differ from `name`; empty if none do. Files are written with the first name.
     var otherFlipperNames: [String] = []
     /// The number of pages, including those that can't be read.
     public let pageCount: Int
-    /// The pages for data, starting at 4. Pages of the second sector count from 256.
+    /// The pages for data, starting at 4. Pages in the second sector are numbered from 256.
     public let userPages: ClosedRange<Int>
-    /// The answer to GET_VERSION; nil when the product does not have the command.
+    /// The answer to GET_VERSION; nil if the product lacks the command.
     public internal(set) var version: [UInt8]? = nil
-    /// The size byte of a new tag's capability container: bytes of the data area / 8.
+    /// The size byte of a new tag's capability container: data area in bytes, divided by 8.
     public let capabilitySize: UInt8
     /// The value of the lock control TLV that describes ``dynamicLock``; nil when no TLV is needed.
     package var lockControl: [UInt8]? = nil
     var isDeliveredWithLockControl = true
     package let features: Features
-    /// Whether new lock bits take effect with the next activation, and not at once.
+    /// Whether new lock bits take effect only at the next activation.
     package var locksAtActivation = false
-    /// The lock bits outside of page 2.
+    /// The lock bits outside page 2.
     package var dynamicLock: LockField? = nil
     /// The first of the configuration pages. AUTH0 is its last byte.
     package var configurationPage: Int? = nil
-    /// The bytes of the configuration and other pages after the data, on a new tag.
+    /// The contents of the pages after the data on a new tag, such as the configuration, by page number.
     package var factoryConfiguration: [Int: [UInt8]] = [:]
 
-    /// The product's names in Flipper's files. The first one is used for writing.
+    /// The product's names in Flipper's files. Files are written with the first name.
     package var flipperNames: [String] { otherFlipperNames.isEmpty ? [name] : otherFlipperNames }
 
-    /// The number of pages that READ reaches. Later pages, the key of Ultralight C, can only be written.
+    /// The number of pages that READ reaches. The later pages, which contain the key of Ultralight C, are write-only.
     package var readablePageCount: Int { features.contains(.tripleDES) ? 44 : pageCount }
 
     /// The first bytes of a new tag's data pages: TLVs.
@@ -79,8 +79,8 @@ public struct Type2Product: Sendable, Hashable, CustomStringConvertible {
 extension Type2Product {
     /// Finds a product by name. Case, spaces and hyphens don't matter, and `u` stands for `µ`.
     ///
-    /// - Parameter name: a name as in ``name``; or a short form without `MIFARE` or `MIFARE Ultralight EV1`, such as
-    ///   `Ultralight C` or `UL21`.
+    /// - Parameter name: a name as in ``name``, or without `MIFARE` or `MIFARE Ultralight EV1`, such as `Ultralight C`
+    ///   or `UL21`.
     public init?(named name: String) {
         let wanted = ProductName(name)
         let product = Self.all.first { wanted.names($0.name, withoutFamilies: ["mifare", "mifareultralightev1"]) }
@@ -90,65 +90,64 @@ extension Type2Product {
 
     /// Identifies the product by its answer to GET_VERSION.
     ///
-    /// Subtype and minor version vary within a product. They count only where products share the type and the size:
-    /// subtype 05 means NTAG I2C, and from minor version 2 on it is an NTAG I2C plus.
+    /// Subtype and minor version vary within a product. They matter only where products share type and size: subtype 05
+    /// is an NTAG I2C, and minor version 2 or later is an NTAG I2C plus.
     ///
     /// - Parameter version: the eight bytes.
-    /// - Returns: nil for a version of none of the products.
+    /// - Returns: nil if no product has this version.
     package init?(version: [UInt8]) {
         guard version.count == 8, version[1] == 0x04 else { return nil }
-        let sized = Self.known.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
-        let alike = sized.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
-        let products = alike.isEmpty ? sized : alike
+        let sameSize = Self.identifiable.filter { $0.version?[2] == version[2] && $0.version?[6] == version[6] }
+        let sameSubtype = sameSize.filter { ($0.version?[3] == 0x05) == (version[3] == 0x05) }
+        let products = sameSubtype.isEmpty ? sameSize : sameSubtype
         guard let product = products.last(where: { $0.version?[5] ?? 0 <= version[5] }) ?? products.first else {
             return nil
         }
         self = product
     }
 
-    /// Finds a product with the locks and commands that a tag's memory suggests. The name may be that of a related one.
+    /// Finds a product whose locks match a tag's memory. The tag may be a related product with another name.
     ///
     /// - Parameters:
     ///   - size: the size byte of the capability container.
     ///   - lockControl: the value of the lock control TLV; nil when the tag has none.
-    /// - Returns: nil when products of this size differ and no TLV decides, or there are none.
+    /// - Returns: nil if no product has this size, or if several do and no lock control TLV matches.
     package init?(capabilitySize size: UInt8, lockControl: [UInt8]?) {
-        let sized = Self.known.filter { $0.capabilitySize == size }
-        let isCertain = Set(sized.map(\.lockControl)).count == 1
-        guard let product = sized.first(where: { isCertain || $0.lockControl == lockControl }) else { return nil }
+        let sameSize = Self.identifiable.filter { $0.capabilitySize == size }
+        let isCertain = Set(sameSize.map(\.lockControl)).count == 1
+        guard let product = sameSize.first(where: { isCertain || $0.lockControl == lockControl }) else { return nil }
         self = product
     }
 
-    /// The TLVs of an empty message, after the product's lock control TLV if it needs one.
+    /// The TLVs of an empty message, preceded by the product's lock control TLV if needed.
     package var emptyMessage: [UInt8] { Self.emptyMessage(after: lockControl) }
 
     private static func emptyMessage(after lockControl: [UInt8]?) -> [UInt8] {
         lockControl.map { [0x01, 0x03] + $0 + [0x03, 0x00, 0xFE] } ?? [0x03, 0x00, 0xFE, 0x00]
     }
 
-    /// The page with the dynamic lock bytes; nil when there is none.
+    /// The page with the dynamic lock bytes; nil if the product has none.
     public var dynamicLockPage: Int? { dynamicLock?.page }
 
-    /// The first configuration page; nil when there is none. The password is in one of these pages.
+    /// The first configuration page; nil if the product has none. The password is in the configuration pages.
     public var firstConfigurationPage: Int? { configurationPage ?? (features.contains(.tripleDES) ? 42 : nil) }
 }
 
 // MARK: The products
 
 extension Type2Product {
-    /// All products with a virtual tag. Of those with the same size, a file that gives only the size is taken for the
-    /// first one.
+    /// All products with a virtual tag. A file that gives only the memory size means the first product of that size.
     public static let all: [Type2Product] = [
         ultralight, ultralightC, ultralightEV1UL11, ultralightEV1UL21,
         ntag203, ntag210, ntag212, ntag213, ntag215, ntag216, ntagI2C1K, ntagI2C2K,
     ]
 
-    /// All products that a reader identifies. Of those with the same type and size, the later minor version comes last.
-    private static let known = all + [ntagI2CPlus1K, ntagI2CPlus2K]
+    /// All products that a reader identifies. Of the same type and size, later minor versions are listed later.
+    private static let identifiable = all + [ntagI2CPlus1K, ntagI2CPlus2K]
 
     /// MIFARE Ultralight, MF0ICU1: 48 bytes.
     ///
-    /// It does not answer an unknown command. That is how nfcpy and Proxmark distinguish it from its successors.
+    /// It ignores unknown commands. nfcpy and Proxmark use this to distinguish it from its successors.
     public static let ultralight = Type2Product(
         name: "MIFARE Ultralight",
         otherFlipperNames: ["Mifare Ultralight"],
@@ -220,7 +219,7 @@ extension Type2Product {
         lockControl: [0xA0, 0x0C, 0x34]
     )
 
-    /// NTAG215: 504 bytes. Its capability container announces 496 of them.
+    /// NTAG215: 504 bytes. Its capability container declares only 496 of them.
     public static let ntag215 = ntag21x(
         "NTAG215",
         subtype: 0x02,
@@ -230,7 +229,7 @@ extension Type2Product {
         pagesPerBit: 16
     )
 
-    /// NTAG216: 888 bytes. Its capability container announces 872 of them.
+    /// NTAG216: 888 bytes. Its capability container declares only 872 of them.
     public static let ntag216 = ntag21x(
         "NTAG216",
         subtype: 0x02,
@@ -245,8 +244,8 @@ extension Type2Product {
 
     /// NTAG I2C 2K, NT3H1201: 1904 bytes in two sectors.
     ///
-    /// Only the first pages of the data sheet were available, so two details are guesses: a lock bit is for 32 pages;
-    /// and a READ that goes past the last pages of a sector returns zeros there, or a refusal if it begins after them.
+    /// Only the first pages of the data sheet were available, so two details are guesses. A lock bit covers 32 pages. A
+    /// READ that runs past a sector's last page returns zeros there; a READ that starts after that page is refused.
     public static let ntagI2C2K = ntagI2C(
         "NTAG I2C 2K",
         minor: 0x01,
@@ -257,7 +256,7 @@ extension Type2Product {
         pagesPerBit: 32
     )
 
-    /// NTAG I2C plus 1K, NT3H2111. It has a password, which is not modelled.
+    /// NTAG I2C plus 1K, NT3H2111. Its password is not modelled.
     private static let ntagI2CPlus1K = ntagI2C(
         "NTAG I2C plus 1K",
         minor: 0x02,
@@ -266,7 +265,7 @@ extension Type2Product {
         configurationPage: 227
     )
 
-    /// NTAG I2C plus 2K, NT3H2211. Its capability container announces the first sector alone.
+    /// NTAG I2C plus 2K, NT3H2211. Its capability container declares only the first sector.
     private static let ntagI2CPlus2K = ntagI2C(
         "NTAG I2C plus 2K",
         minor: 0x02,
@@ -317,7 +316,7 @@ extension Type2Product {
         )
     }
 
-    /// The data pages, the dynamic lock page if there is one, and four configuration pages.
+    /// Creates a product with data pages, an optional dynamic lock page, and four configuration pages.
     private static func withPassword(
         _ name: String,
         flipperNames: [String] = [],
@@ -377,26 +376,26 @@ extension Type2Product {
 
 // MARK: Lock bits
 
-/// Lock bits of a tag: where they are, which pages each one locks, and which bit freezes it.
+/// The position of a tag's lock bits, the pages that each bit locks, and the block-lock bit that freezes it.
 package struct LockField: Sendable {
     /// One bit that makes pages read-only.
     package struct Lock: Sendable {
         /// The bit's number, counted from the least significant bit of the field's first byte.
         package var bit: Int
-        /// The pages that it locks. Pages of the second sector count from 256.
+        /// The pages that this bit locks. Pages in the second sector are numbered from 256.
         package var pages: ClosedRange<Int>
-        /// The block-lock bit that freezes it.
+        /// The block-lock bit that freezes this lock bit.
         package var frozenBy: Int
     }
 
     /// The page with the bits.
     package var page: Int
-    /// The index of their first byte in the page.
+    /// The index of the first lock byte in the page.
     package var offset: Int
-    /// The number of bytes.
+    /// The number of lock bytes.
     package var bytes: Int
     package var locks: [Lock]
-    /// The value that is read for the page's last byte; nil if it is an ordinary byte.
+    /// The fixed value that the page's last byte reads as; nil for an ordinary byte.
     package var lastByte: UInt8?
 
     /// The static lock bytes of page 2, on all Type 2 tags (NFC Forum T2T 1.2, 4.2). From the least significant bit:
@@ -408,13 +407,13 @@ package struct LockField: Sendable {
         locks: (3...15).map { Lock(bit: $0, pages: $0...$0, frozenBy: $0 == 3 ? 0 : $0 < 10 ? 1 : 2) }
     )
 
-    /// The dynamic lock bytes of NTAG21x and Ultralight EV1, in the page after the data: two bytes of lock bits, then one
-    /// of block-lock bits. Each of those freezes two lock bits (NTAG213/215/216 data sheet, 8.5.3).
+    /// The dynamic lock bytes of NTAG21x and Ultralight EV1, in the page after the data: two bytes of lock bits, then
+    /// one byte of block-lock bits. Each block-lock bit freezes two lock bits (NTAG213/215/216 data sheet, 8.5.3).
     ///
     /// - Parameters:
     ///   - lastPage: the last page that can be locked.
     ///   - pagesPerBit: the number of pages per lock bit.
-    ///   - lastByte: the value that is read for the page's last byte.
+    ///   - lastByte: the fixed value that the page's last byte reads as.
     static func ntag(lastPage: Int, pagesPerBit: Int, lastByte: UInt8) -> LockField {
         let starts = stride(from: 16, through: lastPage, by: pagesPerBit)
         return LockField(
@@ -428,17 +427,17 @@ package struct LockField: Sendable {
         )
     }
 
-    /// The lock bytes of page 40 of Ultralight C and NTAG203: one bit for four pages, with two block-lock bits among
-    /// them; then bits for the pages after the data (MF0ICU2 data sheet, 7.5.3).
+    /// The lock bytes in page 40 of Ultralight C and NTAG203: one bit for every four pages, among them two block-lock
+    /// bits; then bits for the pages after the data (MF0ICU2 data sheet, 7.5.3).
     ///
-    /// - Parameter tail: the pages that the bits from 4 on in the second byte lock. Each is frozen by the bit four
-    ///   below.
+    /// - Parameter tail: the pages locked by the bits from 4 on in the second byte. Each bit is frozen by the bit four
+    ///   positions lower.
     static func ultralightC(tail: [ClosedRange<Int>]) -> LockField {
         let data: [Lock] = (0..<6).map { index in
             let start = 16 + index * 4
             return Lock(bit: index < 3 ? 1 + index : 2 + index, pages: start...(start + 3), frozenBy: index < 3 ? 0 : 4)
         }
-        let behind = tail.enumerated().map { Lock(bit: 12 + $0, pages: $1, frozenBy: 8 + $0) }
-        return LockField(page: 40, offset: 0, bytes: 2, locks: data + behind)
+        let tailLocks = tail.enumerated().map { Lock(bit: 12 + $0, pages: $1, frozenBy: 8 + $0) }
+        return LockField(page: 40, offset: 0, bytes: 2, locks: data + tailLocks)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 5 tag product: its memory, identifier and commands, as in its data sheet. `Type5Family` lists the products.
+/// A Type 5 tag product, as its data sheet describes it: memory, identifier and commands. `Type5Family` lists them all.
 public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     /// The abilities of a product beyond the basic commands.
     public struct Features: OptionSet, Sendable, Hashable {
@@ -11,25 +11,25 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
             self.rawValue = rawValue
         }
 
-        /// WRITE MULTIPLE BLOCKS.
+        /// The command WRITE MULTIPLE BLOCKS.
         public static let writeMultiple = Features(rawValue: 1 << 0)
         /// The extended commands 30 to 3C, with two-byte block numbers.
         public static let extended = Features(rawValue: 1 << 1)
-        /// Random numbers and passwords of NXP: B2 to B5; INVENTORY READ: A0 and A1.
+        /// NXP's random numbers and passwords (commands B2 to B5) and INVENTORY READ (A0 and A1).
         public static let passwords = Features(rawValue: 1 << 2)
-        /// The electronic article surveillance of NXP: A2 to A6.
+        /// NXP's electronic article surveillance (commands A2 to A6).
         public static let surveillance = Features(rawValue: 1 << 3)
-        /// The signature and the system information of NXP: BD and AB.
+        /// NXP's signature (command BD) and system information (AB).
         public static let signature = Features(rawValue: 1 << 4)
         /// A 16-bit counter in the last block.
         public static let counter = Features(rawValue: 1 << 5)
-        /// Configuration, 64-bit passwords, areas and mailbox of ST25DV.
+        /// The configuration, 64-bit passwords, areas and mailbox of ST25DV.
         public static let configuration = Features(rawValue: 1 << 6)
-        /// Only blocks 0 and 1 can be locked, like on ST25DV.
+        /// Only blocks 0 and 1 can be locked, as on ST25DV.
         public static let locksFirstBlocksOnly = Features(rawValue: 1 << 7)
-        /// Protected pages, privacy, destruction and persistent quiet of ICODE SLIX2: A7, B6, B7, B9 to BC.
+        /// Protected pages, privacy, destruction and persistent quiet of ICODE SLIX2 (commands A7, B6, B7, B9 to BC).
         public static let pages = Features(rawValue: 1 << 8)
-        /// Configuration, 32-bit passwords, surveillance, kill and untraceable mode of ST25TV.
+        /// The configuration, 32-bit passwords, surveillance, kill and untraceable mode of ST25TV.
         public static let tagConfiguration = Features(rawValue: 1 << 9)
     }
 
@@ -37,7 +37,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     public let name: String
     /// The first bytes of the UID, starting with E0.
     public let uidPrefix: [UInt8]
-    /// The number of blocks, including a counter.
+    /// The number of blocks, including the counter block.
     public let blockCount: Int
     /// The number of bytes in a block.
     public let blockSize: Int
@@ -45,7 +45,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
     public let icReference: UInt8
     /// The product's abilities.
     public let features: Features
-    /// The maximum number of blocks in a READ MULTIPLE; nil when only the memory is the limit.
+    /// The maximum number of blocks in a READ MULTIPLE; nil if only the memory size limits it.
     public let readLimit: Int?
     /// The maximum number of blocks in a WRITE MULTIPLE.
     public let writeLimit: Int
@@ -77,7 +77,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { name }
 
-    /// The number of blocks for data.
+    /// The number of blocks without the counter block.
     public var dataBlockCount: Int { features.contains(.counter) ? blockCount - 1 : blockCount }
 
     // MARK: Products
@@ -129,7 +129,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
     )
 
-    /// ST25DV16K: 512 blocks. The commands with one-byte numbers only reach 256 of them.
+    /// ST25DV16K: 512 blocks. Commands with one-byte block numbers reach only the first 256.
     public static let st25dv16K = Type5Product(
         name: "ST25DV16K",
         uidPrefix: [0xE0, 0x02, 0x26],
@@ -138,7 +138,7 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
     )
 
-    /// ST25DV64K: 2048 blocks. The commands with one-byte numbers only reach 256 of them.
+    /// ST25DV64K: 2048 blocks. Commands with one-byte block numbers reach only the first 256.
     public static let st25dv64K = Type5Product(
         name: "ST25DV64K",
         uidPrefix: [0xE0, 0x02, 0x26],
@@ -147,10 +147,10 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         features: [.writeMultiple, .extended, .configuration, .locksFirstBlocksOnly]
     )
 
-    /// A tag that follows ISO/IEC 15693-3 and has no vendor's features.
+    /// Describes a tag that follows ISO/IEC 15693-3 and has no vendor features.
     ///
     /// - Parameters:
-    ///   - blockCount: the number of blocks. With more than 256, the tag has the extended commands.
+    ///   - blockCount: the number of blocks. A tag with more than 256 has the extended commands.
     ///   - blockSize: the number of bytes in a block, 1 to 32.
     ///   - readLimit: the maximum number of blocks in a READ MULTIPLE.
     ///   - icReference: the IC reference of GET SYSTEM INFORMATION.
@@ -172,31 +172,31 @@ public struct Type5Product: Sendable, Hashable, CustomStringConvertible {
         )
     }
 
-    /// All products with a name of their own.
+    /// All named products.
     public static let all: [Type5Product] = Type5Family.all.flatMap(\.products)
 }
 
-/// The products whose UIDs begin alike: what a reader knows of a tag before it has asked.
+/// Products whose UIDs start the same way. The family is all that a reader knows from the UID alone.
 package struct Type5Family: Sendable {
-    /// The product's name. When products of several sizes share a UID range, it lists all of them. Nil when the UID does
+    /// The product's name. If products of several sizes share a UID range, the name lists them all. Nil if the UID does
     /// not identify the product.
     package let name: String?
-    /// The manufacturer code, and the byte after it.
+    /// The manufacturer code in the UID, followed by the values of the next UID byte.
     let manufacturer: UInt8
     let codes: ClosedRange<UInt8>
-    /// The relevant bits of the next byte, and their value.
+    /// The relevant bits of the UID byte after that, and their value.
     var variant: (mask: UInt8, bits: UInt8) = (0, 0)
-    /// The expected block size. The first answer determines the real one.
+    /// The expected block size. The first answer shows the actual size.
     package var blockSize = 4
     /// Whether READ MULTIPLE BLOCKS can't cross sectors of 32 blocks.
     package var readsWithinSectors = false
-    /// The memory and the signature of a product without a virtual tag.
+    /// For a product without a virtual tag: the memory in bytes, and whether it has a signature.
     var memory: Int? = nil
     var isSigned = false
     /// The products with a virtual tag.
     var products: [Type5Product] = []
 
-    /// The bytes of memory for a message, if it is the same for every tag of the family.
+    /// The memory for a message in bytes; nil unless it is the same for every tag of the family.
     package var memorySize: Int? {
         icode.map { $0.dataBlockCount * $0.blockSize } ?? memory
     }
@@ -211,7 +211,7 @@ package struct Type5Family: Sendable {
 
     private var icode: Type5Product? { manufacturer == 0x04 ? products.first : nil }
 
-    /// Finds the family of a UID, E0 first; nil when it is unknown.
+    /// Finds the family of a UID, which starts with E0; nil for an unknown family.
     package static func of(_ uid: [UInt8]) -> Type5Family? {
         guard uid.count == 8 else { return nil }
         return all.first {

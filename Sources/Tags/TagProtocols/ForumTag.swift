@@ -1,76 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// An NFC Forum tag from the reader's side, activated and ready for commands.
+/// The reader's side of an NFC Forum tag that is activated and ready for commands.
 ///
-/// Use a tag from one task at a time. It caches the memory that it has read, so detection and reading never fetch the
-/// same bytes twice. After ``TagError/Code/tagLost`` every call throws this error again; find the tag again then.
+/// Use a tag from one task at a time. It caches the memory that it reads, so detection and reading never fetch the same
+/// bytes twice. After ``TagError/Code/tagLost``, every call throws this error again until the tag is found again.
 public protocol ForumTag: AnyObject {
     /// The tag's type.
     var type: ForumTagType { get }
 
     /// Runs the NDEF detection procedure of the tag's type.
     ///
-    /// - Returns: the result. It is cached until a write, so a second call makes no exchange.
+    /// - Returns: the result. It is cached until a write, so a second call sends nothing.
     /// - Throws: ``TagError`` with `noCapabilityContainer`, `badVersion`, `noMessageTLV`, `lengthOverrun`,
-    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `readProtected` when it can't be read without
-    ///   its password, `tagLost`, `badAnswer`, `cancelled`.
+    ///   `badChecksum` or `writeInProgress` when the tag does not hold NDEF, `readProtected` when reading requires its
+    ///   password, `tagLost`, `badAnswer`, `cancelled`.
     func detectNDEF() async throws(TagError) -> NDEFDetection
 
     /// Reads the NDEF message.
     ///
-    /// - Returns: the message's bytes as stored on the tag; empty when the tag is empty.
+    /// - Returns: the message's bytes as stored on the tag; empty for an empty tag.
     /// - Throws: ``TagError`` as ``detectNDEF()`` does.
     func readNDEF() async throws(TagError) -> [UInt8]
 
-    /// Writes an NDEF message. The order of the writes leaves the old message, an empty one or the new one when the tag
-    /// is lost.
+    /// Writes an NDEF message. If the tag is lost during the write, it contains the old message, no message, or the new
+    /// message.
     ///
-    /// This holds when the tag is lost between two commands. When a tag loses power while it programs a unit of memory,
-    /// the unit may mix old and new bits. If that unit holds the message's length, no order of commands helps. So some
-    /// single writes are risky: after them the tag may report any length, or a broken one.
-    /// - Types 1, 2 and 5: the write that sets the length to 0, and the last write, which sets the new length. There is
-    ///   only one such write when the length was 0 before, or when length and message share a unit.
+    /// This holds when the tag is lost between two commands. A tag that loses power while it programs a unit of memory
+    /// may mix old and new bits in that unit. If the unit holds the message's length, the tag may report any length
+    /// afterwards, or an invalid length. These single writes have that risk:
+    /// - Types 1, 2 and 5: the write that sets the length to 0, and the last write, which sets the new length. They are
+    ///   a single write if the length was 0 before, or if length and message share a unit.
     /// - Type 4: the UPDATE BINARY that sets NLEN to 0 and the one that sets the new NLEN, or the single command that
-    ///   writes both length and message. Cards that program a command completely or not at all have no such write.
-    /// - Type 3: none. FeliCa programs a block completely or not at all.
+    ///   writes both length and message. Cards that program a command completely or not at all avoid the risk.
+    /// - Type 3: no writes. FeliCa programs a block completely or not at all.
     ///
-    /// A tag whose length is broken can be written. The new message replaces its content.
+    /// A tag with an invalid length can still be written. The new message replaces its content.
     ///
-    /// - Parameter message: the message's bytes; none to empty the tag.
+    /// - Parameter message: the message's bytes; an empty array empties the tag.
     /// - Throws: ``TagError`` with `readOnly` and `messageTooLong` before anything is written, `updateFailed` when the
-    ///   tag refused a write, `tagLost`, and the errors of ``detectNDEF()``, except the one for a broken length.
+    ///   tag refused a write, `tagLost`, and the errors of ``detectNDEF()``, except the error for an invalid length.
     func writeNDEF(_ message: [UInt8]) async throws(TagError)
 
     /// Makes the tag permanently read-only.
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `keyNeeded`, `updateFailed`, `unsupported`,
-    ///   `tagLost`.
+    /// - Throws: ``TagError`` with `readOnly` for a tag that is already read-only, `keyNeeded`, `updateFailed`,
+    ///   `unsupported`, `tagLost`.
     func lock() async throws(TagError)
 
-    /// Checks whether ``lock()`` would fail, as far as the tag reports it: because it needs a key or a password, or
-    /// because the lock bits of a Type 2 tag can't be set any more. Writes nothing.
+    /// Checks whether ``lock()`` would fail, as far as the tag reports the reason: locking needs a key or a password,
+    /// or the lock bits of a Type 2 tag can no longer be set. Writes nothing.
     ///
-    /// Call it before you write a message to a tag that you will lock afterwards.
+    /// Call this before you write a message to a tag that you will lock afterwards.
     ///
-    /// - Throws: ``TagError`` with `keyNeeded` when a key is needed, `readOnly`, `unsupported`, `tagLost`, `cancelled`, and
-    ///   the errors of ``detectNDEF()``.
+    /// - Throws: ``TagError`` with `keyNeeded` when a key is needed, `readOnly`, `unsupported`, `tagLost`, `cancelled`,
+    ///   and the errors of ``detectNDEF()``.
     func checkLocking() async throws(TagError)
 
-    /// Returns whether the tag still answers. It uses the shortest exchange that changes nothing.
+    /// Returns whether the tag still answers. The check uses the shortest exchange that changes nothing.
     func isPresent() async -> Bool
 
     /// Clears the cached memory, so that the next procedure reads it from the tag again.
     func forgetMemory()
 
-    /// Completes the activation: RATS or ATTRIB on a Type 4 tag, RID on a Type 1 tag. The first procedure does this
-    /// when needed. Call it to do it earlier, or to count it as part of the activation.
+    /// Completes the activation: RATS or ATTRIB on a Type 4 tag, RID on a Type 1 tag. The first procedure does this if
+    /// needed. Call this method to do it earlier, or to count it as part of the activation.
     ///
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     func prepare() async throws(TagError)
 
-    /// Notifies the tag that other code has just activated it, for example with ``NFCAActivation/reactivate(_:)``.
-    /// State that a tag loses when it is deselected is then no longer assumed.
+    /// Notifies this object that other code has activated the tag, for example with ``NFCAActivation/reactivate(_:)``.
+    /// It then stops assuming any state that a tag loses when it is deselected.
     func wasActivated()
 }
 
@@ -97,13 +97,13 @@ extension ForumTag {
         return report
     }
 
-    /// Checks after a write that the tag holds a message, by reading it from the tag again.
+    /// Checks after a write that the tag holds this message, by reading it from the tag again.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the tag holds something else, and the errors of ``readNDEF()``.
     public func checkNDEF(_ message: [UInt8]) async throws(TagError) {
         forgetMemory()
         guard try await readNDEF() == message else {
-            throw TagError(.updateFailed, "The tag does not hold what was written to it. Write it again.")
+            throw TagError(.updateFailed, "The tag does not contain the written message. Write it again.")
         }
     }
 }
@@ -141,9 +141,9 @@ public struct NDEFDetection: Sendable, Hashable {
 public struct NDEFStatusReport: Sendable, Hashable {
     /// The result of the detection procedure; nil when it found no NDEF.
     public var detection: NDEFDetection?
-    /// The message's bytes, empty for an empty tag; nil when no message can be read.
+    /// The message's bytes: empty for an empty tag, nil when no message can be read.
     public var message: [UInt8]?
-    /// The reason why the tag does not hold NDEF; nil when it does, or could.
+    /// The reason why the tag does not hold NDEF; nil if it does.
     public var error: TagError?
 
     /// Creates a report; each argument is the property of that name.
@@ -156,33 +156,33 @@ public struct NDEFStatusReport: Sendable, Hashable {
 
 // MARK: Creating tags
 
-/// Creates the NDEF procedures for an NFC-A tag. It may still be halted; activate it before the first procedure.
+/// Creates the NDEF procedures for an NFC-A tag. The tag may still be halted; activate it before the first procedure.
 ///
-/// - Returns: the tag; nil when its kind, ``NFCATarget/kindName``, has no NDEF procedures.
+/// - Returns: the tag; nil when this kind of tag (``NFCATarget/kindName``) has no NDEF procedures.
 public func makeForumTag(for target: NFCATarget, link: any FrameLink) -> (any ForumTag)? {
     if target.isType1 { return Type1Tag(link: link) }
     if target.isType2 { return Type2Tag(target: target, link: link) }
     return target.isISODEP ? Type4Tag(link: ISODEP(link: link)) : nil
 }
 
-/// Creates the NDEF procedures for a Type B card; nil when it does not support ISO-DEP.
+/// Creates the NDEF procedures for a Type B card; nil when the card does not support ISO-DEP.
 public func makeForumTag(for target: NFCBTarget, link: any FrameLink) -> (any ForumTag)? {
     target.isISODEP ? Type4Tag(link: ISODEP(link: link, opening: .attribute(target))) : nil
 }
 
-/// Creates the NDEF procedures for a FeliCa card or tag, preferably found by system 12FC.
+/// Creates the NDEF procedures for a FeliCa card or tag, preferably found by polling for system 12FC.
 public func makeForumTag(for target: NFCFTarget, link: any FrameLink) -> any ForumTag {
     Type3Tag(target: target, link: link)
 }
 
-/// Creates the NDEF procedures for an NFC-V tag. When it is alone in the field, commands omit its UID and take less
-/// time.
+/// Creates the NDEF procedures for an NFC-V tag. For a tag that is alone in the field, commands omit the UID and take
+/// less time.
 public func makeForumTag(for target: NFCVTarget, link: any FrameLink, isAlone: Bool) -> any ForumTag {
     Type5Tag(target: target, link: link, isAlone: isAlone)
 }
 
-/// Creates the NDEF procedures for a tag of any technology, which must be alone in its field; nil when its kind has
-/// none.
+/// Creates the NDEF procedures for a tag of any technology, which must be alone in its field; nil when this kind of tag
+/// has none.
 public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any ForumTag)? {
     switch target {
     case .nfcA(let target): makeForumTag(for: target, link: link)
@@ -192,7 +192,7 @@ public func makeForumTag(for target: TagTarget, link: any FrameLink) -> (any For
     }
 }
 
-/// A tag of any technology, as its activation or polling found it.
+/// A tag of any technology, with the data from its activation.
 public enum TagTarget: Sendable, Hashable {
     /// A tag found by REQA.
     case nfcA(NFCATarget)
@@ -205,7 +205,7 @@ public enum TagTarget: Sendable, Hashable {
 
     /// Creates a target from the data that a reader reports after activating a tag.
     ///
-    /// - Throws: ``TagError`` with `badAnswer` when the data break every standard.
+    /// - Throws: ``TagError`` with `badAnswer` when the data are invalid.
     public init(_ identity: DiscoveredTag.Identity) throws(TagError) {
         switch identity {
         case .nfcA(let atqa, let sak, let uid): self = .nfcA(NFCATarget(atqa: atqa, sak: sak, uid: uid))
@@ -223,7 +223,7 @@ public enum TagTarget: Sendable, Hashable {
         }
     }
 
-    /// The technology that the tag was found with.
+    /// The technology with which the tag was found.
     public var technology: Technology {
         switch self {
         case .nfcA: .nfcA
@@ -233,7 +233,7 @@ public enum TagTarget: Sendable, Hashable {
         }
     }
 
-    /// The tag's identifier: the UID of NFC-A and NFC-V, the PUPI of NFC-B, the IDm of NFC-F. Empty for a Type 1 tag
+    /// The tag's identifier: the UID for NFC-A and NFC-V, the PUPI for NFC-B, the IDm for NFC-F. Empty for a Type 1 tag
     /// before RID, and when the reader does not report the UID.
     public var identifier: [UInt8] {
         switch self {
@@ -253,7 +253,7 @@ public enum TagTarget: Sendable, Hashable {
         }
     }
 
-    /// The kind of tag, as it is called in a sentence.
+    /// The kind of tag, as written in a sentence.
     public var kindName: String {
         switch self {
         case .nfcA(let target): target.kindName

@@ -3,7 +3,7 @@ import TagLink
 
 /// Searches a data area for the first NDEF message TLV (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3; T5T 1.0, 4.4).
 ///
-/// It asks for bytes as it needs them. Every step moves forward, so even an area full of NULL TLVs ends.
+/// It requests bytes as needed. Every step moves forward, so the search ends even in an area full of NULL TLVs.
 struct TLVWalk {
     /// The next action.
     enum Action: Equatable {
@@ -14,20 +14,20 @@ struct TLVWalk {
     }
 
     let area: Range<Int>
-    /// The bytes of the area that can't hold data.
+    /// The ranges of the area that can't hold data.
     var reserved: [Range<Int>] = []
-    /// Whether lock and memory control TLVs are considered, as on Type 1 and 2.
+    /// Whether lock and memory control TLVs count, as on Types 1 and 2.
     let hasControls: Bool
-    /// The specification that errors refer to.
+    /// The specification that errors cite.
     let specification: String
-    /// Whether an NDEF message TLV with a broken length is found too, so that it can be written.
+    /// Whether to accept an NDEF message TLV with an invalid length, because a write will replace it.
     var isForWriting = false
     private(set) var position = 0
     private(set) var controls: [TLVControl] = []
-    /// The most control TLVs that are considered; no tag needs as many.
+    /// The most control TLVs that count. Real tags have fewer.
     private static let maximumControls = 32
 
-    /// Continues as far as the memory was read.
+    /// Searches as far as the memory has been read.
     ///
     /// - Throws: ``TagError`` with `noMessageTLV` or `lengthOverrun`.
     mutating func advance(in memory: TagMemory) throws(TagError) -> Action {
@@ -44,7 +44,7 @@ struct TLVWalk {
                 continue
             }
             if type == 0xFE {
-                throw TagError(.noMessageTLV, "A terminator TLV comes before any NDEF message TLV (\(specification)).")
+                throw TagError(.noMessageTLV, "A terminator TLV precedes any NDEF message TLV (\(specification)).")
             }
             guard header.count > 1 else { throw overrun(type) }
             guard let first = memory[byte: header[1]] else { return .read(address: header[1]) }
@@ -91,11 +91,11 @@ struct TLVWalk {
     }
 }
 
-/// The position of the NDEF message TLV in a data area, byte by byte, without the bytes that can't hold data.
+/// The position of the NDEF message TLV in a data area. It excludes the bytes that can't hold data.
 struct TLVLayout: Equatable {
     /// The range from the TLV's type to the end of the data area.
     var area: Range<Int>
-    /// The lock and reserved bytes in the area, ascending and separate.
+    /// The lock and reserved bytes in the area, in ascending order without overlaps.
     var reserved: [Range<Int>]
     /// The control TLVs before the message.
     var controls: [TLVControl] = []
@@ -103,7 +103,7 @@ struct TLVLayout: Equatable {
     var messageLength: Int
     /// The number of length bytes on the tag: 1 or 3.
     var lengthSize: Int
-    /// Whether the length on the tag runs past the area, so that no message can be read.
+    /// Whether the length stored on the tag exceeds the area, so that no message can be read.
     var isBroken = false
 
     init(area: Range<Int>, reserved: [Range<Int>], messageLength: Int = 0, lengthSize: Int = 1) {
@@ -116,11 +116,11 @@ struct TLVLayout: Equatable {
     /// The number of bytes that can hold data.
     var count: Int { area.count - reserved.reduce(0) { $0 + $1.count } }
 
-    /// The longest message that fits, counted from the TLV's type: two bytes of header up to 254, four beyond. A length
-    /// has 16 bits, and FFFF is reserved.
+    /// The longest message that fits, starting at the TLV's type. The header takes two bytes for messages up to 254
+    /// bytes, four for longer ones. A length has 16 bits, and FFFF is reserved.
     var capacity: Int { count - 2 <= 254 ? max(0, count - 2) : min(0xFFFE, max(254, count - 4)) }
 
-    /// Returns the addresses of data bytes, counted from the TLV's type.
+    /// Returns the addresses of data bytes, given their indices counted from the TLV's type.
     func addresses(_ places: Range<Int>) -> [Int] {
         var result: [Int] = []
         result.reserveCapacity(places.count)
@@ -153,7 +153,7 @@ struct TLVLayout: Equatable {
         guard message.count <= capacity else { throw .messageTooLong(message, capacity) }
     }
 
-    /// Returns the layout after a message was written.
+    /// Returns the layout after a message is written.
     func holding(_ message: [UInt8]) -> TLVLayout {
         var written = self
         written.messageLength = message.count
@@ -166,17 +166,17 @@ struct TLVLayout: Equatable {
     var messageAddresses: [Int] { addresses(1 + lengthSize..<1 + lengthSize + messageLength) }
 }
 
-/// A lock control or memory control TLV: it marks bytes that can't hold data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
+/// A lock control or memory control TLV: marks bytes that can't hold data (NFC Forum T1T 1.2, 2.4; T2T 1.2, 4.3).
 struct TLVControl: Equatable {
     /// The three bytes of the TLV's value.
     let value: [UInt8]
-    /// Whether the bytes are lock bits. Otherwise they are reserved for another use.
+    /// Whether the bytes are lock bits. If not, they are reserved for other purposes.
     let isLock: Bool
 
-    /// The start of the bytes. The high half of the first byte counts pages, the low half bytes.
+    /// The address of the first marked byte: a page number in the high half of the first value byte, plus an offset.
     var address: Int { (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F) }
 
-    /// The second byte: the number of lock bits or of reserved bytes. 0 means 256.
+    /// The number of lock bits or reserved bytes, from the second value byte. 0 means 256.
     var count: Int { value[1] == 0 ? 256 : Int(value[1]) }
 
     /// The range of bytes that a message can't use.
@@ -186,17 +186,17 @@ struct TLVControl: Equatable {
     var bytesPerLockBit: Int { 1 << Int(value[2] >> 4) }
 }
 
-/// The units to write for a message, in an order in which the tag may be lost after any of them.
+/// The units to write for a message. In this order, the tag may be lost after any of the writes.
 ///
-/// 1. The unit with the length's first byte, with length 0. From then on the tag is empty. Left out when it is empty
-///    already.
+/// 1. The unit with the length's first byte, with length 0. Skipped if the tag is already empty. After it, the tag
+///    is empty.
 /// 2. All other units: data, terminator, and the length's other bytes if they are in another unit.
-/// 3. The unit with the length's first byte, with its final content. From then on the tag has the message.
+/// 3. The unit with the length's first byte, with its final content. After it, the tag has the message.
 ///
-/// When the length and the whole message share a unit, one write replaces the old message by the new one. A terminator
-/// in the next unit is written after it. Units that are known to have their final content already are left out.
+/// If the length and the whole message share a unit, one write replaces the old message with the new one, followed by
+/// the terminator if it is in the next unit. Units known to have their final content already are skipped.
 struct TLVWritePlan {
-    /// One write.
+    /// One write of a whole unit.
     struct Step: Equatable {
         var unit: Int
         var bytes: [UInt8]
@@ -204,12 +204,12 @@ struct TLVWritePlan {
 
     private let layout: TLVLayout
     private let unitSize: Int
-    /// The bytes from the length on, and the terminator if there is room for it.
+    /// The new bytes by address: length, message, and the terminator if it fits.
     private let target: [Int: UInt8]
     private let lengthAddress: Int
     private let lastMessageAddress: Int
 
-    /// Computes the plan for a message that is not longer than the capacity.
+    /// Computes the plan for a message that fits into the capacity.
     init(_ message: [UInt8], layout: TLVLayout, unitSize: Int) {
         let count = message.count
         let length = count <= 254 ? [UInt8(count)] : [0xFF] + [UInt8](bigEndian: count, count: 2)
@@ -236,7 +236,7 @@ struct TLVWritePlan {
         }
     }
 
-    /// Returns the writes, in order. The memory has all of ``unitsToPreserve``.
+    /// Returns the writes, in order. The caller must have read all of ``unitsToPreserve`` into the memory.
     func steps(_ memory: TagMemory) -> [Step] {
         let lengthUnit = lengthAddress / unitSize
         let length = Step(unit: lengthUnit, bytes: content(of: lengthUnit, memory))
@@ -258,14 +258,14 @@ struct TLVWritePlan {
     }
 }
 
-/// A cache of a tag's memory, in the units that the tag reads and writes at once: a byte or 8 bytes on Type 1, a page on
-/// Type 2, a block on Type 5. A byte's address counts from the start of unit 0.
+/// A cache of a tag's memory, in the units that the tag reads and writes: a byte or 8 bytes on Type 1, a page on Type
+/// 2, a block on Type 5. Byte addresses start at unit 0.
 struct TagMemory: Equatable {
     let unitSize: Int
-    /// The most units that are cached.
+    /// The maximum number of cached units.
     let limit: Int
 
-    /// The bytes from address 0 on. The bytes of units that were not read are 0.
+    /// The bytes, starting at address 0. Units that were not read contain zeros.
     private var bytes: [UInt8] = []
     private var isKnown: [Bool] = []
 
@@ -277,18 +277,18 @@ struct TagMemory: Equatable {
     /// Returns whether a unit was read.
     func contains(_ unit: Int) -> Bool { isKnown.indices.contains(unit) && isKnown[unit] }
 
-    /// Returns whether a unit or one behind it was read.
+    /// Returns whether a unit or a later one was read.
     func reaches(_ unit: Int) -> Bool { isKnown.dropFirst(unit).contains(true) }
 
-    /// The bytes of a unit; nil when it was not read.
+    /// The bytes of a unit; nil if the unit was not read.
     subscript(unit unit: Int) -> [UInt8]? {
         contains(unit) ? Array(bytes[unit * unitSize..<(unit + 1) * unitSize]) : nil
     }
 
-    /// The byte at an address; nil when its unit was not read.
+    /// The byte at an address; nil if its unit was not read.
     subscript(byte address: Int) -> UInt8? { contains(address / unitSize) ? bytes[address] : nil }
 
-    /// Stores whole units, from a unit on. Bytes of an incomplete unit, and units beyond the limit, are left out.
+    /// Stores whole units, starting at `unit`. Ignores an incomplete last unit and units beyond the limit.
     mutating func store(_ content: some Collection<UInt8>, at unit: Int) {
         let end = min(limit, unit + content.count / unitSize)
         guard unit < end else { return }
@@ -305,7 +305,7 @@ struct TagMemory: Equatable {
         if unit < isKnown.count { isKnown[unit] = false }
     }
 
-    /// Returns the first run of units that were not read, up to the next unit that was; nil when there are none.
+    /// Returns the first consecutive units that were not read; nil if all were read.
     func firstUnknownRun(in units: Range<Int>) -> Range<Int>? {
         guard let start = units.first(where: { !contains($0) }) else { return nil }
         return start..<((start..<units.upperBound).first { contains($0) } ?? units.upperBound)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// Why a procedure on a tag failed. Two errors with the same code are equal.
+/// The reason why a procedure on a tag failed. Two errors with the same code are equal.
 public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -10,7 +10,7 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
 
         private init(_ name: String) { description = name }
 
-        /// The tag stopped answering, or another tag is in its place.
+        /// The tag stopped answering, or another tag has replaced it.
         public static let tagLost = Code("tag-lost")
         /// The tag has no capability container, so it is not formatted for NDEF.
         public static let noCapabilityContainer = Code("no-cc")
@@ -22,19 +22,19 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let lengthOverrun = Code("tlv-overrun")
         /// The checksum of a Type 3 attribute block is wrong.
         public static let badChecksum = Code("bad-checksum")
-        /// An earlier write was interrupted before its end.
+        /// An earlier write was interrupted.
         public static let writeInProgress = Code("write-in-progress")
         /// The tag can't be written.
         public static let readOnly = Code("read-only")
-        /// The message is longer than the tag's capacity. Reported before anything is written.
+        /// The message is longer than the tag's capacity. This is reported before anything is written.
         public static let messageTooLong = Code("message-too-long")
-        /// The tag did not prove to the reader that it knows the key, or the reader did not prove it to the tag.
+        /// The tag or the reader did not prove that it knows the key.
         public static let authenticationFailed = Code("authentication-failed")
-        /// The tag allows this only to a reader that knows a key.
+        /// The operation requires a key.
         public static let keyNeeded = Code("key-needed")
-        /// The tag does not let itself be read freely, for example without its password.
+        /// The tag restricts reading, for example to readers with its password.
         public static let readProtected = Code("read-protected")
-        /// The tag answered a command with a refusal.
+        /// The tag refused a command.
         public static let refused = Code("refused")
         /// The tag did not accept a write, but is still present.
         public static let updateFailed = Code("update-failed")
@@ -44,11 +44,11 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unsupported = Code("unsupported")
         /// The caller's task was cancelled.
         public static let cancelled = Code("cancelled")
-        /// The reader is gone.
+        /// The reader was removed.
         public static let readerUnavailable = Code("reader-unavailable")
     }
 
-    /// The contents are boxed, so that the error is one pointer wide: every call that may throw gets cheaper.
+    /// A class, so that the error is one pointer wide. This makes every call that may throw cheaper.
     private final class Contents: Sendable {
         let code: Code
         let reason: String
@@ -65,7 +65,7 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code { contents.code }
-    /// A sentence that explains the failure. It names the rule of the specification that a tag broke.
+    /// A sentence that explains the failure. It cites the specification's rule that the tag broke.
     public var reason: String { contents.reason }
     /// The failed exchange that caused the error, if there was one.
     public var link: LinkError? { contents.link }
@@ -83,18 +83,18 @@ public struct TagError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TagError {
-    /// Converts the failure of an exchange, for a procedure that does not try again. The technology is that of the tag's
-    /// answer; nil behind ISO-DEP.
+    /// Converts the failure of an exchange in a procedure that does not try again. `technology` is that of the tag's
+    /// answer; nil over ISO-DEP.
     init(link error: LinkError, over technology: Technology? = nil) {
         switch error.code {
-        case .timeout, .tagRemoved: self.init(.tagLost, "The tag does not answer any more.", link: error)
+        case .timeout, .tagRemoved: self.init(.tagLost, "The tag no longer answers.", link: error)
         case .cancelled: self.init(.cancelled, "The operation was cancelled.", link: error)
         case .readerUnavailable, .inUse: self.init(.readerUnavailable, error.reason, link: error)
         case .unsupported, .frameTooLong: self.init(.unsupported, error.reason, link: error)
         case .collision:
             let reason = "More than one tag answered at once (\(Self.framingRule(technology)))."
             self.init(.badAnswer, reason, link: error)
-        // A broken protocol rule is named in the error already. The rule for noise and parity is only known here.
+        // Errors about protocol rules already cite the rule. For noise and parity, the rule is added here.
         case .transmission where !error.reason.hasSuffix(")."):
             let sentence = error.reason.hasSuffix(".") ? String(error.reason.dropLast()) : error.reason
             self.init(.badAnswer, "\(sentence) (\(Self.framingRule(technology))).", link: error)
@@ -102,26 +102,26 @@ extension TagError {
         }
     }
 
-    /// A mapping version that the specification doesn't define. `place` is the section that the error refers to.
+    /// The error for an undefined mapping version. `place` is the section of the specification to cite.
     static func badVersion(_ major: UInt8, _ minor: UInt8, known: String = "1 is", _ place: String) -> TagError {
         TagError(.badVersion, "The mapping version is \(major).\(minor); \(known) known (NFC Forum \(place)).")
     }
 
-    /// A message that is longer than the tag's capacity.
+    /// The error for a message that is longer than the tag's capacity.
     static func messageTooLong(_ message: [UInt8], _ capacity: Int) -> TagError {
-        TagError(.messageTooLong, "The message has \(message.count) bytes, and the tag has room for \(capacity).")
+        TagError(.messageTooLong, "The message has \(message.count) bytes, but the tag only has room for \(capacity).")
     }
 
-    /// The same error; or `updateFailed` when the answer to a write was bad.
+    /// This error; but `updateFailed` if it is a bad answer to a write.
     var ofWrite: TagError { code == .badAnswer ? TagError(.updateFailed, reason, link: link) : self }
 
-    /// The error, remembered as the one that every later procedure throws when it means that the tag is lost.
+    /// Returns this error. If the tag was lost, also stores the error, which every later procedure then throws.
     func remembered(in lost: inout TagError?) -> TagError {
         if code == .tagLost { lost = self }
         return self
     }
 
-    /// Creates an error when trying again is pointless; nil for other failures.
+    /// Creates an error for a failure that retrying can't fix; nil for other failures.
     package init?(fatal error: LinkError) {
         switch error.code {
         case .timeout, .transmission, .collision: return nil
@@ -129,7 +129,7 @@ extension TagError {
         }
     }
 
-    /// Returns the rules of frames, parity and checksum that a damaged answer breaks.
+    /// Returns the section about frames, parity and checksum that a damaged answer violates.
     static func framingRule(_ technology: Technology?) -> String {
         switch technology {
         case .nfcA: "ISO/IEC 14443-3, 6.2"
@@ -140,7 +140,7 @@ extension TagError {
         }
     }
 
-    /// Whether the tag works but does not hold NDEF, as far as it lets itself be read.
+    /// Whether the tag works, but has no readable NDEF message.
     public var meansNotNDEF: Bool {
         switch code {
         case .noCapabilityContainer, .badVersion, .noMessageTLV, .lengthOverrun, .badChecksum, .writeInProgress,
@@ -150,14 +150,14 @@ extension TagError {
         }
     }
 
-    /// Whether the tag refused to show a part of its memory.
+    /// Whether the tag refused to let part of its memory be read.
     var isRefusedRead: Bool { code == .refused || code == .lengthOverrun || code == .readProtected }
 
-    static let readOnlyAlready = TagError(.readOnly, "The tag is read-only already.")
+    static let readOnlyAlready = TagError(.readOnly, "The tag is already read-only.")
 }
 
 extension FrameLink {
-    /// Sends a frame, and repeats it up to a number of attempts while trying again may help.
+    /// Sends a frame up to `attempts` times, as long as retrying may help.
     func transceive(_ request: Frame, timeout: Airtime, attempts: Int) async throws(LinkError) -> Frame {
         for _ in 1..<attempts {
             do throws(LinkError) {

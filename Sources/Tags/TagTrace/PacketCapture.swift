@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A trace as a file for Wireshark and similar programs, in the format pcapng.
+/// A trace as a pcapng file for Wireshark and similar programs.
 ///
-/// Each frame of ISO/IEC 14443 is a packet of link type 264, with its checksum. The packet's comment is the meaning of
-/// the frame, as in a trace. FeliCa, ISO/IEC 15693 and commands without frames have no such link type and are left out.
+/// Each frame of ISO/IEC 14443 becomes a packet of link type 264, with its checksum. The packet's comment describes the
+/// frame, as in a trace. FeliCa, ISO/IEC 15693 and commands without frames have no such link type, so they are left
+/// out.
 public struct PacketCapture: Sendable, Hashable {
     /// The content of the file.
     public var bytes: [UInt8]
     /// The number of packets, including those for a field that was turned on or off.
     public var packetCount: Int
-    /// What was left out, as sentences. They are also the comments of the file's section.
+    /// Sentences that report what was left out. They are also the comments of the file's section.
     public var notes: [String]
 }
 
 extension Trace {
     /// Returns the trace as a capture for Wireshark.
     ///
-    /// Passwords, PINs and keys are zeros, with a checksum that fits the zeros. An answer that did not come in time has
-    /// no packet. A damaged answer has none either, because a trace does not contain its bytes; the comment of the
-    /// request says so. When several tags answered at once, the packet has the bits that were equal.
+    /// Passwords, PINs and keys are replaced by zeros, and the checksum is recomputed. A missing answer has no packet.
+    /// Nor does a damaged answer, because a trace does not contain its bytes; the comment of the request reports it. If
+    /// several tags answered at once, the packet has the bits in which they agreed.
     ///
     /// - Parameter start: the time of the trace's start, since 1 January 1970 UTC. An entry of unknown time gets the
-    ///   time of the entry before it.
+    ///   time of the previous entry.
     /// - Returns: the capture.
     public func pcapng(start: Duration = .zero) -> PacketCapture {
         var builder = PacketCaptureBuilder(start: start)
@@ -31,7 +32,7 @@ extension Trace {
     }
 }
 
-/// Makes the packets of a trace, entry by entry.
+/// Builds the packets of a trace, entry by entry.
 private struct PacketCaptureBuilder {
     /// The event byte of the pseudo header of link type 264.
     enum Event: UInt8 {
@@ -47,7 +48,7 @@ private struct PacketCaptureBuilder {
     private let start: Duration
     /// The notes of the trace since the last packet.
     private var pending: [String] = []
-    /// How many exchanges were left out, in the order of the kinds.
+    /// The number of exchanges left out, for each kind in ``capture``.
     private var leftOut = [0, 0, 0]
 
     init(start: Duration) {
@@ -91,7 +92,7 @@ private struct PacketCaptureBuilder {
         }
     }
 
-    /// The meaning of a frame, and its bits when they are not obvious. A frame of 7 bits is always a short frame.
+    /// Returns a frame's meaning, and its bit count if that is not obvious. A frame of 7 bits is always a short frame.
     private static func comment(_ meaning: String, _ frame: Frame) -> String {
         let bits = frame.validBitsInLastByte
         return bits == 8 || frame.bitCount == 7 ? meaning : "\(meaning) (\(counted(bits, "bit")) in the last byte)"
@@ -103,11 +104,11 @@ private struct PacketCaptureBuilder {
         pending = []
     }
 
-    /// The file with the packets so far.
+    /// The capture with all packets so far.
     var capture: PacketCapture {
         let kinds = [
-            "of FeliCa: the capture can hold ISO 14443 only", "of ISO 15693: the capture can hold ISO 14443 only",
-            "of commands whose frames the reader made by itself: the recording does not have the frames",
+            "of FeliCa: the format only supports ISO 14443", "of ISO 15693: the format only supports ISO 14443",
+            "of commands whose frames the reader built itself: the recording lacks the frames",
         ]
         let notes = zip(leftOut, kinds).filter { $0.0 > 0 }.map { "Left out: \(counted($0.0, "exchange")) \($0.1)." }
         let bytes = packets.file(comments: notes + pending)
@@ -116,7 +117,7 @@ private struct PacketCaptureBuilder {
 }
 
 extension Technology {
-    /// The bytes of a frame on the air, with the checksum that the reader or the tag appends.
+    /// Returns the bytes of a frame on the air, with the checksum that the reader or the tag appends.
     fileprivate func onAir(_ frame: Frame) -> [UInt8] {
         switch frame.checksum {
         case .none: frame.bytes
@@ -145,7 +146,7 @@ private struct PacketFile {
         count += 1
     }
 
-    /// The complete file.
+    /// Returns the complete file.
     func file(comments: [String]) -> [UInt8] {
         let version = [UInt8](littleEndian: 1, count: 2) + [0, 0]
         let unknownLength = [UInt8](repeating: 0xFF, count: 8)
@@ -169,7 +170,7 @@ private struct PacketFile {
         return word(type) + length + content + length
     }
 
-    /// An option. Its length has 16 bits, so a longer text ends early, with a whole character.
+    /// Returns an option. Its length has 16 bits, so a longer text is cut off after a whole character.
     private static func option(_ code: Int, _ text: [UInt8]) -> [UInt8] {
         var end = min(text.count, 0xFFFF)
         while end < text.count, text[end] & 0xC0 == 0x80 { end -= 1 }

@@ -4,18 +4,18 @@ import VirtualTags
 
 /// The named values of a file: the lines of a Flipper file, or the members of a JSON object.
 ///
-/// Errors have the code `missingField` for a missing value and `malformed` for one that is not as expected, and the line.
+/// Errors contain the line. Their code is `missingField` for a missing value, `malformed` for an invalid one.
 protocol ImageFields {
-    /// Returns a key as messages show it.
+    /// Returns a key as shown in messages.
     static func shown(_ key: String) -> String
 
-    /// Returns the line where a value starts, counted from 1; nil when it is missing.
+    /// Returns the line where a value starts, counted from 1; nil if the value is missing.
     func line(_ key: String) -> Int?
     func hasValue(_ key: String) -> Bool
     func text(_ key: String) throws(TagImageError) -> String
     func number(_ key: String, in range: ClosedRange<Int>) throws(TagImageError) -> Int
     func flag(_ key: String) throws(TagImageError) -> Bool
-    /// Returns the bytes of a value in hexadecimal; any number of them when `count` is nil.
+    /// Returns the bytes of a hexadecimal value. If `count` is nil, any number of bytes is accepted.
     func bytes(_ key: String, count: Int?) throws(TagImageError) -> [UInt8]
 }
 
@@ -25,7 +25,7 @@ extension ImageFields {
         TagImageError(code, reason, line: line(key))
     }
 
-    /// Returns the error for a value that is not as expected: the key, and a predicate.
+    /// Returns the error for an invalid value. Its reason is a sentence of the key and a predicate.
     func malformed(_ key: String, _ predicate: String) -> TagImageError {
         error(.malformed, key, "\(Self.shown(key)) \(predicate).")
     }
@@ -34,7 +34,7 @@ extension ImageFields {
 
     func byte(_ key: String) throws(TagImageError) -> UInt8 { try bytes(key, count: 1)[0] }
 
-    /// Returns a 16-bit number that is written with its high byte first.
+    /// Returns a 16-bit number, high byte first.
     func word(_ key: String) throws(TagImageError) -> UInt16 { UInt16(bytes: try bytes(key, count: 2)) }
 
     func number(_ key: String, in range: ClosedRange<Int>, default value: Int) throws(TagImageError) -> Int {
@@ -66,7 +66,7 @@ extension ImageFields {
         return ats
     }
 
-    /// Returns the answer of an NXP card to GET VERSION, with or without a final byte for the fab's key.
+    /// Returns the answer of an NXP card to GET VERSION, with or without the final byte for the fab key.
     func cardVersion(_ key: String) throws(TagImageError) -> [UInt8] {
         let version = try bytes(key, count: nil)
         guard (28...29).contains(version.count) else {
@@ -91,7 +91,7 @@ extension ImageFields {
         return contents
     }
 
-    /// Reads a code of two bytes that is a part of a value or a key: four hexadecimal digits.
+    /// Reads a two-byte code, four hexadecimal digits, from part of a value or a key.
     func code(_ text: some StringProtocol, in key: String) throws(TagImageError) -> UInt16 {
         guard let bytes = [UInt8](hexadecimal: text.utf8), bytes.count == 2 else {
             throw malformed(key, "has no code of four hexadecimal digits")
@@ -99,13 +99,13 @@ extension ImageFields {
         return UInt16(bytes: bytes)
     }
 
-    /// Reads the values of a table that the file has, and those that it needs to have.
+    /// Reads the values of a table that exist in the file. Throws if a required value is missing.
     func read<Contents>(_ table: [ImageField<Self, Contents>], into contents: inout Contents) throws(TagImageError) {
         for field in table where field.isRequired || hasValue(field.key) { try field.read(self, &contents) }
     }
 }
 
-/// A value of a file, which each format writes in its own way.
+/// A value in a file. Each format writes it in its own way.
 enum ImageValue: Equatable {
     case bytes([UInt8])
     case number(Int)
@@ -115,9 +115,9 @@ enum ImageValue: Equatable {
     case null
 }
 
-/// A value of a file that belongs to one property of a tag: how it is read and how it is written.
+/// Reads and writes the value in a file for one property of a tag.
 ///
-/// A format has a table of them for each kind of tag, in the order in which they are written.
+/// Each format has a table of fields for each kind of tag, in the order of writing.
 struct ImageField<Fields: ImageFields, Contents> {
     let key: String
     let comment: String?
@@ -144,7 +144,7 @@ struct ImageField<Fields: ImageFields, Contents> {
         return field
     }
 
-    /// A value that is only written, because it is read before the others or describes them.
+    /// A value that is only written. It is read before the table, or only describes other values.
     static func written(_ key: String, comment: String? = nil, _ write: @escaping (Contents) -> ImageValue) -> Self {
         Self(key, comment: comment) { _, _ in
         } write: {
@@ -193,7 +193,7 @@ struct ImageField<Fields: ImageFields, Contents> {
         )
     }
 
-    /// A Boolean; the opposite of the property when it is inverted.
+    /// A Boolean. If inverted, the file contains the opposite of the property.
     static func flag(
         _ key: String,
         _ path: WritableKeyPath<Contents, Bool>,

@@ -2,7 +2,7 @@
 import TagLink
 public import VirtualTags
 
-/// The image of a tag in a file: read it, put it in a field as a virtual tag, and write it back after changes.
+/// The image of a tag in a file. Read an image, put its tag in a field, and write the image back after changes.
 ///
 /// ```swift
 /// var image = try TagImage(parsing: bytes)
@@ -13,10 +13,10 @@ public import VirtualTags
 /// let changed = try image.encoded()
 /// ```
 ///
-/// Unknown parts of a file stay: a file that was read and not changed is written byte for byte. Nothing is lost without
-/// an error: a format that can't store something reports it.
+/// Unknown parts of a file are kept, so an unchanged image is written byte for byte. If a format can't store something,
+/// encoding throws an error.
 public struct TagImage: Sendable {
-    /// The maximum size of a file, in bytes. Images of the largest product take a tenth of it.
+    /// The maximum size of a file, in bytes. About ten times what the largest product needs.
     public static let maximumSize = 1 << 18
 
     /// The file's format.
@@ -25,10 +25,10 @@ public struct TagImage: Sendable {
     /// The contents of the tag.
     public var contents: TagContents
 
-    /// The file that the image was read from.
+    /// The file from which the image was read; nil for a new image.
     let source: (any ImageSource)?
 
-    /// Creates an image of a tag. ``Format/canHold(_:)`` returns whether a format is suitable.
+    /// Creates an image of a tag. ``Format/canHold(_:)`` checks whether a format is suitable.
     public init(_ contents: TagContents, format: Format = .json) {
         self.contents = contents
         self.format = format
@@ -40,7 +40,7 @@ public struct TagImage: Sendable {
         self.init(.type2(contents), format: format)
     }
 
-    /// The NFC Forum platform of the tag, 1 to 5; nil for a tag of none of them.
+    /// The tag's NFC Forum platform, 1 to 5; nil for other tags.
     public var tagType: Int? { contents.tagType }
 
     /// The product's name, such as `NTAG215`.
@@ -52,7 +52,7 @@ public struct TagImage: Sendable {
     /// Creates a virtual tag with the contents of the image.
     public func makeTag() -> any VirtualTag { contents.makeTag() }
 
-    /// Stores the current contents of the tag that ``makeTag()`` created. A tag of another kind changes nothing.
+    /// Stores the current contents of the tag that ``makeTag()`` created. A tag of another type or product is ignored.
     public mutating func update(from tag: any VirtualTag) {
         guard let now = TagContents(of: tag), now.tagType == tagType, now.product == product else { return }
         contents = now
@@ -65,21 +65,21 @@ extension TagImage {
         /// The text files of Flipper Zero, `Filetype: Flipper NFC device`, versions 2 to 4.
         case flipper
         /// The project's own format: one JSON object with `type`, `product`, `uid`, and the members of the type. An
-        /// electronic travel document (`eMRTD`) has `mrz`, its machine readable zone, and `files` only if they differ
-        /// from those that follow from the zone.
+        /// electronic travel document (`eMRTD`) has `mrz`, its machine readable zone. It has `files` only if they
+        /// differ from those derived from the zone.
         case json
         /// The JSON files of the Proxmark3 client, `"FileType"` `mfu`, `mfc v2`, `mfc v3`, `15693 v1` to `v5` and
         /// `topaz`.
         case proxmarkJSON = "proxmark-json"
         /// The `.bin` files of the Proxmark3 client: MIFARE Ultralight and NTAG with a header of 56 bytes, ISO 15693
-        /// with a header of 15 bytes, MIFARE Classic without one.
+        /// with a header of 15 bytes, MIFARE Classic without a header.
         case proxmarkBinary = "proxmark-bin"
         /// The `.eml` files of the Proxmark3 client: the bytes of its `.bin` file as lines of hexadecimal digits, for
         /// MIFARE Classic, MIFARE Ultralight and NTAG.
         case proxmarkText = "proxmark-eml"
         /// Only the memory, as the tools of libnfc write it: MIFARE Classic, MIFARE Ultralight and NTAG.
         case mfd
-        /// The XML reports of NXP's TagInfo. They can only be read, because they lack what a phone can't read.
+        /// The XML reports of NXP's TagInfo, for reading only, because they lack the data that phones can't read.
         case tagInfo = "taginfo"
 
         /// The format's name, for sentences.
@@ -95,7 +95,7 @@ extension TagImage {
             }
         }
 
-        /// Whether files of the format can be written. TagInfo's reports can only be read.
+        /// Whether files of this format can be written: false only for TagInfo reports.
         public var isWritten: Bool { self != .tagInfo }
     }
 }
@@ -107,8 +107,8 @@ extension TagImage {
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
-    ///   - format: distinguishes the formats of memory without a header, ``Format/mfd`` and ``Format/proxmarkBinary``.
-    ///     All others are detected by their first bytes.
+    ///   - format: selects ``Format/mfd`` or ``Format/proxmarkBinary`` for memory without a header. All other formats
+    ///     are detected by their first bytes.
     /// - Throws: ``TagImageError`` with `tooLarge`, `unknownFormat`, `malformed`, `missingField`, `inconsistent`, or
     ///   `unsupported` for a tag without a model.
     public init(parsing bytes: [UInt8], as format: Format? = nil) throws(TagImageError) {
@@ -127,7 +127,7 @@ extension TagImage {
         let beginning = bytes.prefix(4096)
         let start = beginning.drop { [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         if start.starts(with: Array("Filetype:".utf8)) { return try FlipperTagDump(parsing: bytes) }
-        // No text has a zero byte, and almost every memory has one.
+        // Text files never contain a zero byte; almost every memory does.
         if !beginning.contains(0) {
             if ProxmarkText.begins(start) { return try ProxmarkText(parsing: bytes) }
             switch start.first {
@@ -152,7 +152,7 @@ extension TagImage {
     }
 }
 
-/// The file that an image was read from.
+/// A file from which an image was read.
 protocol ImageSource: Sendable {
     /// The file's format.
     var format: TagImage.Format { get }
@@ -162,7 +162,7 @@ protocol ImageSource: Sendable {
     var contents: TagContents { get }
     /// The remarks from reading the file.
     var remarks: [TagImageRemark] { get }
-    /// The names of the parts that ``contents`` has no place for.
+    /// The names of the parts that ``contents`` can't store.
     var leftOut: [String] { get }
 
     /// Returns the file with the tag's current contents, otherwise unchanged; nil when the format can't be written.
@@ -179,14 +179,14 @@ extension ImageSource {
 extension TagImage {
     /// Returns the current image as a file of its format.
     ///
-    /// A file that was read keeps its number of pages, even if the tag has more.
+    /// An existing file keeps its number of pages, even if the tag has more.
     ///
     /// - Throws: ``TagImageError`` with `lossy` when the format can't store everything.
     public func encoded() throws(TagImageError) -> [UInt8] {
         guard let bytes = source?.encoded(contents) ?? format.encoded(new: contents) else {
-            throw TagImageError(.lossy, "\(format.name) has no place for such a tag: \(product).")
+            throw TagImageError(.lossy, "\(format.name) can't store this kind of tag: \(product).")
         }
-        // Reading the file again proves that nothing was left out.
+        // The new file is read again to prove that nothing was left out.
         if let source, bytes == source.bytes, contents == source.contents { return bytes }
         let (expected, again) = (contents.completed(for: format), try? Self.source(bytes, format).contents)
         let written = again?.completed(for: format)
@@ -217,7 +217,7 @@ extension TagImage.Format {
 
 // MARK: Errors and remarks
 
-/// Why a tag image could not be read or written. Errors are equal if their codes are.
+/// The reason why a tag image could not be read or written. Two errors with the same code are equal.
 public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -244,7 +244,7 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
     public let code: Code
     /// The reason, as a sentence for people.
     public let reason: String
-    /// The line of the file, counted from 1; nil when the error is not about a line.
+    /// The line of the file, counted from 1; nil if the error does not concern a single line.
     public let line: Int?
 
     /// Creates an error; each argument is the property of that name.
@@ -261,9 +261,9 @@ public struct TagImageError: Error, Sendable, Hashable, CustomStringConvertible 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
-/// Something in an image that its virtual tag does not show.
+/// A remark about something in an image that its virtual tag does not show.
 ///
-/// An image with remarks can be used. If a file can't be used, reading it throws a ``TagImageError``.
+/// An image with remarks is still usable. Reading an unusable file throws a ``TagImageError``.
 public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
     /// The kind of remark; new kinds may be added.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
@@ -274,7 +274,7 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
         public static let contradiction = Kind(description: "contradiction")
         /// The file lacks a part of the real tag's data.
         public static let missing = Kind(description: "missing")
-        /// A virtual tag has no place for a part of the file. A file of another format loses it.
+        /// A virtual tag can't store a part of the file. Converting the file to another format loses that part.
         public static let leftOut = Kind(description: "left-out")
     }
 
@@ -293,7 +293,7 @@ public struct TagImageRemark: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TagImage {
-    /// What the file contains and the virtual tag does not show, ordered by kind: contradictions first.
+    /// Remarks about data in the file that the virtual tag does not show, contradictions first.
     public var remarks: [TagImageRemark] {
         var remarks = contents.contradictions.map { TagImageRemark(.contradiction, $0) }
         remarks += contents.missingParts.map { TagImageRemark(.missing, $0) }
@@ -301,13 +301,13 @@ extension TagImage {
         remarks += read.filter { $0.kind != .leftOut }
         let leftOut = source?.leftOut ?? []
         if !leftOut.isEmpty {
-            let text = "A virtual tag has no place for \(Self.list(leftOut)): a file of another format is without it."
+            let text = "A virtual tag can't store \(Self.list(leftOut)); a file of another format would lose it."
             remarks.append(TagImageRemark(.leftOut, text))
         }
         return remarks.filter { $0.kind == .contradiction } + remarks.filter { $0.kind != .contradiction }
     }
 
-    /// Lists names for a sentence: at most eight, and the number of the others.
+    /// Lists up to eight names for a sentence, and the number of remaining names.
     static func list(_ names: [String]) -> String {
         let shown = names.prefix(8).joined(separator: ", ")
         return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown
@@ -315,8 +315,8 @@ extension TagImage {
 }
 
 extension TagContents {
-    /// Returns the same contents with everything that the format can't store replaced: missing pages are like those of
-    /// a new tag, and the remains of older messages are removed if the format has no place for them.
+    /// Returns these contents with everything replaced that the format can't store. Missing pages become those of a new
+    /// tag, and remains of older messages are removed if necessary.
     func completed(for format: TagImage.Format) -> TagContents {
         switch self {
         case .type2(let contents): return .type2(contents.completed)
@@ -330,8 +330,7 @@ extension TagContents {
 }
 
 extension TagContents {
-    /// The contradictions between the identifier that the tag sends and its memory, and within its memory, as
-    /// sentences.
+    /// Sentences about contradictions between the identifier that the tag sends and its memory, and within its memory.
     var contradictions: [String] {
         switch self {
         case .type2(let contents): contents.contradictions
@@ -342,13 +341,13 @@ extension TagContents {
         }
     }
 
-    /// The parts of the tag's memory that are missing in the image, as sentences.
+    /// Sentences about parts of the tag's memory that are missing in the image.
     var missingParts: [String] {
         switch self {
         case .type2(let contents): contents.missingParts
         case .classic(let contents): contents.missingParts
         case .type4(let contents): contents.missingParts
-        case .nfcA: ["The image has no more of the tag than its activation."]
+        case .nfcA: ["The image contains only the tag's activation."]
         case .type1, .type3, .type5: []
         }
     }
@@ -367,14 +366,14 @@ extension Type2Contents {
         return other + tooLargeArea
     }
 
-    /// The sentence about a capability container with a data area that the product does not have.
+    /// A sentence about a capability container whose data area exceeds the product's memory; otherwise empty.
     private var tooLargeArea: [String] {
         guard memory.count >= 16, memory[12] == 0xE1 else { return [] }
         let (area, size) = (Int(memory[14]) * 8, product.userPages.count * 4)
         guard area > size else { return [] }
         return [
             "The capability container gives a data area of \(area) bytes, and \(product) has \(size). "
-                + "Correct it: readers refuse longer messages, or write where the tag has its locks."
+                + "Correct it: readers may refuse long messages, or overwrite the tag's lock bytes."
         ]
     }
 
@@ -382,7 +381,7 @@ extension Type2Contents {
         let pages = memory.count / 4
         let end = product.userPages.upperBound + 1
         guard pages < end else { return [] }
-        return ["The image has \(pages) of the \(product.pageCount) pages; the others are as delivered."]
+        return ["The image has \(pages) of the \(product.pageCount) pages; the others are as on a new tag."]
     }
 }
 
@@ -419,15 +418,15 @@ extension Type4Contents {
     fileprivate var missingParts: [String] {
         let text: String
         switch kind {
-        case .unspecified: text = "The image has no more of the card than its activation."
+        case .unspecified: text = "The image contains only the card's activation."
         case .version(let contents):
             text =
-                "The image has the activation and the version of this \(contents.chip), and no files or blocks of it: "
-                + "the virtual tag answers GET VERSION alone."
+                "The image has the activation and the version of this \(contents.chip), but no files or blocks: "
+                + "the virtual tag only answers GET VERSION."
         case .emv:
             text =
                 "The image has no track 2, no certificates and no keys of this payment card: the virtual tag shows its "
-                + "application, and makes no payment."
+                + "application, but can't make payments."
         case .ndef, .desfire, .ntag424, .emrtd: return []
         }
         return [text]
@@ -442,9 +441,9 @@ extension Type4Contents {
         case .version(let contents): version = contents.version
         case .ndef, .emrtd, .emv, .unspecified: return []
         }
-        // A card with a random UID also hides its own one in the version: zeros.
-        let own = Array(version.dropFirst(14).prefix(7))
-        guard uid.count == 7, own.count == 7, own.contains(where: { $0 != 0 }), own != uid else { return [] }
-        return [TagContents.sentence(uid, own, in: "GET VERSION answers")]
+        // A card with a random UID also hides its permanent UID in the version, behind zeros.
+        let ownUID = Array(version.dropFirst(14).prefix(7))
+        guard uid.count == 7, ownUID.count == 7, ownUID.contains(where: { $0 != 0 }), ownUID != uid else { return [] }
+        return [TagContents.sentence(uid, ownUID, in: "GET VERSION answers")]
     }
 }

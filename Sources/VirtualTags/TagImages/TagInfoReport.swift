@@ -4,7 +4,7 @@ import VirtualTags
 
 /// An XML report of NXP's TagInfo: `scan` with `uid`, and `block`s of memory in its sections.
 ///
-/// It can be read but not written. Passwords, counters and keys are missing, because a phone can't read them.
+/// Reports can be read but not written. They lack passwords, counters and keys, because phones can't read those.
 struct TagInfoReport: ImageSource {
     let bytes: [UInt8]
     let contents: TagContents
@@ -31,23 +31,23 @@ struct TagInfoReport: ImageSource {
         var memory: [UInt8] = []
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.count <= 4 else {
-                throw TagImageError(.malformed, "A page is missing, or not one of four bytes.", line: block.line)
+                throw TagImageError(.malformed, "A page is missing, or does not have four bytes.", line: block.line)
             }
             memory += block.data + Array(repeating: 0, count: 4 - block.data.count)
         }
         let name = scan.texts["IC type"] ?? ""
-        // A number in parentheses may follow the name. "MF0UL11" is only there.
+        // A part number in parentheses may follow the name. "MF0UL11" only appears there.
         let product =
             Type2Product.all.first { $0.pageCount == blocks.count && isNamed($0, in: name) }
             ?? Type2Product.all.first { isNamed($0, in: name) }
         guard let product else { throw TagImageError(.unsupported, "A tag of type \(name) is not supported yet.") }
         guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
-            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not what the \(product) has.")
+            throw TagImageError(.inconsistent, "\(memory.count / 4) pages are not the number that the \(product) has.")
         }
         var contents = Type2Contents(blank: product, uid: scan.uid)
         let factory = contents.memory
         contents.memory = memory
-        // Data that a phone can't read, such as the password and the key, are like those of a new tag.
+        // Data that phones can't read, such as the password and the key, get the values of a new tag.
         for block in blocks where block.data.count < 4 {
             let missing = (block.address * 4 + block.data.count)..<(block.address * 4 + 4)
             contents.memory.replaceSubrange(missing, with: factory[missing])
@@ -58,8 +58,8 @@ struct TagInfoReport: ImageSource {
         return contents
     }
 
-    /// Returns whether a text has a product's name as whole words: the NTAG210µ is not an NTAG210. An F may follow, for
-    /// a product that also has a pin that shows the field.
+    /// Returns whether a text contains a product's name as whole words, so that an NTAG210µ is not an NTAG210. An F may
+    /// follow, for a product variant with a field detection pin.
     private static func isNamed(_ product: Type2Product, in text: String) -> Bool {
         text.ranges(of: shortName(product)).contains { range in
             let rest = text[range.upperBound...]
@@ -84,11 +84,11 @@ struct TagInfoReport: ImageSource {
         tag.blockSize = blocks.map(\.data.count).max() ?? 4
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.isEmpty || block.data.count == tag.blockSize else {
-                let reason = "A block is missing, or not of the size of the others."
+                let reason = "A block is missing, or differs in size from the others."
                 throw TagImageError(.malformed, reason, line: block.line)
             }
             tag.data += block.data + Array(repeating: 0, count: tag.blockSize - block.data.count)
-            // The legend of the report: * and x mean locked.
+            // According to the report's legend, * and x mean locked.
             tag.locks.append(block.access.hasPrefix("*") || block.access.hasPrefix("x") ? 1 : 0)
         }
         tag.afi = scan.protocolBytes("AFI", count: 1)?[0] ?? 0
@@ -107,11 +107,11 @@ struct TagInfoReport: ImageSource {
         var contents = ClassicContents(product, memory: [], uid: scan.uid)
         for (address, block) in blocks.enumerated() {
             guard block.address == address, block.data.isEmpty || block.data.count == 16 else {
-                throw TagImageError(.malformed, "A block is missing, or not one of 16 bytes.", line: block.line)
+                throw TagImageError(.malformed, "A block is missing, or does not have 16 bytes.", line: block.line)
             }
             var bytes: [UInt8?] = block.data.isEmpty ? Array(repeating: nil, count: 16) : block.data.map { $0 }
             if ClassicProduct.sector(ofTrailer: address) != nil {
-                // Keys read as zero. If the report knows them, they are beside the block.
+                // Keys read as zero. If the report has them, they are listed beside the block.
                 for index in 0..<6 {
                     bytes[index] = block.keyA.count == 6 ? block.keyA[index] : nil
                     bytes[10 + index] = block.keyB.count == 6 ? block.keyB[index] : nil
@@ -132,9 +132,9 @@ struct TagInfoReport: ImageSource {
 struct TagInfoScan {
     struct Block {
         var address: Int
-        /// The access in the report: `*` and `x` mean locked.
+        /// The access as the report shows it: `*` and `x` mean locked.
         var access: String
-        /// The bytes; fewer than the block has, or none, if they could not be read.
+        /// The bytes that could be read; possibly fewer than the block has, or none.
         var data: [UInt8]
         var keyA: [UInt8]
         var keyB: [UInt8]
@@ -146,7 +146,7 @@ struct TagInfoScan {
     private(set) var uid: [UInt8] = []
     /// The blocks by type in lower case, such as `ultralight`.
     private(set) var blocks: [String: [Block]] = [:]
-    /// The texts by the titles of their sections.
+    /// The texts by section title.
     private(set) var texts: [String: String] = [:]
 
     init(parsing bytes: [UInt8]) throws(TagImageError) {
@@ -166,7 +166,7 @@ struct TagInfoScan {
         }
         let isType5 = blocks["icode"] != nil
         guard isType5 == (uid.count == 8) else {
-            throw TagImageError(.inconsistent, "The UID is not one of the kind of tag that the memory is of.")
+            throw TagImageError(.inconsistent, "The UID does not match the memory's kind of tag.")
         }
     }
 
@@ -190,7 +190,7 @@ struct TagInfoScan {
         blocks[type, default: []].append(block)
     }
 
-    /// Returns the bytes of an element, which are separated by spaces or colons; none when the element is missing.
+    /// Returns the bytes of an element, which spaces or colons separate; empty if the element is missing.
     private static func bytes(_ element: XMLElement?) throws(TagImageError) -> [UInt8] {
         guard let element else { return [] }
         let digits = element.text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains($0) }
@@ -203,7 +203,7 @@ struct TagInfoScan {
     var atqa: UInt16? { protocolBytes("ATQA", count: 2).map { UInt16(high: $0[1], low: $0[0]) } }
     var sak: UInt8? { protocolBytes("SAK", count: 1)?[0] }
 
-    /// Returns the bytes of a line such as `ATQA: 0x4400` in the protocol's section, in the written order.
+    /// Returns the bytes of a line such as `ATQA: 0x4400` in the protocol section, in the order written.
     func protocolBytes(_ key: String, count: Int) -> [UInt8]? {
         let lines = (texts["Detailed protocol information"] ?? "").split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix("\(key): 0x") }) else { return nil }
@@ -227,16 +227,16 @@ struct TagInfoScan {
 
 /// An element of an XML document (W3C XML 1.0).
 ///
-/// Document types are refused, so the only entities are the five of XML and numeric characters. The depth and the
+/// Document types are refused, so the only entities are the five of XML and numeric characters. Nesting depth and
 /// number of attributes are limited.
 ///
-/// Foundation's `XMLParser` is not used: in Swift 6.3 on Linux an instruction without data, `<?x?>`, crashes it, so that
-/// a file could end the program. It would also load the system's libxml2 and ICU into every program that reads images.
+/// Foundation's `XMLParser` is not used: in Swift 6.3 on Linux, an instruction without data, `<?x?>`, crashes it, so a
+/// file could end the program. It would also load the system's libxml2 and ICU into every program that reads images.
 struct XMLElement {
     let name: String
     var attributes: [String: String] = [:]
     var children: [XMLElement] = []
-    /// The text of the element and of the elements in it, in order.
+    /// The text of this element and its nested elements, in order.
     var text = ""
     /// The line where the content starts, counted from 1.
     var line = 0
@@ -275,7 +275,7 @@ private struct XMLDocumentParser {
         guard take("<") else { throw failure("The document has no root element.") }
         let root = try element(depth: 1)
         try skipMiscellaneous()
-        guard peek == nil else { throw failure("There is something after the root element.") }
+        guard peek == nil else { throw failure("Data follow the root element.") }
         return root
     }
 
@@ -284,7 +284,7 @@ private struct XMLDocumentParser {
         while try skipComment() { skipSpace() }
     }
 
-    /// Skips a comment or an instruction if it follows, and returns whether it did.
+    /// Skips a comment or an instruction at the current position. Returns whether one was found.
     private mutating func skipComment() throws(TagImageError) -> Bool {
         guard let end = take("<!--") ? "-->" : take("<?") ? "?>" : nil else { return false }
         try skip(through: end)
@@ -308,10 +308,10 @@ private struct XMLDocumentParser {
                 throw failure("The value of an attribute is not quoted.")
             }
             guard element.attributes.updateValue(try text(upTo: quote), forKey: key) == nil else {
-                throw failure("\"\(key)\" is in this element already.")
+                throw failure("\"\(key)\" is already in this element.")
             }
             guard peek == quote, element.attributes.count <= Self.maximumAttributes else {
-                throw failure("An element has an attribute without an end, or too many of them.")
+                throw failure("An element has an unterminated attribute, or too many attributes.")
             }
             position += 1
             skipSpace()
@@ -335,11 +335,11 @@ private struct XMLDocumentParser {
                 let name = try name()
                 skipSpace()
                 guard take(">"), name == element.name else {
-                    throw failure("An element ends that was not the last to begin.")
+                    throw failure("An end tag does not match the open element.")
                 }
                 return
             } else if take("<!") {
-                throw failure("Document types are not read.")
+                throw failure("Document types are not supported.")
             } else {
                 position += 1
                 let child = try self.element(depth: depth + 1)
@@ -380,7 +380,7 @@ private struct XMLDocumentParser {
         return try string(text[...])
     }
 
-    /// Reads a character that is written as `&name;` or `&#number;`.
+    /// Reads a character written as `&name;` or `&#number;`.
     private mutating func reference() throws(TagImageError) -> String {
         let start = position
         while let byte = peek, byte != UInt8(ascii: ";"), position - start < 10 { position += 1 }
@@ -390,7 +390,7 @@ private struct XMLDocumentParser {
         let isHexadecimal = name.hasPrefix("#x")
         let number = UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
         guard name.hasPrefix("#"), let scalar = number.flatMap(Unicode.Scalar.init) else {
-            throw failure("There is no entity of that name.")
+            throw failure("The entity is unknown.")
         }
         return String(scalar)
     }

@@ -30,7 +30,7 @@ struct DataObject: Sendable, Hashable {
         return [0x80 | UInt8(bytes.count)] + bytes
     }
 
-    /// Takes the first object from some bytes; nil when they don't start with a complete object of definite length.
+    /// Takes the first object from `bytes`; nil when they don't start with a complete object of definite length.
     init?(takingFrom bytes: inout ArraySlice<UInt8>) {
         var rest = bytes
         guard let first = rest.popFirst() else { return nil }

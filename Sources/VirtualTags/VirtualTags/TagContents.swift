@@ -39,7 +39,7 @@ public indirect enum TagContents: Sendable, Hashable {
         }
     }
 
-    /// The NFC Forum platform of the tag, 1 to 5; nil for a tag of none of them, such as a MIFARE Classic.
+    /// The tag's NFC Forum platform, 1 to 5; nil for other tags, such as a MIFARE Classic.
     public var tagType: Int? {
         switch self {
         case .type1: 1
@@ -128,7 +128,7 @@ extension Type4Contents {
         case .desfire(let contents):
             ([contents.masterKey] + contents.applications.flatMap(\.keys)).contains { !$0.isZero }
         case .ntag424(let contents): contents.keys.contains { !$0.isZero }
-        // The data of a person, or the number of a payment card.
+        // A travel document has a person's data, a payment card its number.
         case .emrtd, .emv: true
         }
     }
@@ -153,7 +153,7 @@ extension Type5Contents {
     }
 }
 
-/// A product of any type with a virtual model. Creates it as delivered, or formatted for NDEF.
+/// A product of any type with a virtual model. It creates the contents of a new tag.
 ///
 /// ```swift
 /// let contents = TagProduct(named: "ICODE SLIX2")?.blank()
@@ -203,8 +203,8 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// The product of a name as in ``name``, whatever its case, spaces and hyphens, and with `u` for `µ`; or of a short
-    /// form without `MIFARE`, `MIFARE Ultralight EV1` or `ICODE`, such as `Ultralight C`, `UL21`, `Classic 1K` or
+    /// Finds a product by its ``name``, ignoring case, spaces and hyphens, with `u` for `µ`. Short forms without
+    /// `MIFARE`, `MIFARE Ultralight EV1` or `ICODE` are also accepted, such as `Ultralight C`, `UL21`, `Classic 1K` or
     /// `SLIX`.
     public init?(named name: String) {
         let wanted = ProductName(name)
@@ -215,7 +215,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         self = product
     }
 
-    /// The NFC Forum platform, 1 to 5; nil for a product of none of them, such as a MIFARE Classic.
+    /// The NFC Forum platform, 1 to 5; nil for other products, such as a MIFARE Classic.
     public var tagType: Int? {
         switch kind {
         case .type1: 1
@@ -227,7 +227,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The possible lengths of the UID in bytes. For a Type 3 tag this is the IDm, for a Type 4B tag the PUPI.
+    /// The possible lengths of the UID in bytes. For a Type 3 tag, the UID is the IDm; for a Type 4B tag, the PUPI.
     public var identifierLengths: [Int] {
         switch kind {
         case .type1, .type2, .desfire, .ntag424: [7]
@@ -238,7 +238,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The sizes to choose from, in bytes for the message and its overhead; nil when the product has only one size.
+    /// The possible sizes in bytes, including the message's overhead; nil if the product has only one size.
     public var sizes: ClosedRange<Int>? {
         switch kind {
         case .genericType3: 16...0x1_0000
@@ -250,13 +250,13 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
 
     private static let defaultSize = 1024
 
-    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message. The UID is by
-    /// default a random one that the product could have; the size, within ``sizes`` and rounded up to whole blocks, is
-    /// 1024.
+    /// Creates the contents of a new tag. If it supports NDEF, it is formatted and has an empty message. The UID
+    /// defaults to a random one that fits the product. The size must be within ``sizes``; it is rounded up to whole
+    /// blocks and defaults to 1024.
     public func blank(uid: [UInt8]? = nil, size: Int? = nil) -> TagContents {
         var generator = SystemRandomNumberGenerator()
         let uid = uid ?? identifier(using: &generator)
-        precondition(identifierLengths.contains(uid.count), "the UID has a length that the product's have")
+        precondition(identifierLengths.contains(uid.count), "the UID must have a length that the product supports")
         let size = size ?? Self.defaultSize
         switch kind {
         case .type1(let product): return .type1(Type1Contents(blank: product, uid: uid))
@@ -287,7 +287,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         .type4(Type4Contents(frontEnd: .nfcA(uid: uid, ats: ats), kind: kind))
     }
 
-    /// Creates a random identifier that the product could have.
+    /// Creates a random identifier that fits the product.
     package func identifier(using generator: inout some RandomNumberGenerator) -> [UInt8] {
         func random(_ count: Int) -> [UInt8] {
             (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -300,7 +300,7 @@ public struct TagProduct: Sendable, Hashable, CustomStringConvertible {
         case .genericType4B: return random(4)
         case .type5(let product): return product.uidPrefix + random(8 - product.uidPrefix.count)
         case .genericType5: return [0xE0] + random(7)
-        // It starts neither with the cascade tag nor with the mark of a random UID (ISO/IEC 14443-3, 6.5.4).
+        // The UID must start neither with the cascade tag nor with the mark of a random UID (ISO/IEC 14443-3, 6.5.4).
         case .classic: return [0x10] + random(3)
         }
     }

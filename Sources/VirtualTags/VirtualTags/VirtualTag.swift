@@ -4,8 +4,8 @@ public import TagLink
 
 /// A tag in memory that answers frames like a real chip.
 ///
-/// A virtual tag speaks one technology. It gets each frame as it is sent on the air, including those of the activation,
-/// and returns its answer. When the field is switched off, it loses its volatile state, but not its memory.
+/// A virtual tag speaks one technology. It receives each frame as sent on the air, including those of the activation,
+/// and returns its answer. Switching off the field clears its volatile state, but not its memory.
 ///
 /// Conforming types protect their own state: a field delivers one frame at a time, but any thread may read the tag's
 /// memory in between. A tag must not call the field that it is in.
@@ -17,22 +17,22 @@ public protocol VirtualTag: AnyObject, Sendable {
     /// NFCID2 of NFC-F.
     var identifier: [UInt8] { get }
 
-    /// Returns whether a reader means this tag by an identifier.
+    /// Returns whether an identifier that a reader reports is this tag's.
     ///
-    /// By default, it has to be equal to ``identifier``. A tag that sends a part of it also accepts that part.
+    /// By default, it must equal ``identifier``. A tag that sends only a part also accepts that part.
     func answers(to identifier: [UInt8]) -> Bool
 
     /// Handles a frame from the reader.
     ///
     /// - Parameters:
-    ///   - request: the frame from the reader. If `checksum` is not `.none`, the correct checksum of that kind is sent
-    ///     after `bytes`. With `.none`, `bytes` are everything, and the tag has to check whether the last two are a
-    ///     correct checksum, with `Frame.payload(checkedBy:)`.
-    ///   - injectedFault: the effect of a fault on the tag in this exchange; nil without one.
+    ///   - request: the frame from the reader. If `checksum` is not `.none`, a correct checksum of that kind follows
+    ///     `bytes`. With `.none`, `bytes` are the whole frame, and the tag must check with `Frame.payload(checkedBy:)`
+    ///     whether they end in a correct checksum.
+    ///   - injectedFault: the effect of a fault on the tag in this exchange; nil without a fault.
     /// - Returns: the answer; nil when the tag does not answer and has not programmed its memory.
     func answer(_ request: Frame, injectedFault: InjectedFault?) -> TagAnswer?
 
-    /// The field was switched off: resets all volatile state.
+    /// Resets all volatile state. Called when the field is switched off.
     func losePower()
 }
 
@@ -40,7 +40,7 @@ extension VirtualTag {
     public func answers(to identifier: [UInt8]) -> Bool { self.identifier == identifier }
 }
 
-/// The state machine behind a virtual tag: it takes a frame and returns the answer.
+/// The state machine behind a virtual tag: it receives a frame and returns the answer.
 protocol TagChip: Sendable {
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer?
     mutating func losePower()
@@ -61,10 +61,10 @@ extension ChipTag {
 }
 
 extension [UInt8] {
-    /// The capital hexadecimal digits of the bytes, as chips insert them into their memory.
+    /// The capital hexadecimal digits of the bytes, as chips insert them when they are read.
     var hexadecimalDigits: [UInt8] { Array(hexText().uppercased().utf8) }
 
-    /// Programs bytes at an offset inside the memory, or the part of them that a power cut allows.
+    /// Programs bytes at an offset inside the memory. With a power cut, only the part that remains is programmed.
     package mutating func program(
         _ bytes: [UInt8],
         at offset: Int,
@@ -81,11 +81,11 @@ extension [UInt8] {
     }
 }
 
-/// The effect of a fault on a tag itself, and not on the frames that it sends.
+/// The effect of a fault on a tag itself, rather than on the frames that it sends.
 public enum InjectedFault: Sendable, Hashable {
-    /// The power is cut while this command programs the memory, if it does. The reader receives nothing.
+    /// The power is cut if this command programs the memory. The reader then receives nothing.
     case powerCut(TornWrite)
-    /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
+    /// The tag refuses the command with this 4-bit code, and changes its state as after any refusal.
     case refusal(UInt8)
     /// The tag refuses the command with this 4-bit code if it would program the memory.
     case writeRefusal(UInt8)
@@ -103,7 +103,7 @@ public struct TagAnswer: Sendable, Hashable {
     public var isWrite: Bool
 
     /// The time slot of an answer to NFC-F polling; nil for all other answers. Answers in different slots do not
-    /// collide. They reach the reader one after the other, in one frame.
+    /// collide, and reach the reader in one frame, one after the other.
     public var slot: Int?
 
     /// Creates an answer.
@@ -116,19 +116,19 @@ public struct TagAnswer: Sendable, Hashable {
     }
 }
 
-/// What remains of a unit of memory, such as a page, that was being programmed during a power cut.
+/// The content of a unit of memory, such as a page, after a power cut during its programming.
 public enum TornWrite: Sendable, Hashable {
     /// The bytes from before the write.
     case old
     /// The new bytes.
     case new
-    /// Bits of both, chosen by the seed. A unit that is protected against tearing is either the old or the new one.
+    /// Bits of both, chosen by the seed. A unit that is protected against tearing has either the old or the new bytes.
     case mixed(seed: UInt64)
 }
 
 extension TornWrite {
-    /// Returns the memory after a power cut while bytes were being programmed, one unit after the other: units of
-    /// `new`, one unit with bits of both, and units of `old`. If the memory protects its units, none is a mixture.
+    /// Returns the memory after a power cut that interrupts programming, which goes unit by unit: new units, then one
+    /// unit with bits of both, then old units. If the memory protects its units, no unit is a mixture.
     package func remains(of old: [UInt8], under new: [UInt8], unit: Int, isProtected: Bool = false) -> [UInt8] {
         switch self {
         case .old: return old
@@ -152,8 +152,8 @@ extension TornWrite {
 }
 
 extension Frame {
-    /// Returns the bytes without their checksum: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V, the CRC of FeliCa for
-    /// NFC-F. Nil when it is wrong, missing or of another technology.
+    /// Returns the bytes without their checksum: CRC_A for NFC-A, CRC_B for NFC-B and NFC-V, the FeliCa CRC for NFC-F.
+    /// Nil if it is wrong, missing or of another technology.
     public func payload(checkedBy technology: Technology) -> [UInt8]? {
         switch checksum {
         case .automatic: return bytes
@@ -162,7 +162,7 @@ extension Frame {
         }
     }
 
-    /// Returns all bytes on the air, including the checksum if `checksum` asks for it.
+    /// Returns all bytes on the air, including a checksum unless `checksum` is `.none`.
     func bytesOnAir(_ technology: Technology) -> [UInt8] {
         switch checksum {
         case .none: bytes
@@ -177,7 +177,7 @@ extension Frame {
         return checksum(payload) == Array(bytes.suffix(2)) ? payload : nil
     }
 
-    /// Returns an answer as the reader reports it, by the request's checksum setting; nil when it is wrong.
+    /// Returns this answer as the reader reports it for the request's checksum setting; nil for a wrong checksum.
     func received(inAnswerTo request: Frame, _ technology: Technology) -> Frame? {
         if bitCount < 8 || checksum == request.checksum { return self }
         switch request.checksum {
@@ -194,7 +194,7 @@ extension Frame {
     }
 }
 
-/// A small random number generator with the same numbers for the same seed on every machine (Steele, Lea, Flood 2014).
+/// A small random number generator. The same seed gives the same numbers on every machine (Steele, Lea, Flood 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -38,7 +38,7 @@ extension TagWork {
         _ state: inout JobOutcome.TagState
     ) async throws(Failure) {
         guard let tag = tag as? Type2Tag else {
-            throw Failure(TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here."))
+            throw Failure(TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 support a password here."))
         }
         let password = try password(secret)
         do throws(TagError) {

@@ -236,7 +236,7 @@ extension ActivatedTag {
                 if packet.answer == .none { return [] }
                 throw await recover()
                     ? TagError(.badAnswer, "The tag is present but did not answer the command.", link: error)
-                    : TagError(.tagLost, "The tag does not answer any more.", link: error)
+                    : TagError(.tagLost, "The tag no longer answers.", link: error)
             case .tagRemoved: throw TagError(.tagLost, error.reason, link: error)
             case .frameTooLong, .unsupported: throw TagError(.unsupported, error.reason, link: error)
             case .cancelled: throw TagError(.cancelled, error.reason, link: error)

@@ -99,8 +99,7 @@ public struct AdvertisingData: Sendable, Hashable {
         self.value = value
     }
 
-    /// Reads structures until the end of the payload, or until a structure of length 0. Only padding may follow that
-    /// one.
+    /// Reads structures until the end of the payload, or a structure of length 0. Only padding may follow the latter.
     static func read(_ payload: PayloadReader) throws(NDEFError) -> [AdvertisingData] {
         var payload = payload
         var structures: [AdvertisingData] = []

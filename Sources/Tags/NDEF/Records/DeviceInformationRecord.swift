@@ -4,7 +4,7 @@
 public struct DeviceInformationRecord: TypedRecord {
     /// A data element: type and value.
     public struct Element: Sendable, Hashable {
-        /// 0 vendor, 1 model, 2 name, 3 UUID, 4 firmware version.
+        /// The element type: 0 vendor, 1 model, 2 name, 3 UUID, 4 firmware version.
         public var type: UInt8
         /// The value: UTF-8, except for the UUID.
         public var value: [UInt8]

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first record of a handover message. It lists the carriers on which the two devices can continue. NFC Forum
-/// Connection Handover 1.5, 3.
+/// The first record of a handover message. It lists the carriers, such as Bluetooth, over which two devices can
+/// continue. NFC Forum Connection Handover 1.5, 3.
 public struct HandoverRecord: TypedRecord {
-    /// The part that the sender plays in the handover.
+    /// The sender's role in the handover.
     public enum Role: String, Sendable, Hashable, CaseIterable {
-        /// The carriers that were chosen.
+        /// A select record: the chosen carriers.
         case select = "Hs"
-        /// The carriers that can be used.
+        /// A request record: the carriers that the sender can use.
         case request = "Hr"
-        /// The carriers that can be used with a mediator.
+        /// A mediation record: the carriers that the sender can use with a mediator.
         case mediation = "Hm"
-        /// The carriers that a mediator chose.
+        /// An initiate record: the carriers that a mediator chose.
         case initiate = "Hi"
 
         /// The record's type.
@@ -42,13 +42,12 @@ public struct HandoverRecord: TypedRecord {
         public var description: String { "\(byte >> 4).\(byte & 0x0F)" }
     }
 
-    /// Why the device that selects can't continue (`err`). Connection Handover 1.5, 6.4.
+    /// The reason why the selecting device can't continue (`err`). Connection Handover 1.5, 6.4.
     public struct Failure: Sendable, Hashable {
-        /// The reason: 1 temporary memory, 2 permanent memory, 3 carrier-specific; 4 and up are for future use. 0 is
-        /// reserved, so reading or writing it is an error.
+        /// The reason: 1 for temporary memory, 2 permanent memory, 3 carrier-specific, 4 and up for future use. The
+        /// value 0 is reserved, so reading or writing it is an error.
         public var reason: UInt8
-        /// 1: milliseconds to wait, one byte. 2: the bytes of memory needed, four bytes. 3: milliseconds to wait, one
-        /// byte.
+        /// For reasons 1 and 3, one byte: the milliseconds to wait. For reason 2, four bytes: the memory needed.
         public var data: [UInt8]
 
         /// Creates a failure.
@@ -57,7 +56,7 @@ public struct HandoverRecord: TypedRecord {
             self.data = data
         }
 
-        /// Checks the reason, and that the data have the right length for it.
+        /// Checks that the reason is not 0 and that the data length matches it.
         fileprivate func validate() throws(NDEFError) {
             let count =
                 switch reason {
@@ -70,15 +69,15 @@ public struct HandoverRecord: TypedRecord {
         }
     }
 
-    /// The part that the sender plays in the handover.
+    /// The sender's role in the handover.
     public var role: Role
     /// The version of the specification.
     public var version: Version
     /// The carriers, the preferred one first.
     public var carriers: [AlternativeCarrier]
-    /// A random number that decides which device continues when both sent a request; in requests only.
+    /// A random number that decides which device continues if both sent a request. Only in requests.
     public var collisionNumber: UInt16?
-    /// Why the device that selects can't continue; in selects only.
+    /// The reason why the selecting device can't continue. Only in select records.
     public var failure: Failure?
 
     /// Creates a record; each argument is the property of that name.
@@ -105,7 +104,7 @@ public struct HandoverRecord: TypedRecord {
 }
 
 extension HandoverRecord {
-    /// Reads the version and the message after it. A version alone means a record without carriers.
+    /// Reads the version and the inner message. If the payload ends after the version, the record has no carriers.
     init(_ role: Role, _ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
         guard let version = payload.nextByte() else { throw NDEFError(.emptyPayload) }
@@ -162,15 +161,15 @@ extension HandoverRecord.Failure {
 
 /// A carrier that a handover message offers (`ac`). NFC Forum Connection Handover 1.5, 6.1.
 public struct AlternativeCarrier: Sendable, Hashable {
-    /// The power state of a carrier.
+    /// Whether a carrier is ready for use.
     public enum PowerState: UInt8, Sendable, Hashable, CaseIterable {
         case inactive = 0
         case active, activating, unknown
     }
 
-    /// The power state of the carrier.
+    /// Whether the carrier is ready for use.
     public var power: PowerState
-    /// The identifier of the record that configures the carrier. The record is in the same message.
+    /// The identifier of the record, in the same message, that configures the carrier.
     public var reference: [UInt8]
     /// The identifiers of records with more information about the carrier.
     public var auxiliaryReferences: [[UInt8]]
@@ -202,7 +201,7 @@ public struct AlternativeCarrier: Sendable, Hashable {
         return bytes
     }
 
-    /// The payload of an `ac` record.
+    /// Encodes the payload of an `ac` record.
     func bytes() throws(NDEFError) -> [UInt8] {
         guard auxiliaryReferences.count <= 0xFF, ([reference] + auxiliaryReferences).allSatisfy({ $0.count <= 0xFF })
         else { throw NDEFError(.valueTooLong) }
@@ -217,7 +216,7 @@ public struct AlternativeCarrier: Sendable, Hashable {
     }
 }
 
-/// A carrier given only by its type, in a request (`Hc`). NFC Forum Connection Handover 1.5, 6.2.
+/// A carrier that a request names only by type (`Hc`). NFC Forum Connection Handover 1.5, 6.2.
 public struct HandoverCarrierRecord: TypedRecord {
     /// The format of the carrier type, a value of ``TypeNameFormat``; three bits.
     public var carrierTypeFormat: UInt8

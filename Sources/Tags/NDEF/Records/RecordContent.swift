@@ -6,10 +6,10 @@ public enum RecordContent: Sendable, Hashable {
     case uri(URIRecord)
     case text(TextRecord)
     case smartPoster(SmartPosterRecord)
-    /// The payload is of a media type, vCards included.
+    /// A payload of a media type, including vCards.
     case media(type: String)
     case absoluteURI(String)
-    /// The payload is of an external type, which an organisation defined for itself.
+    /// A payload of an external type, which an organisation defined for itself.
     case external(type: String)
     case androidApplication(package: String)
     /// The first record of a handover message: select, request, mediation or initiate.
@@ -20,7 +20,7 @@ public enum RecordContent: Sendable, Hashable {
     case wifi(WiFiRecord)
     case signature(SignatureRecord)
     case deviceInformation(DeviceInformationRecord)
-    /// An NFC Forum type that has no meaning on its own, or that this module doesn't know.
+    /// An NFC Forum type that is unknown to this module, or that only has a meaning inside another record.
     case wellKnown(type: String)
     case unknown
 }
@@ -45,9 +45,9 @@ public enum RecordKind: String, Sendable, Hashable, CaseIterable {
     case wifi = "wifi-wsc"
     case signature
     case deviceInformation = "device-information"
-    /// An NFC Forum type that has no meaning on its own, or that this module doesn't know.
+    /// An NFC Forum type that is unknown to this module, or that only has a meaning inside another record.
     case wellKnown = "well-known"
-    /// The format is `unknown` or a reserved one.
+    /// A record whose format is `unknown` or reserved.
     case unknown
 }
 
@@ -118,7 +118,7 @@ extension NDEFRecord {
         (BluetoothLowEnergyRecord.mediaType, .bluetoothLowEnergy),
     ]
 
-    /// Returns whether the type is a name, ignoring case.
+    /// Returns whether the type equals `name`, ignoring case.
     private func typeIs(_ name: String) -> Bool {
         func lowerCase(_ byte: UInt8) -> UInt8 {
             (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
@@ -126,18 +126,18 @@ extension NDEFRecord {
         return typeLength == name.utf8.count && zip(typeSlice, name.utf8).allSatisfy { lowerCase($0) == lowerCase($1) }
     }
 
-    /// Throws unless the record is of a kind.
+    /// Throws `wrongType` unless the record is of this kind.
     func require(_ kind: RecordKind) throws(NDEFError) {
         guard self.kind == kind else { throw NDEFError(.wrongType) }
     }
 }
 
-/// A value that can be decoded from a record's payload and encoded as one.
+/// A value that can be decoded from a record and encoded as a record.
 public protocol TypedRecord: Sendable, Hashable {
     /// Decodes a record.
     ///
     /// - Parameter record: the record.
-    /// - Throws: ``NDEFError`` with `wrongType` when the record has another type, or with the fault in the payload.
+    /// - Throws: ``NDEFError`` with `wrongType` for a record of another type, or with the code of the payload's fault.
     init(_ record: NDEFRecord) throws(NDEFError)
 
     /// Makes a record.
@@ -151,7 +151,7 @@ public protocol TypedRecord: Sendable, Hashable {
 extension TypedRecord {
     /// Makes a record without an identifier.
     ///
-    /// - Throws: as ``makeRecord(identifier:)`` does.
+    /// - Throws: the errors of ``makeRecord(identifier:)``.
     public func makeRecord() throws(NDEFError) -> NDEFRecord { try makeRecord(identifier: []) }
 }
 
@@ -181,10 +181,10 @@ struct PayloadReader {
         return UInt16(high) << 8 | UInt16(low)
     }
 
-    /// Reads bytes as a copy.
+    /// Reads the next bytes and returns a copy.
     mutating func nextBytes(_ count: Int) -> [UInt8]? { part(count)?.restBytes }
 
-    /// Returns a reader for the next bytes.
+    /// Returns a reader for the next `count` bytes and moves past them; nil if fewer remain.
     mutating func part(_ count: Int) -> PayloadReader? {
         guard count >= 0, count <= rest.count else { return nil }
         let middle = rest.lowerBound + count
@@ -212,7 +212,7 @@ struct PayloadReader {
 }
 
 extension NDEFMessage {
-    /// Returns the bytes of a message inside a payload; no bytes for no records.
+    /// Encodes records as a message inside a payload; empty if there are no records.
     static func innerBytes(_ records: [NDEFRecord]) throws(NDEFError) -> [UInt8] {
         guard !records.isEmpty else { return [] }
         do {
@@ -229,8 +229,8 @@ extension UInt16 {
 }
 
 extension String {
-    /// Creates the text of a name that should be ASCII: UTF-8 when it is valid, otherwise one character a byte (ISO
-    /// 8859-1).
+    /// Creates text from the bytes of a name that should be ASCII. The bytes are read as UTF-8 if they are valid,
+    /// otherwise as ISO 8859-1.
     package init(nameBytes bytes: ArraySlice<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self) {
             self = text

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A signature over the records before it, back to the previous signature or the start of the message. NFC Forum
-/// Signature RTD 2.0.
+/// A signature over the records since the previous signature, or since the start of the message. NFC Forum Signature
+/// RTD 2.0.
 ///
 /// This type only reads and writes the record. It doesn't verify the signature.
 public struct SignatureRecord: TypedRecord {
@@ -17,7 +17,7 @@ public struct SignatureRecord: TypedRecord {
     public var signature: [UInt8]
     /// The format of the certificates: 0 X.509, 1 M2M; three bits.
     public var certificateFormat: UInt8
-    /// The certificates, the signer's first; 15 at most.
+    /// At most 15 certificates, starting with the signer's.
     public var certificates: [[UInt8]]
     /// The URI of the next certificate in the chain.
     public var certificateURI: [UInt8]?
@@ -75,7 +75,7 @@ public struct SignatureRecord: TypedRecord {
         }
     }
 
-    /// Checks a URI in a signature by the rules of a URI record: UTF-8 without control characters.
+    /// Checks that a URI is UTF-8 without control characters, as in a URI record.
     private static func checkURI(_ bytes: [UInt8]) throws(NDEFError) {
         try URIRecord.check(try PayloadReader(bytes, bytes.indices).string())
     }

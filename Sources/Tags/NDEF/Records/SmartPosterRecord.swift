@@ -6,13 +6,13 @@
 public struct SmartPosterRecord: TypedRecord {
     /// The action to take with the URI.
     public enum Action: Sendable, Hashable {
-        /// Open it.
+        /// Open the URI.
         case perform
-        /// Keep it for later.
+        /// Save the URI for later.
         case save
-        /// Open it in an editor.
+        /// Open the URI in an editor.
         case edit
-        /// A value that is reserved, 3 to 255.
+        /// A reserved value, 3 to 255.
         case reserved(UInt8)
 
         init(byte: UInt8) {
@@ -36,11 +36,11 @@ public struct SmartPosterRecord: TypedRecord {
         }
     }
 
-    /// A picture or a video.
+    /// An icon: a picture or a video.
     public struct Icon: Sendable, Hashable {
         /// The media type, `image/…` or `video/…`.
         public var type: String
-        /// The picture's bytes.
+        /// The bytes of the picture or video.
         public var data: [UInt8]
 
         /// Creates an icon.
@@ -52,7 +52,7 @@ public struct SmartPosterRecord: TypedRecord {
 
     /// The URI.
     public var uri: URIRecord
-    /// The titles, each in another language.
+    /// The titles, each in a different language.
     public var titles: [TextRecord]
     /// The action to take with the URI.
     public var action: Action?

@@ -2,8 +2,8 @@
 
 /// A text in one language. NFC Forum Text RTD 1.0.
 ///
-/// The specification doesn't allow an empty language code, but tags have it. It is accepted when reading, and rejected
-/// when writing.
+/// The specification doesn't allow an empty language code, but some tags contain one. It is accepted when reading and
+/// rejected when writing.
 public struct TextRecord: TypedRecord {
     /// How the text is encoded on the tag.
     public enum Encoding: Sendable, Hashable, CaseIterable {
@@ -27,8 +27,8 @@ public struct TextRecord: TypedRecord {
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - language: its language, 1 to 63 ASCII characters.
-    ///   - encoding: how it is encoded on the tag.
+    ///   - language: the text's language, 1 to 63 ASCII characters.
+    ///   - encoding: how the text is encoded on the tag.
     public init(_ text: String, language: String, encoding: Encoding = .utf8) {
         self.text = text
         self.language = language
@@ -69,7 +69,7 @@ public struct TextRecord: TypedRecord {
     }
 }
 
-/// UTF-16 in text records: big endian, unless a byte order mark says otherwise (RFC 2781).
+/// UTF-16 in text records: big endian, unless a byte order mark specifies otherwise (RFC 2781).
 enum UTF16Text {
     static func decode(_ payload: PayloadReader) throws(NDEFError) -> (String, TextRecord.Encoding) {
         guard payload.count.isMultiple(of: 2) else { throw NDEFError(.badEncoding) }
@@ -90,7 +90,7 @@ enum UTF16Text {
 
     static func encode(_ text: String, _ encoding: TextRecord.Encoding, into payload: inout [UInt8]) {
         let isLittleEndian = encoding == .utf16LittleEndianMark
-        // A reader would take a leading U+FEFF of the text for the mark and drop it, so the text gets a mark before it.
+        // A decoder would mistake a leading U+FEFF of the text for the mark and drop it, so a mark is written first.
         let needsMark = encoding == .utf16 && (text.utf16.first == 0xFEFF || text.utf16.first == 0xFFFE)
         let mark: [UInt16] = encoding == .utf16 && !needsMark ? [] : [0xFEFF]
         for unit in mark + Array(text.utf16) {

@@ -4,10 +4,10 @@
 public struct URIRecord: TypedRecord {
     /// The complete URI.
     public let uri: String
-    /// The code of the URI's beginning, which isn't written out. A reserved code stands for an empty beginning.
+    /// The code that abbreviates the URI's prefix. A reserved code stands for an empty prefix.
     public let prefixCode: UInt8
 
-    /// Creates a record that abbreviates the longest beginning that fits.
+    /// Creates a record, abbreviated with the longest prefix that matches.
     ///
     /// - Parameter uri: the URI.
     public init(_ uri: String) {
@@ -23,7 +23,7 @@ public struct URIRecord: TypedRecord {
     init(_ payload: PayloadReader) throws(NDEFError) {
         var payload = payload
         guard let code = payload.nextByte() else { throw NDEFError(.emptyPayload) }
-        // A reserved code is read as 0. The specification requires this of readers that don't know the code.
+        // A reserved code is read as 0, as the specification requires.
         let rest = try payload.string()
         try Self.check(rest)
         prefixCode = code
@@ -45,9 +45,9 @@ public struct URIRecord: TypedRecord {
     }
 }
 
-/// The abbreviations of URI records. NFC Forum URI RTD 1.0, 3.2.2.
+/// The prefixes that URI records abbreviate. NFC Forum URI RTD 1.0, 3.2.2.
 public enum URIPrefix {
-    /// The beginnings, indexed by code, 0 to 35. Higher codes are reserved and read as 0.
+    /// The prefixes, indexed by code, 0 to 35. Higher codes are reserved and read as 0.
     public static let all: [String] = [
         "", "http://www.", "https://www.", "http://", "https://", "tel:", "mailto:", "ftp://anonymous:anonymous@",
         "ftp://ftp.", "ftps://", "sftp://", "smb://", "nfs://", "ftp://", "dav://", "news:", "telnet://", "imap:",
@@ -56,18 +56,18 @@ public enum URIPrefix {
         "urn:nfc:",
     ]
 
-    /// Returns the beginning for a code.
+    /// Returns the prefix for a code.
     ///
     /// - Parameter code: the first byte of a URI record's payload.
-    /// - Returns: the beginning; empty for a reserved code.
+    /// - Returns: the prefix; empty for a reserved code.
     public static func text(for code: UInt8) -> String {
         Int(code) < all.count ? all[Int(code)] : ""
     }
 
-    /// Returns the code of the longest beginning that fits a URI. Case matters.
+    /// Returns the code of the longest prefix that matches a URI. Case matters.
     ///
     /// - Parameter uri: a URI.
-    /// - Returns: the code; 0 when no beginning fits.
+    /// - Returns: the code; 0 when no prefix matches.
     public static func longestCode(for uri: String) -> UInt8 {
         let fitting = all.indices.filter { uri.utf8.starts(with: all[$0].utf8) }
         return UInt8(fitting.max { all[$0].utf8.count < all[$1].utf8.count } ?? 0)

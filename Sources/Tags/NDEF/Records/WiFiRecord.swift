@@ -7,7 +7,7 @@ public struct WiFiRecord: TypedRecord {
 
     /// A data element: identifier and value.
     public struct Attribute: Sendable, Hashable {
-        /// The attribute's identifier, which gives the value's meaning.
+        /// The attribute's identifier, which defines the value's meaning.
         public var id: UInt16
         /// The value.
         public var value: [UInt8]
@@ -21,7 +21,7 @@ public struct WiFiRecord: TypedRecord {
 
     /// The attributes, in the order of the payload.
     public let attributes: [Attribute]
-    /// The credentials among the attributes, one for each network.
+    /// The network credentials found in `attributes`.
     public let credentials: [WiFiCredential]
 
     /// Creates a record from attributes.
@@ -90,7 +90,7 @@ public struct WiFiRecord: TypedRecord {
     }
 }
 
-/// What a device needs to join a Wi-Fi network (attribute 0x100E). Wi-Fi Simple Configuration 2.0.7, 12.
+/// The data that a device needs to join a Wi-Fi network (attribute 0x100E). Wi-Fi Simple Configuration 2.0.7, 12.
 public struct WiFiCredential: Sendable, Hashable {
     static let attributeID: UInt16 = 0x100E
 

@@ -2,12 +2,12 @@
 public import TagLink
 
 extension APDULink {
-    /// Sends a command, and the further commands that its status word asks for: GET RESPONSE after 61xx, the corrected
-    /// Le after 6Cxx (ISO/IEC 7816-4, 5.3.4). The response is complete, and has any other status word.
+    /// Sends a command. Follows status word 61xx with GET RESPONSE, and repeats the command with the corrected Le after
+    /// 6Cxx (ISO/IEC 7816-4, 5.3.4). The returned response is complete and has a different status word.
     ///
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
-        // A card sends 64 KB, the length of one extended response, with 512 GET RESPONSE at most.
+        // A response has at most 64 KB, the size of one extended response, and needs at most 512 GET RESPONSE.
         let (maximumRounds, maximumLength) = (512, 65536)
         var command = command
         var isCorrected = false
@@ -23,18 +23,18 @@ extension APDULink {
             guard let response = ResponseAPDU(bytes) else {
                 throw TagError(.badAnswer, "A response APDU has no status word (ISO/IEC 7816-4, 5.1).")
             }
-            // Each command is corrected once.
+            // Le of each command is corrected only once.
             if response.status.high == 0x6C, response.data.isEmpty, !isCorrected {
                 isCorrected = true
                 command.expectedLength = response.status.expectedLength
                 continue
             }
             if rounds > 0, response.data.isEmpty, response.status.high == 0x61 {
-                throw TagError(.badAnswer, "GET RESPONSE brought nothing while there is more (ISO/IEC 7816-4, 5.3.4).")
+                throw TagError(.badAnswer, "GET RESPONSE returned nothing, but data remain (ISO/IEC 7816-4, 5.3.4).")
             }
             data += response.data
             guard rounds < maximumRounds, rounds == 0 || data.count <= maximumLength else {
-                throw TagError(.badAnswer, "The card does not stop sending with GET RESPONSE (ISO/IEC 7816-4, 5.3.4).")
+                throw TagError(.badAnswer, "GET RESPONSE never returns the last data (ISO/IEC 7816-4, 5.3.4).")
             }
             guard response.status.high == 0x61 else { return ResponseAPDU(data: data, status: response.status) }
             rounds += 1
@@ -55,9 +55,9 @@ public struct CommandAPDU: Sendable, Hashable {
     public var parameter1: UInt8
     /// P2.
     public var parameter2: UInt8
-    /// The data field; empty when the command has none. At most 65,535 bytes.
+    /// The data field; empty when the command has no data. At most 65,535 bytes.
     public var data: [UInt8]
-    /// Ne, the largest number of response bytes expected: 1 to 65,536; nil or 0 when none are expected.
+    /// Ne, the largest number of response bytes expected: 1 to 65,536; nil or 0 when no data are expected.
     public var expectedLength: Int?
 
     /// Creates a command; each argument is the property of that name.
@@ -79,7 +79,7 @@ public struct CommandAPDU: Sendable, Hashable {
         self.expectedLength = expectedLength == 0 ? nil : expectedLength
     }
 
-    /// The command's bytes, with extended length fields only when short ones are not enough.
+    /// The command's bytes, with extended length fields only when short fields are too small.
     public var bytes: [UInt8] {
         var result = [instructionClass, instruction, parameter1, parameter2]
         let expected = expectedLength ?? 0
@@ -114,7 +114,7 @@ public struct ResponseAPDU: Sendable, Hashable {
     /// Reads a response APDU.
     ///
     /// - Parameter bytes: the whole response.
-    /// - Returns: nil when there are fewer than two bytes.
+    /// - Returns: nil for fewer than two bytes.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2 else { return nil }
         self.data = Array(bytes.dropLast(2))
@@ -142,7 +142,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable, CustomStringConv
     /// SW2.
     public var low: UInt8 { UInt8(rawValue & 0xFF) }
 
-    /// The length that SW2 of 61xx or 6Cxx names; 00 stands for 256.
+    /// The length given by SW2 of 61xx or 6Cxx; 00 stands for 256.
     var expectedLength: Int { low == 0 ? 256 : Int(low) }
 
     /// Whether the command was executed, with or without a warning (61xx, 62xx, 63xx, 9000).
@@ -159,22 +159,22 @@ extension CommandAPDU {
     /// The largest offset that fits in an offset data object with three bytes.
     public static let maximumOffset = 0xFF_FFFF
 
-    /// SELECT by DF name, the application identifier of 5 to 16 bytes. Le may ask for the file control information, as
-    /// in NFC Forum T4T 1.2, 5.5.
+    /// SELECT by DF name, the application identifier of 5 to 16 bytes. Le may request the file control information (NFC
+    /// Forum T4T 1.2, 5.5).
     public static func select(application name: [UInt8], expectsTemplate: Bool = true) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x04, 0x00, data: name, expectedLength: expectsTemplate ? 256 : nil)
     }
 
-    /// SELECT by file identifier. P2 of 0C asks for no file control information; mapping version 1.0 needs 00.
+    /// SELECT by file identifier. P2 = 0C omits the file control information; mapping version 1.0 needs 00.
     public static func select(file: UInt16, parameter2: UInt8 = 0x0C) -> CommandAPDU {
         CommandAPDU(0x00, 0xA4, 0x00, parameter2, data: file.bigEndianBytes)
     }
 
     /// READ BINARY of the selected file: 1 to 65,536 bytes from an offset of 0 to FFFFFF.
     ///
-    /// Up to offset 7FFF the offset is in P1 and P2. For higher offsets the instruction is B1 with an offset data
-    /// object (54), and the answer has its data in a discretionary data object (53), whose tag and length count too;
-    /// see ``discretionaryData(_:)``.
+    /// Up to offset 7FFF, P1 and P2 contain the offset. For higher offsets the instruction is B1 with an offset data
+    /// object (54). Its answer wraps the data in a discretionary data object (53), whose tag and length count toward
+    /// `count`; see ``discretionaryData(_:)``.
     public static func readBinary(offset: Int, count: Int) -> CommandAPDU {
         guard offset > maximumShortOffset else {
             return CommandAPDU(0x00, 0xB0, UInt8(offset >> 8), UInt8(offset & 0xFF), expectedLength: count)
@@ -193,12 +193,12 @@ extension CommandAPDU {
         return CommandAPDU(0x00, 0xD7, 0x00, 0x00, data: objects)
     }
 
-    /// 54 03 and the offset, as in mapping version 3.
+    /// Returns 54 03 followed by the offset, as in mapping version 3.
     static func offsetDataObject(_ offset: Int) -> [UInt8] {
         [0x54, 0x03] + [UInt8](bigEndian: offset, count: 3)
     }
 
-    /// Returns the length of the tag and length fields of a data object with so much data.
+    /// Returns the size of the tag and length fields of a data object with `count` bytes of data.
     static func discretionaryOverhead(_ count: Int) -> Int { 1 + berLength(count).count }
 
     /// Returns a length in BER-TLV (ISO/IEC 7816-4, 5.2.2.2).
@@ -210,8 +210,8 @@ extension CommandAPDU {
         }
     }
 
-    /// Extracts the data from the answer to a READ BINARY with the odd instruction, which is 53, a length and that many
-    /// bytes; nil for anything else.
+    /// Extracts the data from the answer to a READ BINARY with instruction B1: 53, a length and that many bytes. Nil
+    /// for anything else.
     public static func discretionaryData(_ bytes: [UInt8]) -> [UInt8]? {
         guard let object = BERObject(bytes[...]), object.tag == 0x53, object.value.endIndex == bytes.count else {
             return nil
@@ -225,7 +225,7 @@ struct BERObject {
     let tag: UInt8
     let value: ArraySlice<UInt8>
 
-    /// Reads the first data object of the bytes; nil when it is incomplete.
+    /// Reads the first data object; nil when it is incomplete.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard let header = Self.header(bytes), bytes.count - header.start >= header.length else { return nil }
         let start = bytes.startIndex + header.start
@@ -245,15 +245,15 @@ struct BERObject {
     }
 }
 
-/// EF.CardAccess: the file in which a travel document lists the protocols that open it, such as PACE (ICAO Doc 9303-11;
-/// BSI TR-03110-3). It can be read without a key.
+/// EF.CardAccess: the file in which a travel document lists the protocols for opening it, such as PACE (ICAO Doc
+/// 9303-11; BSI TR-03110-3). No key is needed to read the file.
 public struct CardAccess: Sendable, Hashable {
     /// The encoded object identifiers of the listed protocols, in order.
     public let protocols: [[UInt8]]
 
-    /// The file identifier. The file is in the master file.
+    /// The file identifier, in the master file.
     static let identifier: UInt16 = 0x011C
-    /// The longest file that is read. No document needs more.
+    /// The size limit for reading this file. Real documents stay below it.
     static let maximumLength = 1024
     /// 0.4.0.127.0.7.2.2.4, the prefix of all PACE variants.
     private static let pace: [UInt8] = [0x04, 0x00, 0x7F, 0x00, 0x07, 0x02, 0x02, 0x04]
@@ -261,7 +261,7 @@ public struct CardAccess: Sendable, Hashable {
     /// Reads the file: a SET of SEQUENCEs, each of which starts with an object identifier.
     ///
     /// - Parameter bytes: the file. Bytes after the set are ignored.
-    /// - Returns: nil when the bytes are something else.
+    /// - Returns: nil for any other content.
     public init?(_ bytes: [UInt8]) {
         guard let set = BERObject(bytes[...]), set.tag == 0x31 else { return nil }
         var protocols: [[UInt8]] = []
@@ -276,13 +276,13 @@ public struct CardAccess: Sendable, Hashable {
         self.protocols = protocols
     }
 
-    /// Whether the document supports PACE: it lists a variant, with a mapping and a cipher. Domain parameters alone
+    /// Whether the document supports PACE: it lists a variant with a mapping and a cipher. Domain parameters alone
     /// don't count.
     public var supportsPACE: Bool {
         protocols.contains { $0.starts(with: Self.pace) && $0.count == Self.pace.count + 2 }
     }
 
-    /// Returns the length of the whole file from its first bytes; nil when they aren't those of a set, or too few.
+    /// Returns the length of the whole file, from its first bytes; nil when these are too few or don't start a SET.
     static func length(of start: [UInt8]) -> Int? {
         guard let header = BERObject.header(start[...]), header.tag == 0x31 else { return nil }
         return header.start + header.length
@@ -290,14 +290,14 @@ public struct CardAccess: Sendable, Hashable {
 }
 
 extension APDULink {
-    /// Reads EF.CardAccess. Call it before anything else was selected, while the master file is the current one. The
-    /// file stays selected.
+    /// Reads EF.CardAccess. Call this before any other selection, while the master file is still current. The file
+    /// stays selected.
     ///
-    /// - Returns: nil for a card without the file, or with other content in it.
+    /// - Returns: nil if the card lacks the file, or the file has other content.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `unsupported`, `readerUnavailable`, `cancelled`.
     public func readCardAccess() async throws(TagError) -> CardAccess? {
         let name = CardAccess.identifier.bigEndianBytes
-        // P1 = 02: a file under the current directory; P2 = 0C: without its control information.
+        // P1 = 02: a file in the current directory; P2 = 0C: no file control information.
         guard try await send(CommandAPDU(0x00, 0xA4, 0x02, 0x0C, data: name)).status == .success else { return nil }
         var bytes: [UInt8] = []
         repeat {

@@ -9,11 +9,11 @@ public import TagLink
 /// let response = try await card.transmit([0x00, 0xA4, 0x04, 0x00])
 /// ```
 ///
-/// RATS, or ATTRIB for a Type B card, is sent by ``activate()`` or before the first command. Missing and damaged blocks
-/// are requested again within the protocol's rules. After any error except `frameTooLong` the card's state is unknown:
-/// every later call throws the same error, until ``wasActivated()`` reports that the card was activated again.
+/// ``activate()`` sends RATS, or ATTRIB for a Type B card; so does the first command if needed. Missing and damaged
+/// blocks are requested again within the protocol's rules. After any error except `frameTooLong`, the card's state is
+/// unknown. Every later call throws the same error, until ``wasActivated()`` reports a new activation.
 public final class ISODEP: APDULink {
-    /// How the protocol is started with a selected card.
+    /// The command that starts the protocol with a selected card.
     public enum Opening: Sendable, Hashable {
         /// RATS, for a Type A card in the ACTIVE state.
         case requestAnswerToSelect
@@ -21,11 +21,11 @@ public final class ISODEP: APDULink {
         case attribute(NFCBTarget)
     }
 
-    /// The link that carries the blocks.
+    /// The link that sends the blocks.
     public let link: any FrameLink
-    /// How the protocol is started.
+    /// The command that starts the protocol.
     public let opening: Opening
-    /// The card identifier, 0 to 14, to address several cards at once. Nil omits it, which saves one byte in each
+    /// The card identifier, 0 to 14, for addressing several cards at once. Nil omits it, which saves one byte per
     /// block.
     public let cid: UInt8?
 
@@ -34,7 +34,7 @@ public final class ISODEP: APDULink {
         var parameters = ISODEPParameters()
         var answerToSelect: AnswerToSelect?
         var isBusy = false
-        /// How often the card was activated. What an earlier activation still sends does not change this one.
+        /// Counts the activations, so that a command from an earlier activation can't change the current state.
         var activation = 0
         var failure: LinkError?
     }
@@ -52,9 +52,9 @@ public final class ISODEP: APDULink {
         self.state = Locked(State(parameters: assumed))
     }
 
-    /// The parameters that reader and card agreed on. Before activation, the defaults for a card that states none.
+    /// The parameters that reader and card agreed on. Before activation, the standard's defaults.
     public var parameters: ISODEPParameters { state.withLock { $0.parameters } }
-    /// The card's ATS; nil for a Type B card, and before activation.
+    /// The card's ATS; nil for a Type B card or before activation.
     public var answerToSelect: AnswerToSelect? { state.withLock { $0.answerToSelect } }
 
     public var maximumCommandLength: Int { 65544 }
@@ -66,7 +66,7 @@ public final class ISODEP: APDULink {
 
     public func transmit(_ apdu: [UInt8]) async throws(LinkError) -> [UInt8] {
         guard apdu.count <= maximumCommandLength else {
-            throw LinkError(.frameTooLong, "A command has \(apdu.count) bytes; \(maximumCommandLength) is the most.")
+            throw LinkError(.frameTooLong, "A command has \(apdu.count) bytes; the maximum is \(maximumCommandLength).")
         }
         try await activate()
         var (action, activation) = try begin(apdu)
@@ -89,17 +89,17 @@ public final class ISODEP: APDULink {
         }
     }
 
-    /// Returns whether the card still answers. Sends R(NAK), to which the card only answers R(ACK) (ISO/IEC 14443-4,
-    /// 7.5.6, method 1). If the protocol has not started yet, it is started with RATS or ATTRIB.
+    /// Returns whether the card still answers. Sends R(NAK), which the card answers with R(ACK) (ISO/IEC 14443-4,
+    /// 7.5.6, method 1). If the protocol has not started yet, this starts it with RATS or ATTRIB.
     ///
-    /// No application takes part in the answer, so it comes at once even if the card's commands are slow. So the wait
-    /// is about 20 ms at most, up to three times, instead of the whole frame waiting time.
+    /// The card answers R(NAK) without involving an application, and so at once, even if its commands are slow. Each of
+    /// up to three tries therefore waits about 20 ms at most, not the whole frame waiting time.
     public func isPresent() async -> Bool {
         if !state.withLock({ $0.machine != nil || $0.failure != nil }) { return (try? await activate()) != nil }
         let check = state.withLock { state in
             state.failure == nil && !state.isBusy ? state.machine?.presenceCheck : nil
         }
-        // A card that is busy with a command is assumed to be present.
+        // A card that is still executing a command counts as present.
         guard let check else { return state.withLock { $0.isBusy } }
         let timeout = parameters.presenceWaitingTime
         for _ in 0...ISODEPStateMachine.retries {
@@ -124,8 +124,8 @@ public final class ISODEP: APDULink {
 
     /// Ends the protocol with S(DESELECT). The card is then in the HALT state (ISO/IEC 14443-4, 8).
     ///
-    /// - Throws: `LinkError` with `timeout` when the card did not confirm, and the errors of `transmit(_:)`. The card
-    ///   counts as deselected even then.
+    /// - Throws: `LinkError` with `timeout` when the card did not confirm, and the errors of `transmit(_:)`. Even then,
+    ///   the card counts as deselected.
     public func deselect() async throws(LinkError) {
         guard state.withLock({ $0.machine != nil }) else { return }
         _ = try begin([])
@@ -150,7 +150,7 @@ public final class ISODEP: APDULink {
         let begun = state.withLock { state -> Result<(ISODEPStateMachine.Action, Int), LinkError> in
             if let failure = state.failure { return .failure(failure) }
             guard !state.isBusy, var machine = state.machine else {
-                return .failure(LinkError(.readerUnavailable, "Another command is under way on this card."))
+                return .failure(LinkError(.readerUnavailable, "Another command is already running on this card."))
             }
             state.isBusy = true
             let action = machine.begin(apdu)
@@ -172,13 +172,13 @@ public final class ISODEP: APDULink {
         }
     }
 
-    /// The error of a command that an earlier activation of the card still has under way.
+    /// The error of a command that was still running when the card was activated again.
     static let activatedAgain = LinkError(
         .readerUnavailable,
         "The card was activated again in the middle of a command."
     )
 
-    /// Keeps the failure that every later command throws, unless it belongs to an earlier activation.
+    /// Stores the error that every later command throws. Errors from an earlier activation are ignored.
     func end(with error: LinkError, of activation: Int? = nil) {
         state.withLock {
             guard activation == nil || activation == $0.activation else { return }
@@ -189,15 +189,15 @@ public final class ISODEP: APDULink {
 }
 
 extension ISODEP {
-    /// How often RATS or ATTRIB is sent when there is no answer (ISO/IEC 14443-4, 5.6.1.1).
+    /// The number of times that RATS or ATTRIB is sent without an answer (ISO/IEC 14443-4, 5.6.1.1).
     static let openingAttempts = 2
 
-    /// Starts the protocol: RATS or ATTRIB, with the largest frame size that the link supports.
+    /// Starts the protocol: sends RATS or ATTRIB, with the largest frame size that the link supports.
     ///
-    /// Does nothing when the protocol has started already. The bit rate stays at 106 kbit/s.
+    /// Does nothing if the protocol is already running. The bit rate stays at 106 kbit/s.
     ///
     /// - Throws: `LinkError` with `timeout` or `transmission` when the card does not answer, `protocolViolation` when
-    ///   its answer is malformed, `unsupported` when a CID was requested and the card doesn't support it, and the
+    ///   the answer is malformed, `unsupported` when a CID was requested and the card doesn't support it, and the
     ///   errors of `transmit(_:)`.
     public func activate() async throws(LinkError) {
         let (failure, isStarted, activation) = state.withLock { ($0.failure, $0.machine != nil, $0.activation) }
@@ -225,7 +225,7 @@ extension ISODEP {
         let answer = try Result { () throws(TagError) in try AnswerToSelect(frame.bytes) }
             .mapError { LinkError(.protocolViolation, $0.reason) }.get()
         guard cid == nil || answer.supportsCID else {
-            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-4, 5.2.6).")
+            throw LinkError(.unsupported, "The card does not support card identifiers (ISO/IEC 14443-4, 5.2.6).")
         }
         try start(
             activation,
@@ -238,10 +238,10 @@ extension ISODEP {
 
     private func attribute(_ target: NFCBTarget, _ activation: Int) async throws(LinkError) {
         guard target.isISODEP else {
-            throw LinkError(.unsupported, "The card does not speak ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
+            throw LinkError(.unsupported, "The card does not support ISO/IEC 14443-4 (ISO/IEC 14443-3, 7.9.4).")
         }
         guard cid == nil || target.supportsCID else {
-            throw LinkError(.unsupported, "The card takes no card identifier (ISO/IEC 14443-3, 7.9.4).")
+            throw LinkError(.unsupported, "The card does not support card identifiers (ISO/IEC 14443-3, 7.9.4).")
         }
         let sizeIndex = ISODEPParameters.frameSizeIndex(fitting: link.maximumFrameLength)
         let frame = try await link.transceive(
@@ -293,10 +293,10 @@ public struct ISODEPParameters: Sendable, Hashable {
     public var readerFrameSize: Int
     /// FWT: the longest time until the card starts its answer.
     public var frameWaitingTime: Airtime
-    /// The card identifier in every block; nil when blocks have none.
+    /// The card identifier in every block; nil when blocks omit it.
     public var cid: UInt8?
 
-    /// Creates parameters. The defaults are those of a card that states none.
+    /// Creates parameters. The defaults are those of the standard.
     public init(
         cardFrameSize: Int = 32,
         readerFrameSize: Int = 256,
@@ -309,13 +309,13 @@ public struct ISODEPParameters: Sendable, Hashable {
         self.cid = cid
     }
 
-    /// The frame sizes by FSCI or FSDI.
+    /// The frame sizes, indexed by FSCI or FSDI.
     static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
     /// Returns the frame size for an FSCI or FSDI. Reserved values mean 256 bytes (ISO/IEC 14443-4, 5.2.3).
     public static func frameSize(index: UInt8) -> Int { frameSizes[min(Int(index), frameSizes.count - 1)] }
 
-    /// Returns the largest FSDI for a reader with a frame limit.
+    /// Returns the largest FSDI whose frame size does not exceed a limit.
     public static func frameSizeIndex(fitting limit: Int) -> UInt8 {
         UInt8(frameSizes.lastIndex { $0 <= limit } ?? 0)
     }
@@ -325,7 +325,7 @@ public struct ISODEPParameters: Sendable, Hashable {
         Airtime(carrierPeriods: 4096 << Int64(index >= 15 ? 4 : index))
     }
 
-    /// The longest frame waiting time, FWI 14. Extensions are limited to it.
+    /// The longest frame waiting time, FWI 14. Waiting time extensions can't exceed it.
     static let longestFrameWaitingTime = frameWaitingTime(index: 14)
 
     /// The time that a reader waits in addition to the frame waiting time (NFC Forum Digital 2.3, 14.6: delta FWT).
@@ -333,10 +333,10 @@ public struct ISODEPParameters: Sendable, Hashable {
 
     /// How long a presence check waits for the answer: FWT, but at most 20 ms.
     ///
-    /// FWT allows for a card's applications and may be 4.9 s. R(ACK) comes from the transport layer alone.
+    /// FWT includes the time for a card's applications, up to 4.9 s. R(ACK) needs only the transport layer.
     var presenceWaitingTime: Airtime { min(frameWaitingTime, .milliseconds(20)) + Self.waitingTolerance }
 
-    /// The bytes of a block that aren't payload: PCB, CID, two bytes of checksum.
+    /// The number of bytes in a block besides the payload: PCB, CID, two bytes of checksum.
     private var overhead: Int { cid == nil ? 3 : 4 }
 
     /// The number of command bytes that fit into one block.
@@ -347,7 +347,7 @@ public struct ISODEPParameters: Sendable, Hashable {
 
 /// The ATS, a Type A card's answer to RATS (ISO/IEC 14443-4, 5.2).
 public struct AnswerToSelect: Sendable, Hashable {
-    /// The bytes from TL on.
+    /// The bytes, starting at TL.
     public let bytes: [UInt8]
     /// FSCI: the index of the longest frame that the card accepts. 2 when the ATS has no T0.
     public let frameSizeIndex: UInt8
@@ -358,7 +358,7 @@ public struct AnswerToSelect: Sendable, Hashable {
     /// The historical bytes, T1 to Tk (ISO/IEC 7816-4, 8.1.1).
     public let historicalBytes: [UInt8]
 
-    /// Reads an ATS from TL on, without checksum. More bytes than TL counts are an error.
+    /// Reads an ATS, starting at TL, without checksum. Its length must equal TL.
     ///
     /// - Throws: ``TagError`` with `badAnswer`.
     public init(_ bytes: [UInt8]) throws(TagError) {
@@ -378,7 +378,7 @@ public struct AnswerToSelect: Sendable, Hashable {
             return bytes[position]
         }
         self.frameSizeIndex = format & 0x0F
-        // TA(1), the bit rates.
+        // Skips TA(1), the bit rates.
         _ = next(0x10)
         self.frameWaitingIndex = next(0x20).map { $0 >> 4 } ?? 4
         self.supportsCID = next(0x40).map { $0 & 0x02 != 0 } ?? true

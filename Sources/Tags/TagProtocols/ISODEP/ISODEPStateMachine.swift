@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5): which block is next, and when a response is complete.
+/// The reader's half of the block protocol (ISO/IEC 14443-4, 7.5). It decides which block to send next, and when a
+/// response is complete.
 ///
-/// It always ends. Damaged or missing blocks are requested again at most ``retries`` times in a row. A card may ask for
-/// more time ``maximumExtensions`` times in one APDU. The length of a response is limited.
+/// It always ends: damaged or missing blocks are requested again at most ``retries`` times in a row, a card may extend
+/// its waiting time ``maximumExtensions`` times per APDU, and the length of a response is limited.
 struct ISODEPStateMachine {
     enum Action: Equatable {
         case send([UInt8], timeout: Airtime)
@@ -13,13 +14,13 @@ struct ISODEPStateMachine {
         case fail(LinkError)
     }
 
-    /// How often in a row a missing or damaged block is requested again (NFC Forum Digital 2.3, 16.2: nRETRY).
+    /// How often in a row a missing or damaged block may be requested again (NFC Forum Digital 2.3, 16.2: nRETRY).
     static let retries = 2
-    /// How often a card may extend its waiting time in one APDU.
+    /// The number of times that a card may extend its waiting time in one APDU.
     static let maximumExtensions = 128
-    /// The longest response of a command with an extended length field: 65,536 bytes and a status word.
+    /// The longest response to a command with extended length fields: 65,536 bytes and a status word.
     static let maximumResponse = 65538
-    /// The longest response to any other command. It leaves room for cards with proprietary commands.
+    /// The longest response to any other command. Proprietary commands may exceed the standard's limit.
     static let maximumShortResponse = 4096
 
     private enum Phase: Equatable {
@@ -80,7 +81,7 @@ struct ISODEPStateMachine {
         }
     }
 
-    /// The block for a presence check: R(NAK). A card that waits for a command answers R(ACK) (ISO/IEC 14443-4, 7.5.6).
+    /// The block for a presence check: R(NAK). An idle card answers with R(ACK) (ISO/IEC 14443-4, 7.5.6).
     var presenceCheck: [UInt8] {
         ISODEPBlock.negativeAcknowledge(number: blockNumber).bytes(cid: parameters.cid)
     }
@@ -107,16 +108,16 @@ struct ISODEPStateMachine {
             return recover(.init(.protocolViolation, "The card acknowledges its own block (ISO/IEC 14443-4, 7.5.5)."))
         }
         if number != blockNumber {
-            // The card did not receive the last block (rule 6). More time that it got ends with its answer (7.3).
+            // The card did not receive the last block (rule 6). Its answer ends any waiting time extension (7.3).
             failures += 1
             timeout = parameters.frameWaitingTime
             guard failures <= Self.retries else {
-                return stop("The card does not take a block that was repeated (ISO/IEC 14443-4, 7.5.4, rule 6).")
+                return stop("The card does not accept a repeated block (ISO/IEC 14443-4, 7.5.4, rule 6).")
             }
             return sendBlock()
         }
         guard block.upperBound < command.count else {
-            return stop("The card acknowledges a command in place of answering it (ISO/IEC 14443-4, 7.5.4, rule 7).")
+            return stop("The card acknowledges a command instead of answering it (ISO/IEC 14443-4, 7.5.4, rule 7).")
         }
         failures = 0
         timeout = parameters.frameWaitingTime
@@ -172,7 +173,7 @@ struct ISODEPStateMachine {
     }
 }
 
-/// A block, the unit that ISO-DEP sends (ISO/IEC 14443-4, 7.1).
+/// A block, the unit of transmission in ISO-DEP (ISO/IEC 14443-4, 7.1).
 enum ISODEPBlock: Equatable {
     /// An I-block: a part of an APDU.
     case information(number: UInt8, isChained: Bool, payload: [UInt8])
@@ -185,7 +186,7 @@ enum ISODEPBlock: Equatable {
     /// S(DESELECT).
     case deselect
 
-    /// Reads a frame's bytes; nil when they aren't a block, or one for another card.
+    /// Reads a frame's bytes; nil when they aren't a block, or the block is for another card.
     init?(_ bytes: [UInt8], cid: UInt8?) {
         guard let pcb = bytes.first else { return nil }
         var start = 1
@@ -196,7 +197,7 @@ enum ISODEPBlock: Equatable {
             return nil
         }
         let rest = bytes[start...]
-        // Bit 3 announces a node address, which this reader never uses. Bit 4 announces a CID.
+        // Bit 3 means that a node address follows, which this reader never uses. Bit 4 means that a CID follows.
         switch pcb & 0xF6 {
         case 0x02, 0x12:
             self = .information(number: pcb & 1, isChained: pcb & 0x10 != 0, payload: Array(rest))

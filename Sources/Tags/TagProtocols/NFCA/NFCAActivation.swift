@@ -6,28 +6,28 @@ public struct NFCAActivation: Sendable {
     /// The link to the field.
     public let link: any FrameLink
 
-    /// How long to wait for an answer after the frame delay. Answers during activation are synchronous, so this allows
-    /// for delays of the reader, not of the tag.
+    /// How long to wait for an answer after the frame delay. During activation, tags answer at a fixed time, so this
+    /// only allows for delays in the reader.
     static let answerTimeout = Airtime.milliseconds(1)
 
-    /// How often an interrupted activation is tried.
+    /// The number of times that an interrupted activation is tried.
     static let attempts = 3
 
-    /// Creates the procedure for a field, over an NFC-A link.
+    /// Creates the procedure for an NFC-A link.
     public init(link: any FrameLink) { self.link = link }
 
-    /// Activates every tag in the field, one after the other. The last one stays ACTIVE; the others are halted.
+    /// Activates every tag in the field, one after the other. The last tag stays ACTIVE; the others are halted.
     ///
-    /// A single tag takes the minimum: REQA, then anticollision and SELECT for each cascade level of its UID. Only when
-    /// tags collide, one of them is selected and halted, and the search starts again. Use ``reactivate(_:)`` to return
-    /// to a halted tag. A Type 1 tag has no anticollision, so the search ends with it.
+    /// A single tag takes the minimum: REQA, then anticollision and SELECT for each cascade level of its UID. If tags
+    /// collide, one of them is selected and halted, and the search starts again. Use ``reactivate(_:)`` to return to a
+    /// halted tag. The search ends with a Type 1 tag, because Type 1 has no anticollision.
     ///
     /// - Parameters:
-    ///   - waking: whether halted tags are woken too (the first request is WUPA instead of REQA). Of several halted
-    ///     tags only one is found, because the others go back to HALT when it is selected. To find them all, turn the
-    ///     carrier off and on; a known one is found by its UID. An ACTIVE tag treats the request as an error, and is missed when others answer.
+    ///   - waking: whether to wake halted tags too, by sending WUPA instead of REQA first. Only one of several halted
+    ///     tags is found, because selecting it sends the others back to HALT; turn the carrier off and on to find them
+    ///     all, or use ``reactivate(_:)`` for a known tag. If another tag answers, an ACTIVE tag is missed.
     ///   - limit: the number of tags after which the search ends.
-    /// - Returns: the tags in the order in which they were found, the last one ACTIVE; empty when no tag answers.
+    /// - Returns: the tags in the order of discovery, the last tag ACTIVE; empty when no tag answers.
     /// - Throws: ``TagError`` with `badAnswer` when a tag breaks the rules of anticollision, `readerUnavailable`,
     ///   `unsupported`, `cancelled`.
     public func activateAll(waking: Bool = false, limit: Int = 16) async throws(TagError) -> [NFCATarget] {
@@ -42,12 +42,12 @@ public struct NFCAActivation: Sendable {
                 return found
             }
             guard let (target, isCrowded) = try await selectOne(sense) else {
-                // The tag stopped answering or its answers are damaged: start again, a few times.
+                // The tag stopped answering or its answers are damaged, so the search starts again, a few times.
                 failures += 1
                 guard failures < Self.attempts else { break }
                 continue
             }
-            // A tag that ignores HLTA would be found endlessly.
+            // Stops at a known tag: a tag that ignores HLTA would be found endlessly.
             guard !found.contains(where: { $0.uid == target.uid }) else {
                 lastIsHalted = found.last?.uid != target.uid
                 break
@@ -59,7 +59,7 @@ public struct NFCAActivation: Sendable {
             lastIsHalted = true
             command = .request
         }
-        // The tag that was halted to find the next one was the last.
+        // The search for another tag found none, so the last halted tag is activated again.
         while lastIsHalted, let last = found.last {
             do throws(TagError) {
                 try await reactivate(last)
@@ -72,11 +72,11 @@ public struct NFCAActivation: Sendable {
         return found
     }
 
-    /// Wakes the tag with a whole UID, in the IDLE, ACTIVE or HALT state, and selects it through its cascade levels;
-    /// nil when no tag with this UID answers.
+    /// Wakes the tag with this UID, from the IDLE, ACTIVE or HALT state, and selects it through all cascade levels; nil
+    /// when no tag with this UID answers.
     ///
-    /// It finds any of several halted tags, unlike ``activateAll(waking:limit:)``: the others don't answer to a UID
-    /// that isn't theirs (ISO/IEC 14443-3, 6.5.3).
+    /// Unlike ``activateAll(waking:limit:)``, this finds any one of several halted tags, because tags don't answer to a
+    /// foreign UID (ISO/IEC 14443-3, 6.5.3).
     ///
     /// - Throws: ``TagError`` with `readerUnavailable`, `unsupported`, `cancelled`.
     package func activate(uid: [UInt8]) async throws(TagError) -> NFCATarget? {
@@ -86,7 +86,7 @@ public struct NFCAActivation: Sendable {
             guard let sense = try await sense(.wakeUp) else { continue }
             do throws(LinkError) {
                 let sak = try await select(levels)
-                // Otherwise these bytes are only the start of a longer UID.
+                // If SAK has this bit, `uid` is only the start of a longer UID.
                 guard sak & 0x04 == 0 else { return nil }
                 return NFCATarget(atqa: sense.atqaOfTag(levels: levels.count), sak: sak, uid: uid)
             } catch {
@@ -96,12 +96,11 @@ public struct NFCAActivation: Sendable {
         return nil
     }
 
-    /// Wakes a known tag in the IDLE, ACTIVE or HALT state, and selects it by its complete UID.
+    /// Wakes a known tag from the IDLE, ACTIVE or HALT state, and selects it by its complete UID.
     ///
-    /// Other tags in the field stay unselected, because they don't answer to a UID that isn't theirs (ISO/IEC 14443-3,
-    /// 6.5.3).
+    /// Other tags in the field stay unselected, because they don't answer to a foreign UID (ISO/IEC 14443-3, 6.5.3).
     ///
-    /// - Parameter target: the tag as ``activateAll(waking:limit:)`` found it.
+    /// - Parameter target: a tag that ``activateAll(waking:limit:)`` returned.
     /// - Throws: ``TagError`` with `tagLost` when the tag does not answer, or a tag with another SAK does;
     ///   `unsupported` for a Type 1 tag; `readerUnavailable`, `cancelled`.
     public func reactivate(_ target: NFCATarget) async throws(TagError) {
@@ -122,14 +121,14 @@ public struct NFCAActivation: Sendable {
                 continue
             }
             guard answered == sak else {
-                throw TagError(.tagLost, "A tag with the same UID and another SAK is in the tag's place.")
+                throw TagError(.tagLost, "A tag with the same UID but a different SAK has replaced the tag.")
             }
             return
         }
-        throw TagError(.tagLost, "The tag does not answer any more.", link: silence)
+        throw TagError(.tagLost, "The tag no longer answers.", link: silence)
     }
 
-    /// Lets the reader wake its tag.
+    /// Reactivates the tag through a link whose reader selects the tag itself.
     private func reactivate(by link: any SelfActivatingLink) async throws(TagError) {
         do throws(LinkError) {
             try await link.reactivate()
@@ -138,9 +137,9 @@ public struct NFCAActivation: Sendable {
         }
     }
 
-    /// Halts the ACTIVE tag. Afterwards it answers only WUPA (ISO/IEC 14443-3, 6.4.3).
+    /// Halts the ACTIVE tag. Afterwards the tag answers only WUPA (ISO/IEC 14443-3, 6.4.3).
     ///
-    /// - Throws: ``TagError`` with `readerUnavailable` or `cancelled`. No answer is the expected result.
+    /// - Throws: ``TagError`` with `readerUnavailable` or `cancelled`. Success means that the tag stays silent.
     public func halt() async throws(TagError) {
         do throws(LinkError) {
             _ = try await link.transceive(Frame([0x50, 0x00]), timeout: Self.answerTimeout)
@@ -167,15 +166,14 @@ extension NFCAActivation {
         /// Whether more than one tag answered.
         var isCrowded: Bool
 
-        /// Returns ATQA for a tag with 1 to 3 cascade levels. When several tags answered at once, only the size of its
-        /// UID is known (ISO/IEC 14443-3, 6.5.2).
+        /// Returns the ATQA of a tag with 1 to 3 cascade levels. If several tags answered at once, only the UID size is
+        /// known (ISO/IEC 14443-3, 6.5.2).
         func atqaOfTag(levels: Int) -> UInt16 { isCrowded ? [0x0004, 0x0044, 0x0084][levels - 1] : atqa }
     }
 
     /// SEL of the three cascade levels.
     static let selectCodes: [UInt8] = [0x93, 0x95, 0x97]
-    /// The cascade tag. It stands in place of a UID byte when the UID continues at the next level (ISO/IEC 14443-3,
-    /// 6.5.4).
+    /// The cascade tag, which replaces a UID byte when the UID continues at the next level (ISO/IEC 14443-3, 6.5.4).
     static let cascadeTag: UInt8 = 0x88
 
     /// Sends REQA or WUPA; nil when no tag answered.
@@ -185,19 +183,19 @@ extension NFCAActivation {
             do throws(LinkError) {
                 let answer = try await link.transceive(command.frame, timeout: Self.answerTimeout)
                 guard answer.bytes.count == 2, answer.validBitsInLastByte == 8 else {
-                    throw LinkError(.transmission, "ATQA has to be 16 bits (ISO/IEC 14443-3, 6.5.2).")
+                    throw LinkError(.transmission, "ATQA must be 16 bits (ISO/IEC 14443-3, 6.5.2).")
                 }
                 return Sense(atqa: UInt16(high: answer.bytes[1], low: answer.bytes[0]), isCrowded: false)
             } catch {
                 switch error.code {
                 case .collision: return Sense(atqa: 0, isCrowded: true)
                 case .timeout, .tagRemoved:
-                    // After a damaged answer the tag may have gone from READY back to IDLE without an answer.
+                    // The request may have sent the tag of a damaged answer from READY back to IDLE, so it is repeated.
                     guard damaged > 0, damaged < Self.attempts else { return nil }
                     damaged += 1
                 case .transmission:
                     damaged += 1
-                    // Several tags can damage each other's ATQA without a detected collision: try anticollision.
+                    // Several tags can damage each other's ATQA undetected, so anticollision is tried.
                     if damaged == Self.attempts { return Sense(atqa: 0, isCrowded: true) }
                 default: throw TagError(link: error, over: .nfcA)
                 }
@@ -214,8 +212,8 @@ extension NFCAActivation {
         }
     }
 
-    /// Runs anticollision and SELECT through all cascade levels, and reports whether other tags answered; nil when the
-    /// tag stopped answering or its answers stayed damaged.
+    /// Runs anticollision and SELECT through all cascade levels, and reports whether other tags answered too. Nil when
+    /// the tag stopped answering or its answers stayed damaged.
     func selectOne(_ sense: Sense) async throws(TagError) -> (target: NFCATarget, isCrowded: Bool)? {
         var uid: [UInt8] = []
         var isCrowded = false
@@ -245,32 +243,32 @@ extension NFCAActivation {
 
     /// Finds the four UID bytes and the check byte of one tag at one cascade level.
     ///
-    /// On a collision it follows the branch with a 1. Every round determines at least one bit, so there are at most 33
-    /// rounds. Nil when the tags stopped answering.
+    /// On a collision it follows the branch with a 1. Every round determines at least one bit, so at most 33 rounds are
+    /// needed. Nil when the tags stopped answering.
     func anticollision(_ code: UInt8, isCrowded: inout Bool) async throws(TagError) -> [UInt8]? {
-        var known = BitString()
+        var knownBits = BitString()
         var damaged = 0
         while true {
             do throws(LinkError) {
                 let answer = try await link.transceive(
-                    Self.anticollisionFrame(code, known),
+                    Self.anticollisionFrame(code, knownBits),
                     timeout: Self.answerTimeout
                 )
-                guard answer.bitCount == 40 - known.count else {
-                    let reason = "The answer to anticollision has to complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
+                guard answer.bitCount == 40 - knownBits.count else {
+                    let reason = "The answer to anticollision must complete 40 bits (ISO/IEC 14443-3, 6.5.3)."
                     throw LinkError(.transmission, reason)
                 }
-                known.append(answer.bytes, count: answer.bitCount)
-                guard known.bytes.reduce(0, ^) == 0 else {
+                knownBits.append(answer.bytes, count: answer.bitCount)
+                guard knownBits.bytes.reduce(0, ^) == 0 else {
                     throw LinkError(.transmission, "The check byte BCC is wrong (ISO/IEC 14443-3, 6.5.3).")
                 }
-                return known.bytes
+                return knownBits.bytes
             } catch {
                 switch error.code {
                 case .collision:
                     isCrowded = true
                     guard let collision = error.collision, collision.bitIndex >= 0,
-                        collision.bits.count * 8 >= collision.bitIndex, known.count + collision.bitIndex < 32
+                        collision.bits.count * 8 >= collision.bitIndex, knownBits.count + collision.bitIndex < 32
                     else {
                         throw TagError(
                             .badAnswer,
@@ -278,10 +276,10 @@ extension NFCAActivation {
                             link: error
                         )
                     }
-                    known.append(collision.bits, count: collision.bitIndex)
-                    known.append(true)
+                    knownBits.append(collision.bits, count: collision.bitIndex)
+                    knownBits.append(true)
                 case .transmission:
-                    known = BitString()
+                    knownBits = BitString()
                     damaged += 1
                     guard damaged < Self.attempts else { throw TagError(link: error, over: .nfcA) }
                 case .timeout, .tagRemoved: return nil
@@ -292,29 +290,29 @@ extension NFCAActivation {
     }
 
     /// Returns the anticollision frame: SEL, NVB and the known bits. The last byte may be incomplete.
-    static func anticollisionFrame(_ code: UInt8, _ known: BitString) -> Frame {
-        let loose = known.count % 8
-        let bytes = [code, UInt8(2 + known.count / 8) << 4 | UInt8(loose)] + known.bytes
-        return loose == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: loose)
+    static func anticollisionFrame(_ code: UInt8, _ knownBits: BitString) -> Frame {
+        let looseBits = knownBits.count % 8
+        let bytes = [code, UInt8(2 + knownBits.count / 8) << 4 | UInt8(looseBits)] + knownBits.bytes
+        return looseBits == 0 ? Frame(bytes, checksum: .none) : Frame(bits: bytes, validBitsInLastByte: looseBits)
     }
 
-    /// Sends SELECT at one cascade level, and returns SAK.
+    /// Sends SELECT at one cascade level, and returns the SAK.
     func select(_ code: UInt8, _ part: [UInt8]) async throws(LinkError) -> UInt8 {
         let answer = try await link.transceive(Frame([code, 0x70] + part), timeout: Self.answerTimeout)
         guard answer.bytes.count == 1, answer.validBitsInLastByte == 8 else {
-            throw LinkError(.transmission, "SAK has to be one byte (ISO/IEC 14443-3, 6.5.3.4).")
+            throw LinkError(.transmission, "SAK must be one byte (ISO/IEC 14443-3, 6.5.3.4).")
         }
         return answer.bytes[0]
     }
 
-    /// Sends SELECT at every cascade level of a known UID, and returns SAK of the last one.
+    /// Sends SELECT at every cascade level of a known UID, and returns the SAK of the last level.
     func select(_ levels: [[UInt8]]) async throws(LinkError) -> UInt8 {
         var sak: UInt8 = 0
         for (code, part) in zip(Self.selectCodes, levels) { sak = try await select(code, part) }
         return sak
     }
 
-    /// Returns the five bytes of each cascade level of a UID; nil when it does not have 4, 7 or 10 bytes.
+    /// Returns the five bytes of each cascade level of a UID; nil unless the UID has 4, 7 or 10 bytes.
     static func cascadeLevels(of uid: [UInt8]) -> [[UInt8]]? {
         let parts: [[UInt8]]
         switch uid.count {
@@ -340,22 +338,22 @@ struct BitString: Equatable {
         count += 1
     }
 
-    /// Appends the first bits of bytes that are packed in the same way.
+    /// Appends the first `count` bits of bytes packed in the same way.
     mutating func append(_ bits: [UInt8], count: Int) {
         for index in 0..<count { append(bits.hasBit(index)) }
     }
 }
 
-/// The data that an NFC-A tag sends while it is activated (ISO/IEC 14443-3, 6).
+/// The data that an NFC-A tag sends during activation (ISO/IEC 14443-3, 6).
 public struct NFCATarget: Sendable, Hashable {
     /// ATQA. The second byte on the air is the high byte: 0x0044 for a Type 2 tag with a 7-byte UID.
     ///
-    /// When several tags answered at once, it contains only the UID size from anticollision.
+    /// If several tags answered at once, this contains only the UID size from anticollision.
     public var atqa: UInt16
-    /// SAK of the last cascade level; nil for a Type 1 tag, which has none.
+    /// SAK of the last cascade level; nil for a Type 1 tag, which sends no SAK.
     public var sak: UInt8?
-    /// The UID: 4, 7 or 10 bytes, without cascade tags. Empty for a Type 1 tag, which sends it in answer to RID, and
-    /// when the reader does not report it.
+    /// The UID: 4, 7 or 10 bytes, without cascade tags. Empty for a Type 1 tag, whose UID RID returns, and when the
+    /// reader does not report it.
     public var uid: [UInt8]
 
     /// Creates a target.
@@ -373,8 +371,8 @@ extension NFCATarget {
     /// Whether this is a Type 1 tag, such as a Topaz.
     public var isType1: Bool { sak == nil && Self.isType1(atqa: atqa) }
 
-    /// Whether this is a Type 2 tag: its SAK has neither ISO-DEP nor NFC-DEP, and isn't that of a MIFARE Classic (NFC
-    /// Forum Digital 2.3, 6.8.2; NXP AN10833).
+    /// Whether this is a Type 2 tag: its SAK indicates neither ISO-DEP nor NFC-DEP nor a MIFARE Classic (NFC Forum
+    /// Digital 2.3, 6.8.2; NXP AN10833).
     public var isType2: Bool {
         guard let sak else { return false }
         return sak & 0x60 == 0 && !isMIFAREClassic
@@ -383,19 +381,19 @@ extension NFCATarget {
     /// Whether the tag supports ISO-DEP, as Type 4A tags do (ISO/IEC 14443-3, 6.5.3.4).
     public var isISODEP: Bool { sak.map { $0 & 0x20 != 0 } ?? false }
 
-    /// Whether the target supports NFC-DEP, as another device does (NFC Forum Digital 2.3, 6.8.2).
+    /// Whether the target supports NFC-DEP, as peer devices do (NFC Forum Digital 2.3, 6.8.2).
     public var isNFCDEP: Bool { sak.map { $0 & 0x40 != 0 } ?? false }
 
-    /// Whether the SAK is that of a MIFARE Classic or of a product that behaves like one (NXP AN10833).
+    /// Whether the SAK indicates a MIFARE Classic or a product that behaves like one (NXP AN10833).
     public var isMIFAREClassic: Bool {
         sak.map { $0 & 0x08 != 0 || $0 == 0x01 || isMIFAREPlusLevel2 } ?? false
     }
 
-    /// Whether the SAK is that of a MIFARE Plus in security level 2. It supports neither ISO-DEP nor the commands of
+    /// Whether the SAK indicates a MIFARE Plus in security level 2, which supports neither ISO-DEP nor the commands of
     /// Type 2 tags (NXP AN10833).
     private var isMIFAREPlusLevel2: Bool { sak == 0x10 || sak == 0x11 }
 
-    /// The kind of tag, as it is called in a sentence, such as `Type 2 tag` or `MIFARE Classic card`.
+    /// The kind of tag, as written in a sentence, such as `Type 2 tag` or `MIFARE Classic card`.
     public var kindName: String {
         if isType1 { return "Type 1 tag" }
         if isISODEP { return "Type 4 tag or other ISO/IEC 14443-4 card" }
@@ -411,6 +409,6 @@ extension NFCATarget {
     /// NXP's manufacturer code.
     static let nxp: UInt8 = 0x04
 
-    /// Whether NXP made the tag, as far as a unique UID shows it.
+    /// Whether the UID shows that NXP made the tag.
     package var isNXP: Bool { manufacturer == Self.nxp }
 }

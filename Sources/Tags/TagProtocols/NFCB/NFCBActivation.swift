@@ -6,14 +6,14 @@ public struct NFCBActivation: Sendable {
     /// The link to the field.
     public let link: any FrameLink
 
-    /// The longest time until a card starts its ATQB: the maximum of TR0 and TR1, and the reader's tolerance (ISO/IEC
+    /// The longest time until a card starts its ATQB: the maximum of TR0 and TR1, plus the reader's tolerance (ISO/IEC
     /// 14443-3, 7.1.6).
     static let answerTimeout = Airtime(carrierPeriods: 7680)
 
-    /// How often a round with collisions is tried with the most slots.
+    /// The number of tries with the most slots while cards collide.
     static let attempts = 3
 
-    /// Creates the procedure for a field, over an NFC-B link.
+    /// Creates the procedure for an NFC-B link.
     public init(link: any FrameLink) { self.link = link }
 
     /// Finds every card in the field. Afterwards all of them wait for ATTRIB or HLTB.
@@ -23,9 +23,9 @@ public struct NFCBActivation: Sendable {
     ///
     /// - Parameters:
     ///   - applicationFamily: AFI; 0 for every card.
-    ///   - waking: whether halted cards are woken too (WUPB).
+    ///   - waking: whether to wake halted cards too (WUPB).
     ///   - limit: the number of cards after which the search ends.
-    /// - Returns: the cards in the order in which they were found; empty when no card answers.
+    /// - Returns: the cards in the order of discovery; empty when no card answers.
     /// - Throws: ``TagError`` with `readerUnavailable`, `unsupported`, `cancelled`.
     public func findAll(
         applicationFamily: UInt8 = 0,
@@ -41,7 +41,7 @@ public struct NFCBActivation: Sendable {
                 if !found.contains(where: { $0.identifier == target.identifier }) { found.append(target) }
             }
             guard round.isCrowded else { break }
-            // In every round with 16 slots the cards choose new slots, and the cards found before answer again.
+            // Rounds with 16 slots may repeat: the cards choose new slots each time. Cards already found answer too.
             if slotIndex == 4 { failures += 1 }
             guard failures < Self.attempts else { break }
             slotIndex = min(4, slotIndex + 1)
@@ -49,7 +49,7 @@ public struct NFCBActivation: Sendable {
         return found
     }
 
-    /// Halts a card that waits for ATTRIB. Afterwards it answers only WUPB (ISO/IEC 14443-3, 7.12: HLTB).
+    /// Halts a card that waits for ATTRIB. Afterwards the card answers only WUPB (ISO/IEC 14443-3, 7.12: HLTB).
     ///
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `cancelled`.
     public func halt(_ target: NFCBTarget) async throws(TagError) {
@@ -64,7 +64,7 @@ public struct NFCBActivation: Sendable {
         }
     }
 
-    /// Sends one REQB and collects the answers of its slots.
+    /// Sends one REQB and collects the answers in its slots.
     private func round(
         _ family: UInt8,
         _ waking: Bool,
@@ -80,12 +80,12 @@ public struct NFCBActivation: Sendable {
                 do throws(TagError) {
                     targets.append(try NFCBTarget(answer.bytes))
                 } catch {
-                    // Not an ATQB: treated like a damaged answer.
+                    // An answer that isn't an ATQB is treated as damaged.
                     isCrowded = true
                 }
             } catch {
                 if let failure = TagError(fatal: error) { throw failure }
-                // Cards that answer at once damage each other's answers.
+                // Cards that answer at the same time damage each other's answers.
                 if error.code != .timeout { isCrowded = true }
             }
         }
@@ -95,11 +95,11 @@ public struct NFCBActivation: Sendable {
 
 /// The data that an NFC-B card sends in its ATQB (ISO/IEC 14443-3, 7.9).
 public struct NFCBTarget: Sendable, Hashable {
-    /// PUPI: four bytes that identify the card; often random.
+    /// PUPI: four bytes that identify the card. They are often random.
     public var identifier: [UInt8]
-    /// Four bytes: AFI, CRC_B of the application identifiers, number of applications.
+    /// Application data, four bytes: AFI, CRC_B of the application identifiers, number of applications.
     public var applicationData: [UInt8]
-    /// Three bytes, or four in an extended ATQB: bit rates, frame size and protocol, frame waiting time and options.
+    /// Three bytes, or four in an extended ATQB: bit rates; frame size and protocol; frame waiting time and options.
     public var protocolInfo: [UInt8]
 
     /// Reads an ATQB: 50, PUPI, application data and protocol info, without checksum: 12 or 13 bytes.
@@ -116,7 +116,7 @@ public struct NFCBTarget: Sendable, Hashable {
 
     /// Whether the card supports ISO-DEP.
     public var isISODEP: Bool { protocolInfo[1] & 0x01 != 0 }
-    /// Whether the application data have a proprietary coding (ISO/IEC 14443-3, 7.9.4.6: ADC).
+    /// Whether the application data use a proprietary coding (ISO/IEC 14443-3, 7.9.4.6: ADC).
     public var hasProprietaryApplicationData: Bool { protocolInfo[2] & 0x0C == 0 }
     /// Whether blocks may have a card identifier.
     public var supportsCID: Bool { protocolInfo[2] & 0x01 != 0 }

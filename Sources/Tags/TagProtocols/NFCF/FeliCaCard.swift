@@ -4,14 +4,14 @@ public import TagLink
 /// A FeliCa card or Type 3 tag, with the unencrypted commands that it supports (FeliCa Card User's Manual, 4.4; NFC
 /// Forum T3T 1.0, 5).
 ///
-/// A command without an answer, or with a damaged one, is sent up to two more times.
+/// A command is sent up to two more times if the answer is missing or damaged.
 public struct FeliCaCard: Sendable {
-    /// The link that the card was found over.
+    /// The link over which the card was found.
     public let link: any FrameLink
-    /// The card.
+    /// The card's data from polling.
     public let target: NFCFTarget
 
-    /// How often a command is sent.
+    /// The maximum number of times that a command is sent.
     private static let attempts = 3
 
     /// Creates a card.
@@ -24,7 +24,7 @@ public struct FeliCaCard: Sendable {
     public struct Status: Error, Sendable, Hashable, CustomStringConvertible {
         /// 00 for success, FF for an error of the whole command, or the number of the block with the error.
         public var flag1: UInt8
-        /// The kind of error. A1 to A9 and 70 to 72 are the common ones.
+        /// The kind of error, usually A1 to A9 or 70 to 72.
         public var flag2: UInt8
 
         /// Whether the command succeeded.
@@ -41,8 +41,8 @@ public struct FeliCaCard: Sendable {
         return [UInt8(10 + parameters.count), code] + target.idm + parameters
     }
 
-    /// Sends a command as in ``command(_:_:)``, and checks the length, response code and IDm of the answer. The timeout
-    /// is how long the card may take.
+    /// Sends a command built by ``command(_:_:)``, and checks the length, response code and IDm of the answer.
+    /// `timeout` is how long the card may take.
     ///
     /// - Returns: the answer's bytes after the IDm.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
@@ -61,12 +61,12 @@ public struct FeliCaCard: Sendable {
             )
         }
         guard Array(bytes[2..<10]) == target.idm else {
-            throw TagError(.tagLost, "A card with another IDm is in the card's place.")
+            throw TagError(.tagLost, "A card with a different IDm has replaced the card.")
         }
         return Array(bytes[10...])
     }
 
-    /// The reader's tolerance in addition to a maximum response time.
+    /// The tolerance that the reader adds to a maximum response time.
     static let tolerance = Airtime.milliseconds(1)
 
     /// Reads blocks of a service that needs no authentication, with Read Without Encryption.
@@ -103,8 +103,8 @@ public struct FeliCaCard: Sendable {
         return try Self.status(answer)
     }
 
-    /// The service list and the block list. A block up to 255 takes two bytes, a higher one three, with the block
-    /// number little endian (NFC Forum T3T 1.0, 5.6).
+    /// Returns the service list and the block list. A block number up to 255 takes two bytes; a higher one takes three
+    /// bytes, little endian (NFC Forum T3T 1.0, 5.6).
     private static func lists(_ service: UInt16, _ blocks: [Int]) -> [UInt8] {
         let elements = blocks.flatMap { block -> [UInt8] in
             block < 256 ? [0x80, UInt8(block)] : [0x00] + [UInt8](littleEndian: block, count: 2)

@@ -3,7 +3,7 @@ public import TagLink
 
 /// Finds NFC-F tags (JIS X 6319-4; NFC Forum Digital 2.3, 8.6: SENSF_REQ).
 public struct NFCFPolling: Sendable {
-    /// The data that are requested besides IDm and PMm.
+    /// The data to request in addition to IDm and PMm.
     public enum RequestCode: UInt8, Sendable {
         case none = 0x00, systemCode = 0x01, communicationPerformance = 0x02
     }
@@ -12,22 +12,22 @@ public struct NFCFPolling: Sendable {
     public struct Answer: Sendable, Hashable {
         /// The tag.
         public var target: NFCFTarget
-        /// The two requested bytes; nil when the tag left them out.
+        /// The two requested bytes; nil when the tag omitted them.
         public var requestData: [UInt8]?
     }
 
     /// The link to the field.
     public let link: any FrameLink
 
-    /// Creates the procedure for a field, over an NFC-F link.
+    /// Creates the procedure for an NFC-F link.
     public init(link: any FrameLink) { self.link = link }
 
-    /// Polls for a system. When the answers of no slot can be read, because they are damaged or collide, tags are asked
-    /// again a few times: where there is more than one slot, with the most, of which each tag chooses another one.
+    /// Polls for a system. If every answer is damaged or collides, the poll is repeated a few times. When `timeSlots`
+    /// allows more than one slot, these repeats use 16 slots, and each tag chooses a new slot.
     ///
     /// - Parameters:
     ///   - systemCode: the system to look for. FF in either byte is a wildcard.
-    ///   - request: the data that are requested besides IDm and PMm.
+    ///   - request: the data to request in addition to IDm and PMm.
     ///   - timeSlots: TSN: 0, 1, 3, 7 or 15, one less than the number of slots.
     /// - Returns: the tags that answered, in the order of their slots; empty when no tag answers.
     /// - Throws: ``TagError`` with `badAnswer`, `readerUnavailable`, `unsupported`, `cancelled`.
@@ -60,12 +60,12 @@ public struct NFCFPolling: Sendable {
         return answers
     }
 
-    /// How often tags are asked whose answers can't be read.
+    /// The number of polls while no answer can be read.
     private static let mostAttempts = 3
-    /// The most time slots.
+    /// TSN for the most time slots.
     private static let mostTimeSlots: UInt8 = 15
 
-    /// Returns the answers; nil when there are none that can be read.
+    /// Returns the answers; nil when none can be read.
     private func exchange(_ command: [UInt8], timeSlots: UInt8) async throws(TagError) -> [UInt8]? {
         var timeSlots = timeSlots
         for _ in 0..<Self.mostAttempts {
@@ -76,7 +76,7 @@ public struct NFCFPolling: Sendable {
                 if let failure = TagError(fatal: error) { throw failure }
                 switch error.code {
                 case .transmission: break
-                // In the only slot they would collide again.
+                // With a single slot, the tags would collide again.
                 case .collision where timeSlots > 0: break
                 default: return nil
                 }
@@ -86,22 +86,22 @@ public struct NFCFPolling: Sendable {
         return nil
     }
 
-    /// The first slot starts 2.417 ms after the request, and each slot takes 1.208 ms (NFC Forum Digital 2.3, 8.6.3).
+    /// Returns how long to wait: 2.417 ms, plus 1.208 ms per slot (NFC Forum Digital 2.3, 8.6.3), plus tolerance.
     static func timeout(timeSlots: UInt8) -> Airtime {
         Airtime(carrierPeriods: 512 * 64 + 256 * 64 * (Int64(timeSlots) + 1)) + .milliseconds(1)
     }
 }
 
-/// The data that an NFC-F tag sends when it is polled (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
+/// The data that an NFC-F tag sends in answer to polling (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
 public struct NFCFTarget: Sendable, Hashable {
-    /// IDm: eight bytes that address the tag and a system in it.
+    /// IDm: eight bytes that address one system of the tag.
     public var idm: [UInt8]
     /// PMm: eight bytes with the IC code and the maximum response times of commands.
     public var pmm: [UInt8]
-    /// The system code of the tag. Nil when only a wildcard was polled for and the tag did not report its code.
+    /// The system code of the tag. Nil if only a wildcard was polled and the tag did not report its code.
     public var systemCode: UInt16?
 
-    /// Creates a target; IDm and PMm have eight bytes.
+    /// Creates a target; IDm and PMm must have eight bytes each.
     public init(idm: [UInt8], pmm: [UInt8], systemCode: UInt16?) {
         precondition(idm.count == 8 && pmm.count == 8, "IDm and PMm have eight bytes")
         self.idm = idm
@@ -113,7 +113,7 @@ public struct NFCFTarget: Sendable, Hashable {
     public static let ndefSystemCode: UInt16 = 0x12FC
     /// The system code of FeliCa Lite and Lite-S.
     public static let liteSystemCode: UInt16 = 0x88B4
-    /// The system code that every tag answers to.
+    /// The system code that every tag answers.
     public static let anySystemCode: UInt16 = 0xFFFF
 
     /// The IC code, the second byte of PMm: F0 is FeliCa Lite, F1 is Lite-S.
@@ -121,17 +121,17 @@ public struct NFCFTarget: Sendable, Hashable {
     /// Whether the tag is a FeliCa Lite or Lite-S by its IC code.
     public var isLite: Bool { icCode == 0xF0 || icCode == 0xF1 }
 
-    /// Whether the other is a system of the same card.
+    /// Whether both targets are systems of the same card.
     package func isOfSameCard(as other: NFCFTarget) -> Bool { idm.isIDmOfSameCard(as: other.idm) }
 
-    /// The kinds of commands with a maximum response time of their own (FeliCa Card User's Manual, 2.3.2: the bytes D10
-    /// to D15 of PMm).
+    /// The kinds of commands that have their own maximum response time (FeliCa Card User's Manual, 2.3.2: bytes D10 to
+    /// D15 of PMm).
     public enum TimingClass: Int, Sendable {
         case requestService = 2
         case fixed, authenticate, read, write, other
     }
 
-    /// Returns the maximum response time of a command for a number of services or blocks (JIS X 6319-4; NFC Forum
+    /// Returns the maximum response time of a command that uses `count` services or blocks (JIS X 6319-4; NFC Forum
     /// Digital 2.3, 8.7).
     public func maximumResponseTime(_ timing: TimingClass, count: Int) -> Airtime {
         let byte = pmm[timing.rawValue]

@@ -14,11 +14,11 @@ struct ISO15693Command: RawRepresentable {
     static let getMultipleBlockSecurityStatus = Self(rawValue: 0x2C)
     static let extendedGetSystemInformation = Self(rawValue: 0x3B)
 
-    /// The extended form of a command for blocks, with block numbers of two bytes: 3x in place of 2x.
+    /// The extended form of a command for blocks, with block numbers of two bytes: 3x instead of 2x.
     var extended: Self { Self(rawValue: rawValue + 0x10) }
 
-    /// Builds a request, without its checksum. With a UID, which starts with E0, the flag `address` is added. The first
-    /// parameter of a custom command (codes A0 to DF) is the manufacturer's code, and is sent before the UID (ISO/IEC
+    /// Builds a request, without its checksum. A UID, which starts with E0, also sets the flag `address`. In custom
+    /// commands (codes A0 to DF), the first parameter is the manufacturer's code and is sent before the UID (ISO/IEC
     /// 15693-3, 10.5).
     func request(
         flags: ISO15693RequestFlags = .highDataRate,
@@ -31,7 +31,7 @@ struct ISO15693Command: RawRepresentable {
     }
 }
 
-/// Request flags that nothing else implies (ISO/IEC 15693-3, 7.3.1).
+/// The flags of a request (ISO/IEC 15693-3, 7.3.1).
 struct ISO15693RequestFlags: OptionSet {
     var rawValue: UInt8
 
@@ -39,11 +39,11 @@ struct ISO15693RequestFlags: OptionSet {
     static let highDataRate = Self(rawValue: 0x02)
     /// The request is an inventory.
     static let inventory = Self(rawValue: 0x04)
-    /// Only the selected tag answers. In an inventory: an AFI follows.
+    /// Only the selected tag answers. In an inventory, an AFI follows.
     static let select = Self(rawValue: 0x10)
-    /// The UID follows. In an inventory: there is one slot.
+    /// The UID follows. In an inventory, a single slot is used.
     static let address = Self(rawValue: 0x20)
-    /// The command's option.
+    /// Selects the command's option.
     static let option = Self(rawValue: 0x40)
 }
 
@@ -54,7 +54,7 @@ enum ISO15693Response: Equatable {
     /// The tag refused with an error code (ISO/IEC 15693-3, 7.4.2).
     case failure(ISO15693ErrorCode)
 
-    /// Reads a response; nil without flags. If the link did not check the checksum, a correct one is removed.
+    /// Reads a response; nil if it lacks flags. A checksum that the link did not check is removed if correct.
     init?(_ frame: Frame) {
         var bytes = frame.bytes
         if frame.checksum == .none, bytes.count > 2 {
@@ -82,7 +82,7 @@ struct ISO15693ErrorCode: Equatable, CustomStringConvertible {
         case 0x03: "the option is not supported"
         case 0x0F: "an unknown error"
         case 0x10: "the block is not available"
-        case 0x11: "the block is locked already"
+        case 0x11: "the block is already locked"
         case 0x12: "the block is locked"
         case 0x13: "the block was not programmed"
         case 0x14: "the block was not locked"
@@ -96,9 +96,9 @@ struct ISO15693ErrorCode: Equatable, CustomStringConvertible {
 public struct ISO15693SystemInfo: Sendable, Hashable {
     /// The UID, starting with E0.
     public var uid: [UInt8]
-    /// DSFID, when the tag has one.
+    /// DSFID, if the tag has one.
     public var dsfid: UInt8?
-    /// AFI, when the tag has one.
+    /// AFI, if the tag has one.
     public var afi: UInt8?
     /// The number of blocks.
     public var blockCount: Int?
@@ -142,12 +142,12 @@ public struct NFCVInventory: Sendable {
 
     /// How long to wait for an answer after t1.
     static let answerTimeout = Airtime.milliseconds(1)
-    /// The most rounds of 16 slots. A field of tags that follow the rules never needs more.
+    /// The most rounds of 16 slots. Tags that follow the standard never need more.
     static let maximumRounds = 64
-    /// How often the first request is sent when the answer is damaged without a detected collision.
+    /// The number of times that the first request is sent while the answer is damaged, without a detected collision.
     static let attempts = 3
 
-    /// Creates the procedure for a field, over an NFC-V link.
+    /// Creates the procedure for an NFC-V link.
     public init(link: any FrameLink) { self.link = link }
 
     /// Finds every tag in the field.
@@ -178,7 +178,7 @@ public struct NFCVInventory: Sendable {
         case tag(NFCVTarget)
     }
 
-    /// A mask: the last bits of the UID, in bytes from the last byte on.
+    /// A mask: the last bits of the UID, starting with its last byte.
     private struct Mask {
         var bytes: [UInt8] = []
         var bits = 0
@@ -203,7 +203,7 @@ public struct NFCVInventory: Sendable {
             rounds += 1
             guard rounds <= Self.maximumRounds else { break }
             for slot in 0..<16 where found.count < limit {
-                // An EOF alone moves to the next slot.
+                // An EOF by itself moves to the next slot.
                 let frame =
                     slot == 0
                     ? request(family, slots: 16, mask: mask.bytes, bits: mask.bits)
@@ -249,12 +249,12 @@ public struct NFCVInventory: Sendable {
 
 /// The data that an NFC-V tag sends in an inventory (ISO/IEC 15693-3, 4.1 and 10.3.1).
 public struct NFCVTarget: Sendable, Hashable {
-    /// The UID as it is printed: eight bytes, E0 first, then the manufacturer's code. It is sent in the reverse order.
+    /// The UID in printed order: eight bytes, E0 first, then the manufacturer's code. Tags send the reverse order.
     public var uid: [UInt8]
     /// DSFID: the data storage format identifier.
     public var dsfid: UInt8
 
-    /// Creates a target; the UID has eight bytes.
+    /// Creates a target; the UID must have eight bytes.
     public init(uid: [UInt8], dsfid: UInt8 = 0) {
         precondition(uid.count == 8, "a UID of ISO/IEC 15693 has eight bytes")
         self.uid = uid

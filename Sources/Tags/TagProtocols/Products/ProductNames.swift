@@ -3,9 +3,9 @@ public import TagLink
 import TagProducts
 
 extension NFCATarget {
-    /// The name of a MIFARE Classic or of a product like it, by its SAK (NXP AN10833, 3); nil for other tags.
+    /// The name of a MIFARE Classic or similar product, derived from its SAK (NXP AN10833, 3); nil for other tags.
     ///
-    /// MIFARE Plus in security level 1 has the SAK of the MIFARE Classic that it replaces.
+    /// A MIFARE Plus in security level 1 has the SAK of the MIFARE Classic that it replaces.
     public var classicProductName: String? {
         guard isMIFAREClassic, let sak else { return nil }
         switch sak {
@@ -23,16 +23,16 @@ extension NFCATarget {
     public var reasonWithoutNDEF: String {
         if let name = classicProductName {
             return """
-                The tag answers as a \(name): its memory is behind a cipher of its own, and phones do not read it as NDEF.
+                The tag answers as a \(name): its memory is encrypted, and phones can't read NDEF from it.
                 """
         }
-        if isNFCDEP { return "This is another NFC device, which holds no NDEF." }
-        return "This is \(isISODEP || isType2 ? "a" : "an") \(kindName), for which there is no way to hold NDEF."
+        if isNFCDEP { return "This is another NFC device, which has no NDEF message." }
+        return "This is \(isISODEP || isType2 ? "a" : "an") \(kindName), which can't hold NDEF."
     }
 }
 
 extension NFCFTarget {
-    /// The product's name by its IC code, such as `FeliCa Lite-S`; nil when it is unknown.
+    /// The product's name, derived from its IC code, such as `FeliCa Lite-S`; nil when unknown.
     public var productName: String? {
         switch icCode {
         case 0xF0: "FeliCa Lite"
@@ -49,14 +49,14 @@ extension NFCFTarget {
 }
 
 extension Type1Target {
-    /// The product's name by HR0 and HR1, such as `Topaz 96`; nil when it is unknown.
+    /// The product's name, derived from HR0 and HR1, such as `Topaz 96`; nil when unknown.
     public var productName: String? {
         Type1Product.allCases.first { $0.header == [headerROM0, headerROM1] }?.rawValue
     }
 }
 
 extension NFCVTarget {
-    /// The manufacturer's name, by the code in the UID (ISO/IEC 7816-6); nil when it is unknown.
+    /// The manufacturer's name, derived from the code in the UID (ISO/IEC 7816-6); nil when unknown.
     public var manufacturerName: String? {
         switch manufacturer {
         case 0x02: "STMicroelectronics"
@@ -70,12 +70,12 @@ extension NFCVTarget {
         }
     }
 
-    /// The product's name by the UID, such as `ICODE SLIX2`; nil when the UID does not identify the product.
+    /// The product's name, derived from the UID, such as `ICODE SLIX2`; nil when the UID does not identify the product.
     ///
     /// When products of several sizes share a code, the name lists all of them.
     public var productName: String? { family?.name }
 
-    /// What the UID says about the tag; nil when nothing is known.
+    /// The product family that the UID indicates; nil for an unknown family.
     var family: Type5Family? { Type5Family.of(uid) }
 }
 
@@ -87,7 +87,7 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
     case plus
     /// MIFARE DESFire and NTAG 4xx.
     case desfire
-    /// MIFARE Classic, and MIFARE Plus that behaves like it. Phones without NXP's reader chips can't read it.
+    /// MIFARE Classic, and MIFARE Plus that behaves like it. Phones without NXP's reader chips can't read these cards.
     case classic
 
     /// Identifies a tag's family by its activation and the historical bytes of its ATS; nil when it isn't a MIFARE
@@ -113,19 +113,19 @@ public enum MIFAREFamily: Sendable, Hashable, CaseIterable {
 }
 
 extension MIFAREFamily {
-    /// Returns whether historical bytes are those of a MIFARE Plus: C1 05 21 30 or C1 05 2F 2F, the identifier of a
-    /// MIFARE application (NXP AN10833, 4).
+    /// Returns whether historical bytes are those of a MIFARE Plus: C1 05 21 30 or C1 05 2F 2F, a MIFARE application
+    /// identifier (NXP AN10833, 4).
     package static func isPlus(_ historicalBytes: some Sequence<UInt8>) -> Bool {
         historicalBytes.starts(with: [0xC1, 0x05])
     }
 }
 
 extension TagTarget {
-    /// Identifies the product by the tag's own answers, such as `NTAG213`. It uses the answers of the activation, and
-    /// where they aren't enough, sends GET_VERSION or a similar command.
+    /// Identifies the product by the tag's own answers, such as `NTAG213`. If the answers during activation aren't
+    /// enough, sends GET_VERSION or a similar command.
     ///
     /// - Parameters:
-    ///   - tag: the tag's procedures, activated; nil for a tag that has none.
+    ///   - tag: the procedures of the activated tag; nil if this kind has none.
     ///   - historicalBytes: the historical bytes of a card's ATS, if known.
     /// - Returns: nil when the tag does not identify its product.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
@@ -139,14 +139,14 @@ extension TagTarget {
             return tag.target?.productName
         case (_, let tag as Type2Tag): return try await tag.identifyProduct()
         case (.nfcA(let target), let tag as Type4Tag):
-            // Cards of other manufacturers aren't asked: for them the command may mean something else.
+            // Only NXP's cards are asked, because the command may mean something else to other cards.
             switch MIFAREFamily(target, historicalBytes: historicalBytes) {
             case .desfire, .plus: return try await tag.readVersion()?.productName
             default: return nil
             }
         case (.nfcA(let target), _): return target.classicProductName
         case (.nfcB, _): return nil
-        // A reader that does not report the PMm gives all ones.
+        // A reader that does not report the PMm returns all ones.
         case (.nfcF(let target), _): return target.productName
         case (.nfcV(let target), _): return target.productName
         }
@@ -156,7 +156,7 @@ extension TagTarget {
 extension Type4Tag {
     /// Requests the version of a MIFARE DESFire, NTAG 4xx or MIFARE Plus. The selected application stays selected.
     ///
-    /// - Returns: nil when the card does not have the command.
+    /// - Returns: nil when the card lacks the command.
     /// - Throws: the errors of the link's `send(_:)`.
     public func readVersion() async throws(TagError) -> DESFireVersion? {
         try await DESFireVersion.read(from: link)
@@ -165,16 +165,16 @@ extension Type4Tag {
 
 /// The answer of a DESFire, NTAG 4xx or MIFARE Plus EV1 or later to GetVersion (MF3ICD81 data sheet, 9.4.6).
 public struct DESFireVersion: Sendable, Hashable {
-    /// Seven bytes: vendor, type, subtype, major and minor version, storage size, protocol.
+    /// The hardware version, seven bytes: vendor, type, subtype, major and minor version, storage size, protocol.
     public var hardware: [UInt8]
-    /// The same seven bytes for the software.
+    /// The software version: the same seven fields.
     public var software: [UInt8]
-    /// The UID; zeros when it is random.
+    /// The UID; zeros when the UID is random.
     public var uid: [UInt8]
-    /// Batch number and production date: 7 bytes or a few more, as many as the card sent.
+    /// Batch number and production date: all further bytes that the card sent, usually 7.
     public var production: [UInt8]
 
-    /// Reads the three frames of the answer: 7 bytes of hardware, 7 of software, and at least 7 of UID; nil for fewer.
+    /// Reads the answer's frames: 7 bytes of hardware, 7 of software, at least 7 of UID; nil if bytes are missing.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 21 else { return nil }
         hardware = Array(bytes[0..<7])
@@ -183,7 +183,7 @@ public struct DESFireVersion: Sendable, Hashable {
         production = Array(bytes[21...])
     }
 
-    /// The bytes of the whole answer.
+    /// All bytes of the answer.
     package var bytes: [UInt8] { hardware + software + uid + production }
 
     /// Requests the version with the command wrapped in APDUs; nil when the card does not know it. The selected
@@ -205,11 +205,11 @@ public struct DESFireVersion: Sendable, Hashable {
         return nil
     }
 
-    /// The storage size in bytes, from the size byte. The byte encodes a power of two, or a range above one; then this
-    /// is the lower bound.
+    /// The storage size in bytes. The size byte encodes a power of two, or a range above a power of two; for a range,
+    /// this is the lower bound.
     public var storageSize: Int { 1 << Int(hardware[5] >> 1 & 0x1F) }
 
-    /// The product's name, such as `MIFARE DESFire EV1 4K` or `NTAG 424 DNA`; nil when it is unknown.
+    /// The product's name, such as `MIFARE DESFire EV1 4K` or `NTAG 424 DNA`; nil when unknown.
     public var productName: String? {
         guard hardware[0] == 0x04 else { return nil }
         let size = storageSize >= 1024 ? " \(storageSize / 1024)K" : ""

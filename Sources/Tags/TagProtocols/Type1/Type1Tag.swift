@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 1 tag from the reader's side: Topaz 96 and Topaz 512 (NFC Forum T1T 1.2).
+/// The reader's side of a Type 1 tag: Topaz 96 and Topaz 512 (NFC Forum T1T 1.2).
 ///
 /// ```swift
 /// let tag = Type1Tag(link: link)
@@ -11,27 +11,27 @@ public final class Type1Tag: ForumTag {
     /// The tag's type: always Type 1.
     public var type: ForumTagType { .type1 }
 
-    /// The tag's answer to RID; nil before RID was sent by ``prepare()`` or the first procedure.
+    /// The tag's answer to RID; nil until ``prepare()`` or the first procedure sends RID.
     public private(set) var target: Type1Target?
 
     /// The link to the tag.
     public let link: any FrameLink
 
-    /// The seven bytes of the UID; nil before the memory was read.
+    /// The seven bytes of the UID; nil until the memory is read.
     public var uid: [UInt8]? { memory[byte: 6] == nil ? nil : (0..<7).compactMap { memory[byte: $0] } }
 
-    /// The memory that was read, in bytes or blocks.
+    /// The memory read so far, in bytes or blocks.
     private(set) var memory = TagMemory(unitSize: 1, limit: Type1Tag.maximumSize)
-    /// The position of the message, once it was found.
+    /// The position of the message, once found.
     private var layout: TLVLayout?
-    /// The error that every procedure throws once the tag is lost.
+    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
-    /// How often a command is sent. All commands of this type may be repeated.
+    /// The maximum number of times that a command is sent. All commands of this tag type may be repeated.
     static let attempts = 3
     /// How long the tag may take to answer.
     static let answerTimeout = Airtime.milliseconds(2)
-    /// How long the tag may take to write: 7 ms to erase and write (Topaz data sheet), and a tolerance.
+    /// How long the tag may take to write: 7 ms to erase and write (Topaz data sheet), plus a tolerance.
     private static let writeTimeout = Airtime.milliseconds(10)
     /// The largest memory that a capability container can describe.
     private static let maximumSize = 2048
@@ -39,18 +39,18 @@ public final class Type1Tag: ForumTag {
     private static let staticSize = 120
     private static let blockSize = 8
     private static let blocksPerSegment = 16
-    /// The number of unread blocks in a segment from which RSEG is faster than one READ8 for each.
+    /// From this number of unread blocks in a segment, one RSEG is faster than a READ8 for each block.
     private static let blocksWorthSegment = 6
-    /// The addresses of LOCK-0 and LOCK-1: bit n for block n.
+    /// The addresses of LOCK-0 and LOCK-1: bit n locks block n.
     private static let staticLocks = 112..<114
 
-    /// Creates a tag over an NFC-A link, with its answer to RID, if it was sent.
+    /// Creates a tag over an NFC-A link. Pass its answer to RID, if already known.
     public init(target: Type1Target? = nil, link: any FrameLink) {
         self.link = link
         if let target { identified(target) }
     }
 
-    /// Sends RID, unless it was sent before.
+    /// Sends RID, unless it was already sent.
     public func prepare() async throws(TagError) {
         if let lost { throw lost }
         guard target == nil else { return }
@@ -67,7 +67,7 @@ public final class Type1Tag: ForumTag {
         memory = TagMemory(unitSize: size, limit: Self.maximumSize / size)
     }
 
-    /// Marks the tag as answering again. A Type 1 tag has no state to reset.
+    /// Clears the lost state. A Type 1 tag has no other state to reset.
     public func wasActivated() { lost = nil }
 
     public func forgetMemory() {
@@ -75,7 +75,7 @@ public final class Type1Tag: ForumTag {
         layout = nil
     }
 
-    /// Returns whether the tag still answers RID; false when it is gone or another one is in its place.
+    /// Returns whether the tag still answers RID; false when it left or another tag replaced it.
     public func isPresent() async -> Bool {
         guard lost == nil, let present = try? await Type1Target.identify(link: link) else { return false }
         return target == nil || present == target
@@ -89,10 +89,10 @@ public final class Type1Tag: ForumTag {
         return layout.detection(isWritable: try container().isWritable)
     }
 
-    /// Reads the NDEF message (NFC Forum T1T 1.2, 6.4). Bytes that were read before are not fetched again.
+    /// Reads the NDEF message (NFC Forum T1T 1.2, 6.4). Bytes already read are not fetched again.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
-        // Blocks that are only reserved are skipped.
+        // Blocks with only reserved bytes are skipped.
         for run in RangeSet(addresses.map { $0..<$0 + 1 }).ranges { try await fetch(run) }
         return addresses.map { memory[byte: $0] ?? 0 }
     }
@@ -104,7 +104,7 @@ public final class Type1Tag: ForumTag {
         try layout.checkCapacity(for: message)
         let size = memory.unitSize
         let plan = TLVWritePlan(message, layout: layout, unitSize: size)
-        // The container of a small tag may claim more memory than its commands can address.
+        // The container of a static tag may claim more memory than its commands can address.
         guard !isStatic || plan.units.allSatisfy({ $0 * size < Self.staticSize }) else { throw Self.beyondMemory }
         for unit in plan.unitsToPreserve { try await fetch(unit * size..<(unit + 1) * size) }
         guard !plan.units.contains(where: { isLocked(block: $0 * size / Self.blockSize) }) else {
@@ -114,8 +114,8 @@ public final class Type1Tag: ForumTag {
         self.layout = layout.holding(message)
     }
 
-    /// Makes the tag permanently read-only. It sets the container's write access, the static lock bits, and the lock
-    /// bits that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
+    /// Makes the tag permanently read-only. Sets the container's write access, the static lock bits, and the lock bits
+    /// that a lock control TLV describes (NFC Forum T1T 1.2, 6.6).
     public func lock() async throws(TagError) {
         let layout = try await locate()
         guard try container().isWritable else { throw .readOnlyAlready }
@@ -144,7 +144,7 @@ public final class Type1Tag: ForumTag {
         }
         try await fetch(0..<Self.staticSize)
         if let present = try? container(), !present.isWritable { throw Self.forbiddenByContainer }
-        // From the end, so that the magic number E1 is written last.
+        // Writes from the end, so that the magic number E1 is written last.
         let size = memory.unitSize
         for start in stride(from: 0, to: content.count, by: size).reversed() {
             let unit = (Type1CapabilityContainer.address + start) / size
@@ -197,15 +197,15 @@ public final class Type1Tag: ForumTag {
     )
     private static let beyondMemory = TagError(
         .lengthOverrun,
-        "The data area goes beyond the memory (NFC Forum T1T 1.2, 4.2)."
+        "The data area exceeds the memory (NFC Forum T1T 1.2, 4.2)."
     )
 
     // MARK: Memory
 
-    /// Whether the tag has static memory alone.
+    /// Whether the tag has only static memory.
     private var isStatic: Bool { target?.isStatic ?? true }
 
-    /// Reads so many bytes, such as 120 or 512, from block 0 on; nil when the tag has fewer.
+    /// Reads the first `count` bytes, such as 120 or 512; nil when the tag has fewer.
     package func readBytes(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             try await fetch(0..<count)
@@ -217,9 +217,9 @@ public final class Type1Tag: ForumTag {
         return bytes.count == count ? bytes : nil
     }
 
-    /// Reads the missing blocks of a range of bytes: RALL, RSEG and READ8 (NFC Forum T1T 1.2, 5.4, 5.8 and 5.9).
+    /// Reads the uncached blocks of a byte range: RALL, RSEG and READ8 (NFC Forum T1T 1.2, 5.4, 5.8 and 5.9).
     ///
-    /// - Throws: ``TagError`` with `lengthOverrun` when a tag with only static memory does not have them.
+    /// - Throws: ``TagError`` with `lengthOverrun` for bytes beyond the memory of a tag with only static memory.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         try await prepare()
         let size = Self.blockSize
@@ -231,7 +231,7 @@ public final class Type1Tag: ForumTag {
         if !wanted.isEmpty, isStatic || memory[byte: 0] == nil {
             let answer = try await exchange([0x00, 0x00, 0x00], answerLength: Self.staticSize + 2)
             guard answer[0] == target?.headerROM0, Array(answer[2..<6]) == target?.uid else {
-                throw TagError(.badAnswer, "RALL gives another header or UID than RID (NFC Forum T1T 1.2, 5.4).")
+                throw TagError(.badAnswer, "RALL returns a different header or UID than RID (NFC Forum T1T 1.2, 5.4).")
             }
             memory.store(answer[2...], at: 0)
             wanted = unknown()
@@ -282,8 +282,8 @@ public final class Type1Tag: ForumTag {
         }
     }
 
-    /// Writes a unit: a byte with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). The tag answers
-    /// with the new content, which is compared. Without `isErasing`, bits are only set.
+    /// Writes a unit: a byte with WRITE-E, or a block with WRITE-E8 (NFC Forum T1T 1.2, 5.6 and 5.10). Compares the
+    /// tag's answer, the new content, with the written bytes. Without `isErasing`, the write can only set bits.
     func write(_ bytes: [UInt8], to unit: Int, isErasing: Bool = true) async throws(TagError) {
         memory.forget(unit)
         layout = nil
@@ -305,14 +305,14 @@ public final class Type1Tag: ForumTag {
         guard zip(answer[1...], bytes).allSatisfy({ isErasing ? $0 == $1 : $0 & $1 == $1 }) else {
             throw TagError(
                 .updateFailed,
-                "The tag does not hold what was written to \(isStatic ? "byte" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
+                "The tag does not contain the data written to \(isStatic ? "byte" : "block") \(unit): it is locked (NFC Forum T1T 1.2, 5)."
             )
         }
     }
 
     // MARK: Exchanges
 
-    /// Sends a command followed by the UID, and repeats it until it is answered.
+    /// Sends a command followed by the UID, and repeats it a few times until the tag answers.
     private func exchange(
         _ bytes: [UInt8],
         answerLength: Int,
@@ -325,7 +325,7 @@ public final class Type1Tag: ForumTag {
             guard answer.bytes.count == answerLength, answer.validBitsInLastByte == 8 else {
                 throw LinkError(
                     .protocolViolation,
-                    "An answer has \(answer.bytes.count) bytes and has to have \(answerLength) (NFC Forum T1T 1.2, 5)."
+                    "An answer has \(answer.bytes.count) bytes instead of \(answerLength) (NFC Forum T1T 1.2, 5)."
                 )
             }
             return answer.bytes
@@ -344,17 +344,17 @@ public struct Type1Target: Sendable, Hashable {
     /// The first four bytes of the UID. Every command contains them.
     public var uid: [UInt8]
 
-    /// Creates a target; the UID has four bytes.
+    /// Creates a target; the UID must have four bytes.
     public init(headerROM0: UInt8, headerROM1: UInt8, uid: [UInt8]) {
-        precondition(uid.count == 4, "RID gives four bytes of UID")
+        precondition(uid.count == 4, "RID returns four bytes of the UID")
         self.headerROM0 = headerROM0
         self.headerROM1 = headerROM1
         self.uid = uid
     }
 
-    /// Whether the tag is made for NDEF.
+    /// Whether the tag is designed for NDEF.
     public var hasNDEF: Bool { headerROM0 >> 4 == 1 }
-    /// Whether the tag has 120 bytes, written one byte at a time. Otherwise it has more, written in blocks of eight.
+    /// Whether the tag has 120 bytes, written one at a time. Other tags have more, written in blocks of eight.
     public var isStatic: Bool { headerROM0 & 0x0F == 1 }
 
     /// Identifies the Type 1 tag in the field with RID. Call it after REQA or WUPA.
@@ -393,7 +393,7 @@ private struct Type1CapabilityContainer {
         self.bytes = bytes
     }
 
-    /// The data area, including its reserved bytes.
+    /// The addresses of the data area, including its reserved bytes.
     var area: Range<Int> { 12..<max(12, (Int(bytes[2]) + 1) * 8) }
     var isReadable: Bool { bytes[3] >> 4 == 0 }
     var isWritable: Bool { bytes[3] & 0x0F == 0 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages count across sectors.
+/// A command of a Type 2 tag (NFC Forum T2T 1.2, 5; NTAG213/215/216 data sheet, 10). Pages are numbered across sectors.
 enum Type2Command {
     case read(Int)
     case fastRead(first: Int, last: Int)
@@ -13,11 +13,11 @@ enum Type2Command {
     case sectorSelect
     case passwordAuthenticate([UInt8])
 
-    /// How long to wait for the start of the answer. The limit is 5 ms for a read and 10 ms for a write (NFC Forum
-    /// Digital 2.3, 9.9). A write gets twice that, because giving up on a write costs more than waiting.
+    /// How long to wait for the start of the answer. The specification's limit is 5 ms for a read and 10 ms for a write
+    /// (NFC Forum Digital 2.3, 9.9). A write gets twice that, because giving up a write costs more than waiting.
     var timeout: Airtime { if case .write = self { .milliseconds(20) } else { .milliseconds(5) } }
 
-    /// The frame. In it the page is counted from the start of its sector.
+    /// The frame, in which the page number counts from the start of its sector.
     var frame: Frame {
         switch self {
         case .read(let page): Frame([0x30, UInt8(page & 0xFF)])
@@ -32,7 +32,7 @@ enum Type2Command {
         }
     }
 
-    /// The sector that must be selected; nil when it does not matter.
+    /// The sector that must be selected; nil when any sector will do.
     var sector: Int? {
         switch self {
         case .read(let page), .fastRead(let page, _), .write(let page, _): page / Type2Tag.sectorSize
@@ -54,7 +54,7 @@ enum Type2Command {
         }
     }
 
-    /// The command, as it is called in a sentence, and its specification.
+    /// The command's name, as written in a sentence, and its specification.
     var reference: (name: String, rule: String) {
         let sheet = "NTAG213/215/216 data sheet, 10"
         return switch self {
@@ -114,6 +114,6 @@ struct Type2CapabilityContainer: Equatable {
     /// The bytes of the data area.
     var area: Range<Int> { Type2Tag.dataAreaStart..<Type2Tag.dataAreaStart + Int(sizeByte) * 8 }
 
-    /// The page after the last one of the data area.
+    /// The page just past the data area.
     var endPage: Int { area.upperBound / Type2Tag.pageSize }
 }

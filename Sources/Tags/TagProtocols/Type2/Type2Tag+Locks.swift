@@ -2,10 +2,10 @@
 import TagLink
 import TagProducts
 
-/// What forbids writing and locking: lock bits, a password, and the end of the memory.
+/// The checks before writing and locking: lock bits, a password, and the end of the memory.
 extension Type2Tag {
-    /// Reads and checks everything before the first bit is set, and returns the writes in order. For writing, a message
-    /// with a broken length is not an error, since it will be replaced.
+    /// Reads and checks everything before the first bit is set, and returns the writes in order. With `isForWriting`,
+    /// an invalid message length is accepted, because a new message will replace it.
     func lockSteps(isForWriting: Bool = false) async throws(TagError) -> [TLVWritePlan.Step] {
         let containerPage = Self.containerPage
         _ = try await locate(startingAt: Type2StaticLock.page, isForWriting: isForWriting)
@@ -13,7 +13,7 @@ extension Type2Tag {
         try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
         let fixed = memory[unit: Type2StaticLock.page] ?? [0, 0, 0, 0]
         guard !Type2StaticLock.locks(containerPage, in: fixed) else {
-            let reason = "The capability container is locked and grants writing, which can't be taken back."
+            let reason = "The locked capability container grants writing permanently."
             throw TagError(.unsupported, reason)
         }
         let staticEnd = min(container.endPage, Type2DynamicLock.firstPage)
@@ -44,10 +44,10 @@ extension Type2Tag {
 
     /// Returns the position of the dynamic lock bits and AUTH0.
     ///
-    /// Locking is permanent, so one refusal of GET_VERSION is not enough. Without a version the product is guessed by its
-    /// size, and lock bits at a wrong address lock nothing and overwrite data.
+    /// Locking is permanent, so GET_VERSION is sent again if the tag refused it. Without a version, the product is
+    /// guessed by its size, and lock bits at a wrong address would lock nothing and overwrite data.
     private func certainDynamicLock() async throws(TagError) -> Type2DynamicLock? {
-        // What the lock bits' page and the page after the data hold is needed to tell products without a version apart.
+        // To distinguish products without a version, the lock bits' page and the page after the data are needed.
         if target.isNXP, let place = suggestedDynamicLock() { _ = try await isReadable(place) }
         let lock = try await dynamicLock()
         guard target.isNXP, lock != nil, try await readVersion() == nil, canAskVersion else { return lock }
@@ -72,8 +72,8 @@ extension Type2Tag {
         )
     }
 
-    /// Returns the pages of the dynamic lock bytes with every bit set. Other bytes in these pages keep their content.
-    /// Where a product has a separate page for the lock bytes, its other bytes are reserved and are written as 0.
+    /// Returns the writes that set every dynamic lock bit. Other bytes in these pages keep their content, except in a
+    /// page that a product uses only for lock bytes: there they are reserved and written as 0.
     private func dynamicLockSteps(_ lock: Type2DynamicLock) -> [TLVWritePlan.Step] {
         let isOwnPage = target.isNXP && lock.address % Self.pageSize == 0
         return lock.pages.map { page in
@@ -89,9 +89,9 @@ extension Type2Tag {
 
     // MARK: Writing
 
-    /// Checks that no lock bit and no password forbids a write, and that the tag has the pages.
+    /// Checks that the tag has the pages, and that no lock bit or password prevents a write.
     ///
-    /// A write of one page of the first 16 is checked for its lock bit alone: when the tag refuses it, nothing has changed.
+    /// For a write of a single page below 16, only the lock bit is checked: a refused write changes nothing.
     func checkLocks(_ pages: [Int]) async throws(TagError) {
         if pages.contains(where: { $0 < Type2DynamicLock.firstPage }) {
             try await fetch(Type2StaticLock.page..<Type2StaticLock.page + 1)
@@ -108,26 +108,26 @@ extension Type2Tag {
         try await checkEnd(last)
     }
 
-    /// Returns whether writing a page needs a password that the tag was not given.
+    /// Returns whether writing a page needs a password that was not sent to the tag.
     func isProtected(_ page: Int, by lock: Type2DynamicLock) -> Bool {
         !mayBeAuthenticated && lock.isProtected(page, in: memory)
     }
 
-    /// Returns whether the lock bits and AUTH0 at their probable place prove that nothing is locked or protected up to a
-    /// page. For the opposite the product must be known.
+    /// Returns whether lock bits and AUTH0 at their probable addresses prove that nothing up to a page is locked or
+    /// protected. To prove that something is, the product must be known.
     private func isProbablyOpen(through last: Int) async throws(TagError) -> Bool {
         guard let place = suggestedDynamicLock() else { return last < Type2DynamicLock.firstPage }
         guard last >= Type2DynamicLock.firstPage || place.protectionPage != nil else { return true }
-        // NXP's products have areas of some sizes only. With another one the container may be wrong.
+        // NXP's products have only certain area sizes. With any other size, the container may be wrong.
         let hasUsualSize = Type2Product.all.contains { $0.capabilitySize == capabilityContainer?.sizeByte }
         if target.isNXP, last >= Type2DynamicLock.firstPage, !hasUsualSize { return false }
         guard try await isReadable(place), var lock = suggestedDynamicLock() else { return false }
-        // Asking for the version could cost the tag's state, with the password that it was given.
+        // AUTH0 is ignored: asking for the version could deselect the tag and end its authentication.
         if mayBeAuthenticated { lock.protectionPage = nil }
         return lock.isOpen(through: last, in: memory) && memory.reaches(last)
     }
 
-    /// Checks that a page is for data, and can be read: what needs a password for reading needs it for writing too.
+    /// Checks that a page is for data and readable. A page with a password for reading also needs it for writing.
     private func checkEnd(_ last: Int) async throws(TagError) {
         if target.isNXP, let end = try await productEnd(), last >= end, try await !isUnknownProduct() {
             throw TagError(
@@ -144,22 +144,22 @@ extension Type2Tag {
         } catch {
             guard error.isRefusedRead else { throw error }
             if error.code == .readProtected { throw Self.protected(last) }
-            // Every tag has the first 16 pages. One that does not show them needs its password, also for the others.
+            // Every tag has the first 16 pages. If it refuses the last of them, later pages need its password too.
             let page = Type2DynamicLock.firstPage - 1
             guard try await answersRead(page) else { throw Self.protected(page) }
             throw TagError(.messageTooLong, error.reason)
         }
     }
 
-    /// Returns the page after the last one for data of an NXP product; nil when the product is not known.
+    /// Returns the page just past the data of an NXP product; nil if the product is unknown.
     func productEnd() async throws(TagError) -> Int? {
         if let version = try await readVersion() { return Type2Product(version: version)?.endPage }
-        // None of the products without a version has more data than NTAG203 and Ultralight C.
+        // Of the products without a version, NTAG203 and Ultralight C have the most data.
         return canAskVersion ? Type2Product.ntag203.endPage : nil
     }
 
-    /// Returns whether a tag without a version has a page behind the last one of Ultralight C: then it is a copy of a larger
-    /// product, or did not answer when it was asked for its version.
+    /// Returns whether a tag without a version has a page past the end of Ultralight C. Such a tag is a copy of a
+    /// larger product, or failed to answer GET_VERSION.
     private func isUnknownProduct() async throws(TagError) -> Bool {
         guard try await readVersion() == nil else { return false }
         return try await answersRead(48)
@@ -177,8 +177,8 @@ extension Type2Tag {
         TagError(.readOnly, "Page \(page) of the tag is protected by a password (NTAG213/215/216 data sheet, 8.8).")
     }
 
-    /// Reads lock bytes, and AUTH0 where the tag has it: one READ returns both. False when the tag has no such pages, or
-    /// does not let them be read, which does not forbid writing.
+    /// Reads the lock bytes, and AUTH0 if the tag has it; one READ returns both. False if the tag lacks these pages or
+    /// refuses to read them, which does not prevent writing.
     func isReadable(_ lock: Type2DynamicLock) async throws(TagError) -> Bool {
         guard lock.pagesToCheck.upperBound <= Self.maximumPageCount else { return false }
         do throws(TagError) {
@@ -205,23 +205,23 @@ extension Type2Tag {
         return describedDynamicLock(container)
     }
 
-    /// The lock bits that the memory describes: by the lock control TLV, or by the specification's default.
+    /// The lock bits given by the lock control TLV, or else by the specification's default.
     private func describedDynamicLock(_ container: Type2CapabilityContainer) -> Type2DynamicLock? {
         controls.first { $0.isLock }.map(Type2DynamicLock.init) ?? Type2DynamicLock(behind: container.area)
     }
 
-    /// The lock bits of NTAG213, NTAG203 and Ultralight C, which are in the same page: of an NTAG213 when it was read and
-    /// has BD in its last byte (NTAG213/215/216 data sheet, 8.5.3).
+    /// The lock bits of an NTAG213, if their page was read and ends with BD (NTAG213/215/216 data sheet, 8.5.3);
+    /// otherwise those of an NTAG203 or Ultralight C, which are in the same page.
     private var dynamicLockByMark: Type2DynamicLock? {
         Type2DynamicLock(memory[unit: 0x28]?.last == 0xBD ? .ntag213 : .ultralightC)
     }
 
-    /// Returns the position of the dynamic lock bits and AUTH0: by the product, whose version is requested, then by the
-    /// lock control TLV, then by the specification's default.
+    /// Returns the position of the dynamic lock bits and AUTH0. Tries the product first, whose version is requested,
+    /// then the lock control TLV, then the specification's default.
     func dynamicLock() async throws(TagError) -> Type2DynamicLock? {
         guard let container = capabilityContainer else { return nil }
         if target.isNXP {
-            // A tag without a page after these 48 bytes has neither.
+            // A tag of 48 bytes without a further page has neither.
             let isSmall = container.sizeByte <= Type2Product.ultralight.capabilitySize
             if isSmall, !memory.contains(Type2DynamicLock.firstPage) { return nil }
             if let version = try await readVersion() {
@@ -237,14 +237,14 @@ extension Type2Tag {
 
 /// The password of NTAG21x and MIFARE Ultralight EV1 (NTAG213/215/216 data sheet, 8.8).
 extension Type2Tag {
-    /// A password, and the answer with which the tag acknowledges it.
+    /// A password, and the tag's expected acknowledgement.
     public struct Password: Sendable, Hashable {
-        /// Four bytes.
+        /// The password, four bytes.
         public let bytes: [UInt8]
         /// PACK: two bytes.
         public let acknowledgement: [UInt8]
 
-        /// Creates a password; nil unless it has four bytes, and its acknowledgement two.
+        /// Creates a password; nil unless `bytes` has four bytes and `acknowledgement` two.
         public init?(_ bytes: [UInt8], acknowledgement: [UInt8] = [0, 0]) {
             guard bytes.count == 4, acknowledgement.count == 2 else { return nil }
             self.bytes = bytes
@@ -252,16 +252,16 @@ extension Type2Tag {
         }
     }
 
-    /// Sets a password without which nobody can write the tag from its lock bytes on. Everybody can still read it.
+    /// Sets a password that protects the tag against writing, starting at its lock bytes. Reading stays free.
     ///
-    /// The password is written first, and the page that switches the protection on last. A tag that is lost in between
-    /// is as protected as before, or completely. The protection holds from the tag's next activation on. If the tag has
-    /// the same password already, the protection is extended to the pages that it leaves open.
+    /// The password is written first, and the page that switches the protection on last. So a tag that is lost in
+    /// between has its old protection or the complete new one, which takes effect at the tag's next activation. If the
+    /// tag already has this password, the protection is extended to the pages that it left open.
     ///
     /// - Parameter password: the password.
-    /// - Throws: ``TagError`` with `unsupported` when the product has no password, `authenticationFailed` when it has
-    ///   another one, `readOnly` when its configuration is locked and leaves user memory open, `updateFailed`, `refused`,
-    ///   `tagLost`, `cancelled`.
+    /// - Throws: ``TagError`` with `unsupported` when the product has no password, `authenticationFailed` when the tag
+    ///   has a different one, `readOnly` when its configuration is locked and leaves user memory open, `updateFailed`,
+    ///   `refused`, `tagLost`, `cancelled`.
     public func protect(with password: Password) async throws(TagError) {
         let page = try await configurationPage()
         var configuration = try await readConfiguration(page)
@@ -269,23 +269,23 @@ extension Type2Tag {
         if hasPassword {
             try await authenticate(password)
             guard configuration[3] > Type2StaticLock.page else { return }
-            // With PROT, only part of it could be read before.
+            // If PROT is set, only part of the configuration was readable before.
             configuration = try await readConfiguration(page)
         }
         guard configuration[4] & 0x40 == 0 else {
             if configuration[3] <= Self.firstUserPage { return }
             throw TagError(
                 .readOnly,
-                "The tag's configuration is locked, so not all of the tag can be protected any more."
+                "The tag's configuration is locked, so part of the tag can no longer be protected."
             )
         }
         if !hasPassword {
             try await write(password.bytes, to: page + 2)
             try await write(password.acknowledgement + [0, 0], to: page + 3)
-            // Nobody can read these pages, so they are not kept either.
+            // The tag never returns these pages, so they are not cached.
             for secret in page + 2...page + 3 { memory.forget(secret) }
         }
-        // Reading stays free: PROT is 0.
+        // PROT is cleared, so reading stays free.
         let access = [configuration[4] & 0x7F] + configuration[5..<8]
         if access != Array(configuration[4..<8]) { try await write(access, to: page + 1) }
         try await write(configuration[0..<3] + [UInt8(Type2StaticLock.page)], to: page)
@@ -295,33 +295,33 @@ extension Type2Tag {
     /// The first page after the capability container.
     private static let firstUserPage = 4
 
-    /// Reads the pages with AUTH0 and ACCESS, which are the first two of the configuration.
+    /// Reads the pages with AUTH0 and ACCESS, the first two of the configuration.
     private func readConfiguration(_ page: Int) async throws(TagError) -> [UInt8] {
         guard case .bytes(let configuration) = try await exchange(.read(page)) else {
-            throw TagError(.refused, "The tag refuses to show its configuration, so it has a password already.")
+            throw TagError(.refused, "The tag refuses to show its configuration, so it already has a password.")
         }
         return configuration
     }
 
     /// Proves to the tag that the reader knows its password. The tag can be written until it loses power.
     ///
-    /// - Throws: ``TagError`` with `authenticationFailed` when the password or its acknowledgement is wrong, `unsupported`,
-    ///   `tagLost`, `cancelled`.
+    /// - Throws: ``TagError`` with `authenticationFailed` when the password or its acknowledgement is wrong,
+    ///   `unsupported`, `tagLost`, `cancelled`.
     public func authenticate(_ password: Password) async throws(TagError) {
         switch try await exchange(.passwordAuthenticate(password.bytes)) {
         case .bytes(password.acknowledgement): mayBeAuthenticated = true
         case .bytes, .refused:
-            throw TagError(.authenticationFailed, "The tag has another password, or another acknowledgement.")
+            throw TagError(.authenticationFailed, "The tag has a different password or acknowledgement.")
         }
     }
 
-    /// Notes that an app sends a packet of its own. With PWD_AUTH or AUTHENTICATE it knows the password, so what needs that
-    /// is no reason to refuse a write.
+    /// Notes that an app is about to send its own packet. An app that sends PWD_AUTH or AUTHENTICATE knows the
+    /// password, so password protection is then no reason to refuse a write.
     package func willSend(_ packet: [UInt8]) {
         if let command = packet.first, [0x1A, 0x1B, 0xAF].contains(command) { mayBeAuthenticated = true }
     }
 
-    /// Notes an answer of four bits to such a packet. A tag that refuses one sleeps then, and forgets its password.
+    /// Notes a 4-bit answer to an app's packet. A tag that refuses a packet is deselected and no longer authenticated.
     package func wasAnswered(_ nibble: UInt8) {
         if nibble != Self.acknowledge { mayBeAuthenticated = false }
     }
@@ -329,41 +329,41 @@ extension Type2Tag {
     private func configurationPage() async throws(TagError) -> Int {
         guard let product = try await product(), product.features.contains(.password),
             let page = product.configurationPage
-        else { throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 take a password here.") }
+        else { throw TagError(.unsupported, "Only NTAG21x and MIFARE Ultralight EV1 support a password here.") }
         return page
     }
 }
 
-/// The restrictions on writing pages from 16 on: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and on products with a
-/// password the first page that needs it (NTAG213/215/216 data sheet, 8.8).
+/// The restrictions on writing pages from 16 on: the dynamic lock bits (NFC Forum T2T 1.2, 4.2), and the first page
+/// that needs the password, if the product has one (NTAG213/215/216 data sheet, 8.8).
 struct Type2DynamicLock: Equatable {
     /// One lock bit, and the pages that it makes read-only.
     struct Bit: Equatable {
         /// The bit's number, counted from the least significant bit of the first lock byte.
         var number: Int
         var pages: Range<Int>
-        /// The block-lock bit that freezes it; nil when none is known.
+        /// The block-lock bit that freezes this lock bit; nil if unknown.
         var frozenBy: Int?
     }
 
     /// The address of the first lock byte.
     let address: Int
     let bits: [Bit]
-    /// The bits to set from `address` on to lock everything permanently, including the lock bits.
+    /// The bits to set, starting at `address`, to lock everything permanently, including the lock bits.
     let mask: [UInt8]
     /// The page with AUTH0, the number of the first protected page; nil for products without a password.
     var protectionPage: Int?
     /// The index of AUTH0 in its page.
     var protectionByte = 3
 
-    /// The first page that dynamic lock bits apply to.
+    /// The first page that dynamic lock bits can lock.
     static let firstPage = 16
 
-    /// Creates the lock bits for the data of a product, and the page with its AUTH0. A product without dynamic lock bits
-    /// has AUTH0 right after its data.
+    /// Creates the lock bits for a product's data, and the page with its AUTH0. A product without dynamic lock bits has
+    /// AUTH0 right after its data.
     ///
-    /// A reader can't always distinguish NTAG203, which has no AUTH0, from Ultralight C, which has it in the first byte of
-    /// page 42 (MF0ICU2 data sheet). It looks for it in both.
+    /// A reader can't always distinguish NTAG203, which lacks AUTH0, from Ultralight C, which has it in the first byte
+    /// of page 42 (MF0ICU2 data sheet). So AUTH0 is looked up in both.
     init(_ product: Type2Product) {
         let locks = product.dynamicLock?.locks.filter { $0.pages.upperBound <= product.userPages.upperBound } ?? []
         let isLikeUltralightC = product.features.contains(.pageCounter)
@@ -380,8 +380,8 @@ struct Type2DynamicLock: Equatable {
         self.init(address: control.address, count: control.count, bytesPerBit: control.bytesPerLockBit)
     }
 
-    /// Creates the default lock bits: after the data area, one bit for 8 bytes (NFC Forum T2T 1.2, 4.2). Nil for an
-    /// area that the static lock bits cover.
+    /// Creates the default lock bits: after the data area, one bit for every 8 bytes (NFC Forum T2T 1.2, 4.2). Nil if
+    /// the static lock bits cover the whole area.
     init?(behind area: Range<Int>) {
         guard area.count > 48 else { return nil }
         self.init(address: area.upperBound, count: (area.count - 48 + 7) / 8, bytesPerBit: 8)
@@ -412,7 +412,7 @@ struct Type2DynamicLock: Equatable {
     /// The pages to read before a write.
     var pagesToCheck: Range<Int> { pages.lowerBound..<max(pages.upperBound, (protectionPage ?? 0) + 1) }
 
-    /// Returns whether nothing is locked or protected up to a page.
+    /// Returns whether no page up to `page` is locked or protected.
     func isOpen(through page: Int, in memory: TagMemory) -> Bool {
         mask.indices.allSatisfy { mask[$0] & (memory[byte: address + $0] ?? 0) == 0 }
             && !isProtected(page, in: memory)
@@ -422,12 +422,12 @@ struct Type2DynamicLock: Equatable {
         [memory[byte: address + number / 8] ?? 0].hasBit(number % 8)
     }
 
-    /// Returns whether a page can't be written any more.
+    /// Returns whether a page is locked.
     func locks(_ page: Int, in memory: TagMemory) -> Bool {
         bits.contains { $0.pages.contains(page) && isSet($0.number, in: memory) }
     }
 
-    /// Returns a page of a data area whose lock bit is not set and can't be set any more; nil when there is none.
+    /// Returns an unlocked page of the data area that can no longer be locked; nil if there is none.
     func frozenPage(before end: Int, in memory: TagMemory) -> Int? {
         bits.first { bit in
             let isFrozen = bit.frozenBy.map { isSet($0, in: memory) } ?? false
@@ -435,8 +435,8 @@ struct Type2DynamicLock: Equatable {
         }?.pages.lowerBound
     }
 
-    /// Returns whether writing a page needs the password. FF turns the protection off. With 0 the tag refuses the very
-    /// first write, so no check is needed before.
+    /// Returns whether writing a page needs the password. FF turns the protection off. With AUTH0 = 0 the tag refuses
+    /// the very first write, so no check is needed.
     func isProtected(_ page: Int, in memory: TagMemory) -> Bool {
         guard let start = protectionPage.flatMap({ memory[unit: $0] })?[protectionByte], start != 0xFF, start != 0
         else { return false }
@@ -445,12 +445,12 @@ struct Type2DynamicLock: Equatable {
 }
 
 extension Type2Product {
-    /// Its dynamic lock bits and its AUTH0; nil when it has neither.
+    /// The product's dynamic lock bits and AUTH0; nil when it has neither.
     var writeRestrictions: Type2DynamicLock? {
         dynamicLock == nil && !features.contains(.password) ? nil : Type2DynamicLock(self)
     }
 
-    /// The page after the last one for data.
+    /// The page just past the data.
     var endPage: Int { userPages.upperBound + 1 }
 }
 
@@ -458,12 +458,12 @@ extension Type2Product {
 enum Type2StaticLock {
     static let page = 2
 
-    /// Returns whether a page can't be written any more, by the four bytes of page 2.
+    /// Returns whether a page is locked, according to the four bytes of page 2.
     static func locks(_ page: Int, in bytes: [UInt8]) -> Bool {
         bytes.count == 4 && lock(page).map { bytes.hasBit(16 + $0.bit) } ?? false
     }
 
-    /// Returns whether a page's lock bit is not set and can't be set any more, because its block-lock bit is set.
+    /// Returns whether a page is unlocked but can no longer be locked, because its block-lock bit is set.
     static func isFrozen(_ page: Int, in bytes: [UInt8]) -> Bool {
         bytes.count == 4 && !locks(page, in: bytes) && lock(page).map { bytes.hasBit(16 + $0.frozenBy) } ?? false
     }

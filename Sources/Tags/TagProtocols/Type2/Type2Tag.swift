@@ -2,11 +2,11 @@
 public import TagLink
 import TagProducts
 
-/// A Type 2 tag from the reader's side: MIFARE Ultralight, NTAG and similar (NFC Forum T2T 1.2).
+/// The reader's side of a Type 2 tag: MIFARE Ultralight, NTAG and similar (NFC Forum T2T 1.2).
 ///
-/// It reads with as little airtime as the tag allows, and caches the memory that it has read. Use it from one task at a
-/// time. A command that times out or gets a damaged answer is repeated. After a timeout the tag is woken and selected
-/// by its UID, so another tag in its place is never mistaken for it.
+/// It uses as little airtime as the tag allows, and caches the memory that it reads. Use it from one task at a time. A
+/// command that times out or gets a damaged answer is repeated. After a timeout the tag is woken and selected by its
+/// UID, so another tag is never mistaken for it.
 ///
 /// ```swift
 /// let targets = try await NFCAActivation(link: link).activateAll()
@@ -16,15 +16,15 @@ import TagProducts
 /// ```
 ///
 /// Memory is counted in pages of four bytes across all sectors. An NTAG I2C 2K has user memory in pages 4 to 255 of
-/// sector 0 and 0 to 223 of sector 1. Here these are the pages 4 to 479 without a gap, and its dynamic lock bytes are
-/// in page 480 (NT3H1201, 8.3). When the capability container describes an area longer than sector 0, the area
-/// continues at page 0 of the next sector, as in NFC Forum T2T 1.2, 4.2. Control TLVs describe the bytes in between
-/// that hold no data.
+/// sector 0 and pages 0 to 223 of sector 1. Here these are pages 4 to 479 without a gap, and page 480 contains its
+/// dynamic lock bytes (NT3H1201, 8.3). If the capability container describes an area longer than sector 0, the area
+/// continues at page 0 of the next sector (NFC Forum T2T 1.2, 4.2). Control TLVs describe the bytes in between that
+/// hold no data.
 public final class Type2Tag: ForumTag {
     /// The tag's type: always Type 2.
     public var type: ForumTagType { .type2 }
 
-    /// The tag as activation found it.
+    /// The tag's data from activation.
     public let target: NFCATarget
 
     /// The link to the tag.
@@ -32,52 +32,52 @@ public final class Type2Tag: ForumTag {
 
     static let pageSize = 4
     static let sectorSize = 256
-    /// Two sectors: an area of 255 times 8 bytes reaches no further.
+    /// The pages of four sectors. The largest data area, 255 times 8 bytes, needs fewer.
     static let maximumPageCount = 1024
     /// The page of the capability container (NFC Forum T2T 1.2, 4.1).
     static let containerPage = 3
     /// The address of the data area's first byte.
     static let dataAreaStart = 16
 
-    /// The memory that was read, page by page.
+    /// The memory read so far, in pages.
     var memory = TagMemory(unitSize: Type2Tag.pageSize, limit: Type2Tag.maximumPageCount)
     /// The capability container, once it was read and checked.
     var capabilityContainer: Type2CapabilityContainer?
-    /// The position of the message, once it was found.
+    /// The position of the message, once found.
     private var layout: TLVLayout?
-    /// The control TLVs that were found, also in front of a message that is broken.
+    /// The control TLVs before the message, even if the message is invalid.
     private(set) var controls: [TLVControl] = []
-    /// The answer to GET_VERSION. The inner nil means a tag without the command.
+    /// The answer to GET_VERSION; nil before it is sent. An inner nil means that the tag lacks the command.
     var version: [UInt8]??
-    /// Whether the reader can send GET_VERSION, as far as it was tried.
+    /// Whether the reader can send GET_VERSION. True until a try fails.
     private(set) var canAskVersion = true
     /// Whether the tag has FAST_READ, as far as known.
     var fastRead = FastRead.unknown
 
-    /// Whether the tag may have been given its password since it was activated, also by an app's own command. Then
-    /// nothing is refused for a password before the tag refuses it.
+    /// Whether the tag may have received its password since its activation, perhaps by an app's own command. If so,
+    /// nothing is refused for a missing password until the tag itself refuses it.
     var mayBeAuthenticated = false
-    /// Whether the tag is in the ACTIVE state, as far as known. One that is not has forgotten that it was given its
+    /// Whether the tag is in the ACTIVE state, as far as known. Leaving that state ends the authentication with its
     /// password.
     private var isActive = true {
         didSet { if !isActive { mayBeAuthenticated = false } }
     }
     /// The selected sector.
     private var sector = 0
-    /// The error that every procedure throws once the tag is lost.
+    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
     enum FastRead {
         case unknown, usable, unusable
     }
 
-    /// Creates a tag that was just activated over an NFC-A link, with sector 0 selected.
+    /// Creates a tag that was just activated over an NFC-A link. Sector 0 must be selected.
     public init(target: NFCATarget, link: any FrameLink) {
         self.target = target
         self.link = link
     }
 
-    /// Notifies the tag that other code has just activated it. Sector 0 is selected then.
+    /// Notifies this object that other code has just activated the tag, which also selects sector 0.
     public func wasActivated() {
         isActive = true
         mayBeAuthenticated = false
@@ -92,12 +92,12 @@ public final class Type2Tag: ForumTag {
         layout = nil
     }
 
-    /// Returns whether the tag still answers: FAST_READ of one page if the tag has it, otherwise one READ.
+    /// Returns whether the tag still answers: one page with FAST_READ if the tag has it, otherwise one READ.
     ///
-    /// A tag that does not answer is selected by its UID before it counts as gone, because it may sleep after it
-    /// refused another command. A tag that refuses is selected again, so that it accepts commands afterwards.
+    /// A silent tag is selected by its UID before it counts as lost, because it may be halted after refusing another
+    /// command. A tag that refuses the read is selected again, so that it accepts commands afterwards.
     ///
-    /// - Returns: false when the tag is gone or another tag is in its place.
+    /// - Returns: false when the tag left or another tag replaced it.
     public func isPresent() async -> Bool {
         do throws(TagError) {
             let page = Self.containerPage
@@ -116,14 +116,14 @@ public final class Type2Tag: ForumTag {
     /// Runs the NDEF detection procedure (NFC Forum T2T 1.2, 6.2).
     ///
     /// It starts with READ of page 3, which returns the capability container and 12 bytes of the data area. It reads on
-    /// only as far as the length of the NDEF message TLV. The first NDEF message TLV counts, and it is an error when
-    /// its length runs past the data area. NULL, control, proprietary and unknown TLVs before it are skipped.
+    /// only as far as the length of the NDEF message TLV. The first NDEF message TLV counts; a length that exceeds the
+    /// data area is an error. NULL, control, proprietary and unknown TLVs before it are skipped.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: capabilityContainer?.isWritable == true)
     }
 
-    /// Reads the NDEF message. Bytes that detection has read are not read again (NFC Forum T2T 1.2, 6.3).
+    /// Reads the NDEF message. Bytes already read by detection are not read again (NFC Forum T2T 1.2, 6.3).
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
         guard let first = addresses.first, let last = addresses.last else { return [] }
@@ -135,8 +135,8 @@ public final class Type2Tag: ForumTag {
 
     /// Writes an NDEF message (NFC Forum T2T 1.2, 6.4).
     ///
-    /// Access, capacity, the lock bits of every page to write and the password are checked before the first write, and
-    /// so is whether the tag is as large as its capability container says.
+    /// Before the first write, it checks the access, the capacity, the lock bits of every page to write, the password,
+    /// and whether the tag is as large as its capability container claims.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(startingAt: Type2StaticLock.page, isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
@@ -151,31 +151,31 @@ public final class Type2Tag: ForumTag {
 
     /// Makes the tag permanently read-only (NFC Forum T2T 1.2, 6.5).
     ///
-    /// First the capability container's write access is removed, then the static and then the dynamic lock bits are
-    /// set, with the bits that lock the lock bits. A tag that is lost in between can still be read.
+    /// First the write access in the capability container is removed. Then the static and dynamic lock bits are set,
+    /// with the bits that freeze them. A tag that is lost in between can still be read.
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is read-only already; `unsupported` when page 3 is locked while
-    ///   it grants writing, or the lock bit of a page was frozen, which can't be changed; `keyNeeded` when a password
-    ///   protects a page with these bits. Then nothing has changed. `updateFailed`, `tagLost`, `cancelled`, and the errors of
-    ///   ``detectNDEF()``.
+    /// - Throws: ``TagError`` with `readOnly` when the tag is already read-only. `unsupported` when the tag can't be
+    ///   made read-only, because page 3 is locked while it grants writing, or a page's lock bit is frozen. `keyNeeded`
+    ///   when a password protects a page to write. Up to here nothing has changed. `updateFailed`, `tagLost`,
+    ///   `cancelled`, and the errors of ``detectNDEF()``.
     public func lock() async throws(TagError) {
         for step in try await lockSteps() { try await write(step.bytes, to: step.unit) }
     }
 
     public func checkLocking() async throws(TagError) {
-        // Later procedures start as if nothing was read, and take the same time.
+        // Forgets the memory, so that later procedures send the same commands as without this check.
         defer { forgetMemory() }
         _ = try await lockSteps(isForWriting: true)
     }
 
     /// Formats a blank tag of a known product: writes an empty message, then the capability container.
     ///
-    /// A tag that is formatted already is not changed. The capability container is written last, so a tag that is lost
+    /// A tag that is already formatted stays unchanged. The capability container is written last, so a tag that is lost
     /// in between is either still blank or formatted.
     ///
     /// - Throws: ``TagError`` with `unsupported` when the product is unknown or its one-time programmable page 3 holds
-    ///   something else; `readOnly` when the pages are locked or the container forbids writing;
-    ///   `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
+    ///   something else; `readOnly` when the pages are locked or the container forbids writing; `updateFailed`,
+    ///   `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
         do throws(TagError) {
             _ = try await locate()
@@ -185,7 +185,7 @@ public final class Type2Tag: ForumTag {
         }
         if let capabilityContainer, !capabilityContainer.isWritable { throw Self.forbiddenByContainer }
         guard let product = try await product() else {
-            throw TagError(.unsupported, "The tag's product isn't known, so neither is how to format it.")
+            throw TagError(.unsupported, "The tag's product is unknown, so it can't be formatted.")
         }
         let page = Self.containerPage
         try await fetch(page..<page + 1)
@@ -209,7 +209,7 @@ public final class Type2Tag: ForumTag {
         if !isFormatted { try await write(container, to: page) }
     }
 
-    /// Finds the NDEF message TLV; for writing, also one with a broken length. The first page to read is 3, or 2 when
+    /// Finds the NDEF message TLV; for writing, even one with an invalid length. The first page to read is 3, or 2 when
     /// the static lock bits are needed too.
     func locate(
         startingAt firstPage: Int = Type2Tag.containerPage,
@@ -242,7 +242,7 @@ public final class Type2Tag: ForumTag {
         if let capabilityContainer { return capabilityContainer }
         let page = Self.containerPage
         if !memory.contains(page) { try await performRead(firstPage) }
-        // The READ of page 2 rolled over where the password begins with page 3.
+        // The READ of page 2 rolled over if the password protects pages from 3 on.
         if !memory.contains(page) { try await performRead(page) }
         let container = try Type2CapabilityContainer(memory[unit: page] ?? [])
         capabilityContainer = container
@@ -252,7 +252,7 @@ public final class Type2Tag: ForumTag {
 
     // MARK: Reading pages
 
-    /// Reads the pages of a range that were not read yet.
+    /// Reads the pages in a range that are not cached yet.
     func fetch(_ pages: Range<Int>) async throws(TagError) {
         let end = max(pages.upperBound, capabilityContainer?.endPage ?? 0)
         while let unknown = memory.firstUnknownRun(in: pages) {
@@ -262,13 +262,13 @@ public final class Type2Tag: ForumTag {
                 try await performFastRead(pages)
             } else {
                 try await performRead(firstPageOfRead(run, end: min(end, sectorEnd)))
-                // The requested pages were after a rollover in the answer: read them alone.
+                // The answer rolled over before the requested pages, so they are read directly.
                 if !memory.contains(run.lowerBound) { try await performRead(run.lowerBound) }
             }
         }
     }
 
-    /// Returns the page to start a READ at. Near the end of the memory it starts earlier, so that it does not pass it.
+    /// Returns the page at which to start a READ. Near the end of memory, it starts earlier so as not to pass the end.
     private func firstPageOfRead(_ run: Range<Int>, end: Int) -> Int {
         let sectorStart = run.lowerBound / Self.sectorSize * Self.sectorSize
         return max(min(run.lowerBound, end - 4), run.lowerBound - 3, sectorStart)
@@ -276,11 +276,11 @@ public final class Type2Tag: ForumTag {
 
     /// Returns the pages to read with FAST_READ; nil when READ takes less airtime.
     ///
-    /// READ returns four pages in 2.06 ms. FAST_READ takes 0.79 ms plus 0.34 ms for each page, so it is faster for
-    /// everything except exactly four pages. While it is unknown whether the tag has FAST_READ, its first use is the
-    /// test. That takes no longer than GET_VERSION when the tag does not have it, and no extra time when it does. A tag
-    /// without it must be woken and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it
-    /// saves at least two READs, which is from messages of about 46 bytes on.
+    /// READ returns four pages in 2.06 ms. FAST_READ takes 0.79 ms plus 0.34 ms per page, so it is slower only for
+    /// exactly four pages. If it is unknown whether the tag has FAST_READ, the first use is the test. This takes no
+    /// longer than GET_VERSION on a tag without it, and no extra time on a tag with it. A tag without it must be woken
+    /// and selected again, which takes 3.7 ms with the NAK. So FAST_READ is only tried when it saves at least two
+    /// READs, which means messages from about 46 bytes on.
     private func pagesOfFastRead(_ run: Range<Int>) -> Range<Int>? {
         // With the checksum, 60 pages fit into the 256 bytes of every reader's buffer.
         let most = min(60, (link.maximumFrameLength - 2) / Self.pageSize)
@@ -297,8 +297,8 @@ public final class Type2Tag: ForumTag {
 
     /// Reads four pages (NFC Forum T2T 1.2, 5.2).
     ///
-    /// When a tag has no more pages, or does not let the next ones be read, its answer continues at page 0. This is
-    /// detected by the UID in pages 0 and 1, and such pages are not stored.
+    /// When the next pages don't exist or can't be read, the tag's answer continues at page 0. This is detected by the
+    /// UID in pages 0 and 1, and such pages are not stored.
     func performRead(_ page: Int) async throws(TagError) {
         switch try await exchange(.read(page)) {
         case .bytes(let bytes): memory.store(bytes[0..<rolledOver(bytes) * Self.pageSize], at: page)
@@ -308,7 +308,7 @@ public final class Type2Tag: ForumTag {
 
     /// The error for a page that the tag refuses to read.
     private func unreadable(_ page: Int, _ nibble: UInt8) async throws(TagError) -> TagError {
-        // NAK 1: the command arrived damaged, again and again.
+        // NAK 1 means that every try of the command arrived damaged.
         if nibble != 1, try await hasForData(page) {
             let reason = "The tag lets page \(page) be read only with its password (NTAG213/215/216 data sheet, 8.8)."
             return TagError(.readProtected, reason)
@@ -325,17 +325,17 @@ public final class Type2Tag: ForumTag {
         )
     }
 
-    /// Returns whether the tag certainly has a page, for data or before it: all tags have the first 16.
+    /// Returns whether the tag certainly has a page, among the data or before it. All tags have the first 16 pages.
     private func hasForData(_ page: Int) async throws(TagError) -> Bool {
         if page < Type2DynamicLock.firstPage { return true }
         guard target.isNXP else { return false }
         if let version = try await readVersion() { return page < Type2Product(version: version)?.endPage ?? 0 }
-        // With a page behind those of an Ultralight it is an NTAG203 or an Ultralight C.
+        // A tag with a page past the end of an Ultralight is an NTAG203 or an Ultralight C.
         guard canAskVersion, page < Type2Product.ntag203.endPage else { return false }
         return try await answersRead(Type2DynamicLock.firstPage)
     }
 
-    /// Returns the index in an answer where the tag continued at page 0: 1 to 3, or 4 when it did not.
+    /// Returns the index of the first page after a rollover in an answer, 1 to 3; 4 without a rollover.
     private func rolledOver(_ bytes: [UInt8]) -> Int {
         let uid = target.uid
         guard uid.count == 7 else { return 4 }
@@ -345,23 +345,23 @@ public final class Type2Tag: ForumTag {
 
     // MARK: FAST_READ
 
-    /// Reads a range of pages at once, or finds out that the tag can't (NTAG213/215/216 data sheet, 10.3).
+    /// Reads a range of pages at once, or notes that the tag lacks FAST_READ (NTAG213/215/216 data sheet, 10.3).
     private func performFastRead(_ pages: Range<Int>) async throws(TagError) {
         let command = Type2Command.fastRead(first: pages.lowerBound, last: pages.upperBound - 1)
         if let bytes = try await ask(command, retries: fastRead == .usable ? Self.retries : 0) {
             memory.store(bytes, at: pages.lowerBound)
             fastRead = .usable
         } else {
-            // Refused, not answered, or of the wrong length: use READ.
+            // FAST_READ was refused, not answered, or answered with a wrong length.
             fastRead = .unusable
         }
     }
 
-    /// Derives from the memory read so far whether the tag has FAST_READ, without an exchange.
+    /// Derives from the memory read so far whether the tag has FAST_READ. Sends nothing.
     ///
-    /// Among NXP's products an area of 496, 872 or 1872 bytes means NTAG215, NTAG216 or NTAG I2C, and 128 bytes mean
-    /// NTAG212 or Ultralight EV1. All of these have it. An area of 144 bytes means NTAG213, NTAG203 or Ultralight C,
-    /// which differ in the control TLV from the factory. An area of 48 bytes is read as fast with READ.
+    /// Among NXP's products, an area of 496, 872 or 1872 bytes means NTAG215, NTAG216 or NTAG I2C, and 128 bytes mean
+    /// NTAG212 or Ultralight EV1. All of these have FAST_READ. An area of 144 bytes means NTAG213, NTAG203 or
+    /// Ultralight C, which leave the factory with different control TLVs. An area of 48 bytes takes as long with READ.
     private func assessFastRead(_ container: Type2CapabilityContainer, _ controls: [TLVControl]) {
         guard fastRead == .unknown else { return }
         if container.sizeByte <= 0x06 {
@@ -374,11 +374,11 @@ public final class Type2Tag: ForumTag {
         }
     }
 
-    /// Distinguishes an NTAG213 from an NTAG203 and an Ultralight C by the page after their data areas, which have the
-    /// same size. Only an NTAG213 has BD in the last byte of that page (NTAG213/215/216 data sheet, 8.5.3).
+    /// Distinguishes an NTAG213 from NTAG203 and Ultralight C, whose data areas have the same size, by the page after
+    /// the data area. Only an NTAG213 has BD in the last byte of that page (NTAG213/215/216 data sheet, 8.5.3).
     ///
-    /// The page is only used when it was read before, or comes with a READ that is needed for the end of the message
-    /// anyway. So FAST_READ is never tried on a full Ultralight C.
+    /// The page is only used if it was already read, or if a READ for the end of the message returns it anyway. So
+    /// FAST_READ is never tried on a full Ultralight C.
     private func lookForFastRead(_ pages: Range<Int>) async throws(TagError) {
         let page = 0x28
         guard fastRead == .unknown, target.isNXP,
@@ -395,10 +395,10 @@ public final class Type2Tag: ForumTag {
 
     // MARK: Writing a page
 
-    /// Writes a page. Writing it twice does no harm, so when an ACK is lost the write is repeated. When the tag
+    /// Writes a page. Writing a page twice does no harm, so the write is repeated when an ACK is lost. If the tag
     /// refuses, the page's content is uncertain.
     func write(_ bytes: [UInt8], to page: Int) async throws(TagError) {
-        // Until the tag confirms, this page and the message in it are uncertain.
+        // Until the tag confirms, the content of this page and of the message is uncertain.
         memory.forget(page)
         layout = nil
         if page == Self.containerPage { capabilityContainer = nil }
@@ -420,16 +420,15 @@ public final class Type2Tag: ForumTag {
 
     /// Identifies the product by GET_VERSION. For tags without this command, the size of the memory decides.
     ///
-    /// - Returns: the name as its manufacturer writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when it is
-    ///   unknown.
+    /// - Returns: the name as its manufacturer writes it, such as `NTAG213` or `MIFARE Ultralight C`; nil when unknown.
     /// - Throws: ``TagError`` with `tagLost`, `badAnswer`, `cancelled`, `readerUnavailable`.
     public func identifyProduct() async throws(TagError) -> String? { try await product()?.name }
 
-    /// Returns the product. The tag is asked only once.
+    /// Returns the product. The commands for it are sent only once.
     func product() async throws(TagError) -> Type2Product? {
         guard target.isNXP else { return nil }
         if let version = try await readVersion() { return Type2Product(version: version) }
-        // The memory size distinguishes the products without the command. It can't when the reader was unable to ask.
+        // Memory size distinguishes the products without GET_VERSION, if the reader was able to send that command.
         guard canAskVersion else { return nil }
         // NTAG203 ends at page 41, Ultralight at page 15, Ultralight C at page 47.
         if try await answersRead(42) { return .ultralightC }
@@ -443,8 +442,8 @@ public final class Type2Tag: ForumTag {
         return true
     }
 
-    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1); nil when the tag does not
-    /// have the command or its reader can't send it.
+    /// Requests the eight bytes of GET_VERSION, only once (NTAG213/215/216 data sheet, 10.1); nil when the tag lacks
+    /// the command or its reader can't send it.
     package func readVersion() async throws(TagError) -> [UInt8]? {
         if let version { return version }
         let answer = try await ask(.getVersion)
@@ -453,21 +452,21 @@ public final class Type2Tag: ForumTag {
         return found
     }
 
-    /// Returns the 32 bytes of READ_SIG; nil when the tag does not have the command or its reader can't send it.
+    /// Returns the 32 bytes of READ_SIG; nil when the tag lacks the command or its reader can't send it.
     package func readSignature() async throws(TagError) -> [UInt8]? { try await ask(.readSignature) }
 
-    /// Reads a counter, 0 to 2, with READ_CNT, and its state with CHECK_TEARING_EVENT; nil when the tag does not let it
-    /// be read. `tearing` is nil for tags without that command.
+    /// Reads a counter, 0 to 2, with READ_CNT, and its state with CHECK_TEARING_EVENT; nil when the tag refuses to read
+    /// it. `tearing` is nil for tags without that command.
     package func readCounter(_ number: UInt8) async throws(TagError) -> (count: UInt32, tearing: UInt8?)? {
         guard let bytes = try await ask(.readCounter(number)) else { return nil }
         let count = UInt32(bytes: bytes.reversed())
         return (count, try await ask(.checkTearing(number))?.first)
     }
 
-    /// Reads so many pages from page 0 on; nil when the tag does not let one of them be read.
+    /// Reads the first `count` pages; nil when the tag refuses to read any of them.
     package func readPages(_ count: Int) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
-            // The first pages are read alone: a READ from page 1 or 2 can't be distinguished from a rollover.
+            // The first pages get a READ of their own: a READ from page 1 or 2 would look like a rollover.
             if !(0..<4).allSatisfy({ memory.contains($0) }) { try await performRead(0) }
             try await fetch(0..<count)
         } catch {
@@ -482,10 +481,10 @@ public final class Type2Tag: ForumTag {
 
     /// The 4-bit answer that confirms a command.
     static let acknowledge: UInt8 = 0x0A
-    /// How often a command is repeated. All Type 2 commands that are sent here may be repeated.
+    /// The number of times that a command is repeated. All Type 2 commands sent here may be repeated.
     private static let retries = 2
-    /// How long to wait after the second part of SECTOR SELECT. The tag confirms it by not answering (NFC Forum T2T
-    /// 1.2, 5.4).
+    /// How long to wait after the second part of SECTOR SELECT. The tag confirms by not answering (NFC Forum T2T 1.2,
+    /// 5.4).
     private static let passiveAcknowledgeTime = Airtime.milliseconds(1)
 
     /// The outcome of a command that the tag answered.
@@ -495,8 +494,8 @@ public final class Type2Tag: ForumTag {
         case refused(UInt8)
     }
 
-    /// Sends a command that not all tags have; nil when the tag refuses it or does not answer, or its reader can't send
-    /// it. A tag without it is woken again before its next command.
+    /// Sends an optional command; nil when the tag refuses it or does not answer, or its reader can't send it. The tag
+    /// is then woken before its next command.
     private func ask(_ command: Type2Command, retries: Int = 1) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, retries: retries) { return bytes }
@@ -511,10 +510,10 @@ public final class Type2Tag: ForumTag {
         return nil
     }
 
-    /// Sends a command and repeats it until it is answered.
+    /// Sends a command, and repeats it a few times until the tag answers.
     ///
-    /// After a damaged answer the command is sent again. After a timeout, and after a NAK that reports a damaged
-    /// command, the tag is first woken and selected by its UID. The answer has the length that belongs to the command.
+    /// After a damaged answer the command is sent again. After a timeout, or a NAK that reports a damaged command, the
+    /// tag is first woken and selected by its UID. The returned answer has the length that the command requires.
     func exchange(_ command: Type2Command, retries: Int = Type2Tag.retries) async throws(TagError) -> Answer {
         if let lost { throw lost }
         var failures = 0
@@ -531,12 +530,12 @@ public final class Type2Tag: ForumTag {
                 case .timeout:
                     isActive = false
                     guard failures > retries else { continue }
-                    // The tag is either gone, or present and never answers this command. Only the former ends its use.
+                    // The tag either left, or never answers this command. Activating it distinguishes the two cases.
                     try await activate()
-                    let reason = "The tag is there, but does not answer \(name) (\(rule))."
+                    let reason = "The tag is present, but does not answer \(name) (\(rule))."
                     throw TagError(.badAnswer, reason, link: error)
                 case .transmission, .collision:
-                    // The tag may have confirmed already and wait for the sector number: start again.
+                    // The tag may have confirmed and be waiting for the sector number, so it is selected again.
                     if case .sectorSelect = command { isActive = false }
                     guard failures > retries else { continue }
                     throw TagError(
@@ -545,7 +544,7 @@ public final class Type2Tag: ForumTag {
                         link: error
                     )
                 default:
-                    // A frame that the reader can't send has not reached the tag.
+                    // The tag's state is unchanged if the reader could not send the frame.
                     if ![.unsupported, .frameTooLong, .tagRemoved].contains(error.code) { isActive = false }
                     throw TagError(link: error).remembered(in: &lost)
                 }
@@ -553,7 +552,7 @@ public final class Type2Tag: ForumTag {
             if let nibble = frame.nibble, nibble != Self.acknowledge {
                 isActive = false
                 failures += 1
-                // NAK 1: the command's parity or checksum was wrong when it arrived.
+                // NAK 1 means that the command arrived with wrong parity or checksum.
                 if nibble == 1, failures <= retries { continue }
                 return .refused(nibble)
             }
@@ -561,7 +560,7 @@ public final class Type2Tag: ForumTag {
         }
     }
 
-    /// Checks that an answer has the length that belongs to the command.
+    /// Checks that an answer has the length that the command requires.
     private func check(_ frame: Frame, _ command: Type2Command) throws(TagError) -> [UInt8] {
         if command.answerLength == 0, frame.nibble == Self.acknowledge { return [] }
         guard command.answerLength > 0, frame.validBitsInLastByte == 8, frame.bytes.count == command.answerLength else {
@@ -571,13 +570,13 @@ public final class Type2Tag: ForumTag {
             let wanted = command.answerLength == 0 ? "a 4-bit ACK" : "\(command.answerLength) bytes"
             throw TagError(
                 .badAnswer,
-                "The answer to \(name) has \(frame.bitCount) bits and has to be \(wanted) (\(rule))."
+                "The answer to \(name) has \(frame.bitCount) bits instead of \(wanted) (\(rule))."
             )
         }
         return frame.bytes
     }
 
-    /// Makes sure that the tag is ACTIVE, as far as these procedures know: it is not after it refused their last
+    /// Makes sure that the tag is ACTIVE. As far as these procedures know, it is ACTIVE unless it refused their last
     /// command.
     package func activate() async throws(TagError) {
         guard !isActive else { return }
@@ -590,7 +589,7 @@ public final class Type2Tag: ForumTag {
         sector = 0
     }
 
-    /// Selects a sector (NFC Forum T2T 1.2, 5.4). Both parts take time, so pages are read and written in order.
+    /// Selects a sector (NFC Forum T2T 1.2, 5.4). Its two parts take time, so pages are read and written in order.
     private func selectSector(_ wanted: Int) async throws(TagError) {
         for attempt in 0...Self.retries {
             guard case .bytes = try await exchange(.sectorSelect) else {
@@ -606,21 +605,21 @@ public final class Type2Tag: ForumTag {
                 let number = Frame([UInt8(wanted), 0, 0, 0])
                 let answer = try await link.transceive(number, timeout: Self.passiveAcknowledgeTime)
                 isActive = false
-                // NAK 1: the number arrived damaged. The sector may exist.
+                // NAK 1 means that the sector number arrived damaged. The sector may exist.
                 guard answer.nibble == 1 else { break }
             } catch {
                 if error.code == .timeout {
                     sector = wanted
                     return
                 }
-                // Noise instead of silence leaves the sector unknown, until the tag is selected again.
+                // After noise instead of silence, the selected sector is unknown until the tag is selected again.
                 isActive = false
                 if TagError(fatal: error) != nil || attempt == Self.retries {
                     throw TagError(link: error, over: .nfcA).remembered(in: &lost)
                 }
             }
         }
-        let reason = "The tag refuses to select sector \(wanted), in which its data area lies (NFC Forum T2T 1.2, 5.4)."
+        let reason = "The tag refuses to select sector \(wanted) of its data area (NFC Forum T2T 1.2, 5.4)."
         throw TagError(.lengthOverrun, reason)
     }
 }

@@ -2,8 +2,8 @@
 import CardCryptography
 import TagLink
 
-/// A session with a FeliCa Lite-S whose card key is known. The chip proves that it knows the key, and the reader may
-/// prove it too. A MAC protects each read and write (FeliCa Lite-S User's Manual, 5).
+/// A session with a FeliCa Lite-S whose card key is known. The chip proves that it knows the key, and the reader may do
+/// the same. A MAC protects each read and write (FeliCa Lite-S User's Manual, 5).
 ///
 /// ```swift
 /// var session = try await FeliCaLiteSSession.begin(with: card, cardKey: key)
@@ -29,10 +29,11 @@ public struct FeliCaLiteSSession: Sendable {
     private static let stateBlock: UInt8 = 0x92
     private static let blockSize = 16
 
-    /// Starts a session with a card that was found as system 88B4 or 12FC: writes a challenge of 16 bytes, random by
-    /// default, and verifies the card's proof that it knows the 16 bytes of block CK (internal authentication).
+    /// Starts a session with a card that was found by polling for system 88B4 or 12FC. Writes a challenge of 16 bytes,
+    /// random by default, and verifies the card's proof that it knows the 16 bytes of block CK (internal
+    /// authentication).
     ///
-    /// - Throws: ``TagError`` with `authenticationFailed` when the card has another key, `unsupported` when the
+    /// - Throws: ``TagError`` with `authenticationFailed` when the card has a different key, `unsupported` when the
     ///   system's OpenSSL is missing, `refused`, and the errors of ``FeliCaCard/send(_:_:timeout:)``.
     public static func begin(
         with card: FeliCaCard,
@@ -63,30 +64,30 @@ public struct FeliCaLiteSSession: Sendable {
     public mutating func authenticateReader() async throws(TagError) {
         try await write(Self.stateBlock, [0x01] + [UInt8](repeating: 0, count: 15))
         guard try await read([Self.stateBlock]).first == 0x01 else {
-            throw TagError(.authenticationFailed, "The card did not take the reader's proof (STATE is not 1).")
+            throw TagError(.authenticationFailed, "The card did not accept the reader's proof (STATE is not 1).")
         }
         isReaderAuthenticated = true
     }
 
-    /// Reads 1 to 3 blocks of 16 bytes, and verifies the MAC that comes with them.
+    /// Reads 1 to 3 blocks of 16 bytes, and verifies their MAC.
     ///
     /// - Throws: ``TagError`` with `authenticationFailed` when the MAC is wrong, `refused`, `unsupported`, and the
     ///   errors of ``FeliCaCard/send(_:_:timeout:)``.
     public func read(_ blocks: [UInt8]) async throws(TagError) -> [UInt8] {
-        precondition((1...Self.maximumBlocksPerRead).contains(blocks.count), "1 to 3 blocks are read at a time")
+        precondition((1...Self.maximumBlocksPerRead).contains(blocks.count), "1 to 3 blocks can be read at a time")
         let numbers = blocks + [FeliCaLiteCodes.macA]
         let bytes: [UInt8]
         switch try await card.read(service: Type3Tag.readService, blocks: numbers.map { Int($0) }) {
         case .success(let answer): bytes = answer
         case .failure(let status):
-            throw TagError(.refused, "Reading with a code gave \(status) (FeliCa Lite-S User's Manual, 4.4).")
+            throw TagError(.refused, "Reading with a MAC returned \(status) (FeliCa Lite-S User's Manual, 4.4).")
         }
         let data = Array(bytes.prefix(blocks.count * Self.blockSize))
         let expected = try Self.coded { () throws(CryptographyError) in
             try codes.readCode(blocks: numbers, data: data)
         }
         guard ConstantTime.areEqual(bytes.dropFirst(data.count).prefix(8), expected) else {
-            throw TagError(.authenticationFailed, "The code of what was read is wrong: the card has another key.")
+            throw TagError(.authenticationFailed, "The MAC of the read data is wrong: the card has a different key.")
         }
         return data
     }
@@ -101,7 +102,7 @@ public struct FeliCaLiteSSession: Sendable {
         return bytes
     }
 
-    /// Writes a block of 16 bytes with a MAC. When the answer is lost, it is unknown whether the block was written.
+    /// Writes a block of 16 bytes with a MAC. If the answer is lost, the block may or may not have been written.
     ///
     /// - Throws: ``TagError`` with `updateFailed` when the card refused, `unsupported`, and the errors of
     ///   ``FeliCaCard/send(_:_:timeout:)``.
@@ -117,13 +118,13 @@ public struct FeliCaLiteSSession: Sendable {
             data: data + code + count + [UInt8](repeating: 0, count: 5)
         )
         guard status.isSuccess else {
-            let reason = "Writing block \(block) with a code gave \(status) (FeliCa Lite-S User's Manual, 4.5)."
+            let reason = "Writing block \(block) with a MAC returned \(status) (FeliCa Lite-S User's Manual, 4.5)."
             throw TagError(.updateFailed, reason)
         }
         writeCounter += 1
     }
 
-    /// Computes a MAC. When the system's library is missing, the error explains what to install.
+    /// Computes a MAC. If the system's OpenSSL is missing, the error explains what to install.
     private static func coded<Result>(_ body: () throws(CryptographyError) -> Result) throws(TagError) -> Result {
         do throws(CryptographyError) {
             return try body()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 3 tag from the reader's side: FeliCa Lite-S, FeliCa Standard and similar (NFC Forum T3T 1.0).
+/// The reader's side of a Type 3 tag: FeliCa Lite-S, FeliCa Standard and similar (NFC Forum T3T 1.0).
 ///
 /// ```swift
 /// let answers = try await NFCFPolling(link: link).poll(systemCode: NFCFTarget.ndefSystemCode)
@@ -10,7 +10,7 @@ public import TagLink
 /// }
 /// ```
 ///
-/// A FeliCa Lite-S whose blocks require authentication or MACs refuses until ``authenticate(cardKey:)`` was called.
+/// A FeliCa Lite-S that requires authentication or MACs refuses access until ``authenticate(cardKey:)`` succeeds.
 public final class Type3Tag: ForumTag {
     /// The tag's type: always Type 3.
     public var type: ForumTagType { .type3 }
@@ -18,33 +18,33 @@ public final class Type3Tag: ForumTag {
     /// The link to the tag.
     public let link: any FrameLink
 
-    /// The tag as polling found it. If that was by another system, detection polls for 12FC and updates this.
+    /// The tag's data from polling. If another system was polled, detection polls for 12FC and updates this value.
     public private(set) var target: NFCFTarget
 
     /// The attribute information block, once it was read and checked.
     private var attributes: Type3AttributeBlock?
-    /// The message, once it was read.
+    /// The message, once read.
     private var message: [UInt8]?
     /// The session with a FeliCa Lite-S whose key is known.
     private var session: FeliCaLiteSSession?
-    /// The error that every procedure throws once the tag is lost.
+    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
     /// The service of NDEF tags for reading without encryption (NFC Forum T3T 1.0, 5.4).
     static let readService: UInt16 = 0x000B
     /// The service for reading and writing without encryption (NFC Forum T3T 1.0, 5.5).
     static let writeService: UInt16 = 0x0009
-    /// The time slots of consecutive polls: one slot for a tag that is alone, more when there are others.
+    /// The time slots (TSN) of consecutive polls: one slot at first, then more in case several tags answer.
     private static let timeSlots: [UInt8] = [0, 3, 15]
     private static let blockSize = Type3AttributeBlock.size
 
-    /// Creates a tag as polling found it over an NFC-F link, preferably for system 12FC.
+    /// Creates a tag that was found over an NFC-F link, preferably by polling for system 12FC.
     public init(target: NFCFTarget, link: any FrameLink) {
         self.target = target
         self.link = link
     }
 
-    /// Marks the tag as answering again. The cached memory stays valid; an authentication does not.
+    /// Clears the lost state and ends an authentication. The cached memory stays valid.
     public func wasActivated() {
         lost = nil
         session = nil
@@ -57,11 +57,11 @@ public final class Type3Tag: ForumTag {
 
     /// Returns whether the tag still answers.
     ///
-    /// A FeliCa Standard card gets Request Response. This command is intended for it and takes less than half the
-    /// airtime of polling (FeliCa Card User's Manual, 4.4.4). FeliCa Lite and Lite-S do not have the command. They, and
-    /// cards that do not answer it, are polled for their system.
+    /// A FeliCa Standard card gets Request Response. This command is intended for presence checks and takes less than
+    /// half the airtime of polling (FeliCa Card User's Manual, 4.4.4). FeliCa Lite and Lite-S lack the command. They,
+    /// and cards that do not answer it, are polled for their system.
     ///
-    /// - Returns: false when the tag is gone or another tag is in its place.
+    /// - Returns: false when the tag left or another tag replaced it.
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         if !target.isLite, await answersRequestResponse() { return true }
@@ -78,7 +78,7 @@ public final class Type3Tag: ForumTag {
         return false
     }
 
-    /// Sends Request Response only once, because a card that does not answer may not have the command.
+    /// Sends Request Response only once, because a card that does not answer may lack the command.
     private func answersRequestResponse() async -> Bool {
         let timeout = min(target.maximumResponseTime(.fixed, count: 0), .milliseconds(20)) + FeliCaCard.tolerance
         let request = Frame(card.command(0x04))
@@ -88,18 +88,18 @@ public final class Type3Tag: ForumTag {
 
     // MARK: NDEF
 
-    /// Runs the NDEF detection procedure: polls for system 12FC if the tag was found by another one, then reads block 0
-    /// with CHECK (NFC Forum T3T 1.0, 6.4.1).
+    /// Runs the NDEF detection procedure: polls for system 12FC if the tag was found by another system, then reads
+    /// block 0 with CHECK (NFC Forum T3T 1.0, 6.4.1).
     ///
-    /// WriteF with a length other than 0 means that a write was interrupted. Then the error is `writeInProgress`, but
-    /// the tag can be written. WriteF with a length of 0 counts as an empty tag.
+    /// If WriteF is on and the length is not 0, a write was interrupted. The error is then `writeInProgress`, but the
+    /// tag can be written. If WriteF is on and the length is 0, the tag counts as empty.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let attributes = try await readAttributes()
         try attributes.checkLength()
         guard !attributes.isTorn else {
             throw TagError(
                 .writeInProgress,
-                "WriteF is on: an earlier write was cut off, and the message can't be trusted (NFC Forum T3T 1.0, 6.4.2)."
+                "WriteF is on: an earlier write was interrupted, so the message can't be trusted (NFC Forum T3T 1.0, 6.4.2)."
             )
         }
         return NDEFDetection(
@@ -111,13 +111,13 @@ public final class Type3Tag: ForumTag {
 
     /// Reads the NDEF message, Nbr blocks at a time (NFC Forum T3T 1.0, 6.4.1).
     ///
-    /// - Throws: the errors of ``detectNDEF()``, and `refused` when the tag does not let blocks be read.
+    /// - Throws: the errors of ``detectNDEF()``, and `refused` when the tag refuses to read blocks.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let length = try await detectNDEF().messageLength
         if let message { return message }
         guard let attributes else { return [] }
         let end = 1 + (length + Self.blockSize - 1) / Self.blockSize
-        // An answer to CHECK has 15 blocks by the standard, fewer when the reader's frames are short.
+        // An answer to CHECK has up to 15 blocks, or fewer if the reader's frames are short.
         let most = min(attributes.blocksPerRead, max(1, min(15, (link.maximumFrameLength - 2 - 13) / Self.blockSize)))
         var bytes: [UInt8] = []
         for block in stride(from: 1, to: end, by: most) {
@@ -131,9 +131,9 @@ public final class Type3Tag: ForumTag {
     /// Writes an NDEF message in three steps: the attribute block with WriteF on and length 0, the data, then the
     /// attribute block with WriteF off and the length (NFC Forum T3T 1.0, 6.4.2).
     ///
-    /// A tag that is lost in between has the old message, the new message, or WriteF on with length 0. The last is an
-    /// empty tag for this reader and others that use the length, and an unfinished write for readers that only look at
-    /// WriteF. A tag with an unfinished write can be written.
+    /// A tag that is lost in between has the old message, the new message, or WriteF on with length 0. In the last
+    /// case, readers that use the length, such as this one, see an empty tag; readers that only check WriteF see an
+    /// unfinished write. Such a tag can be written again.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         var written = try await readAttributes()
         guard written.isWritable else {
@@ -154,16 +154,17 @@ public final class Type3Tag: ForumTag {
         self.message = message
     }
 
-    /// Makes the tag read-only: RWFlag 00. On FeliCa Lite and Lite-S it also writes the memory configuration block,
-    /// which locks the blocks permanently (NFC Forum T3T 1.0, 6.4.3; FeliCa Lite-S User's Manual, 7.3).
+    /// Makes the tag read-only by setting RWFlag to 00. On FeliCa Lite and Lite-S it also writes the memory
+    /// configuration block, which locks the blocks permanently (NFC Forum T3T 1.0, 6.4.3; FeliCa Lite-S User's Manual,
+    /// 7.3).
     ///
-    /// On other products only the flag protects the tag from being written.
+    /// On other products, only the flag protects the tag against writing.
     public func lock() async throws(TagError) {
         var attributes = try await readAttributes()
         guard attributes.isWritable else { throw .readOnlyAlready }
         try attributes.checkLength()
         guard !attributes.isTorn else {
-            throw TagError(.writeInProgress, "A message whose write was cut off would be locked permanently.")
+            throw TagError(.writeInProgress, "An incompletely written message would be locked permanently.")
         }
         let block = FeliCaLite.memoryConfiguration
         let configuration = target.isLite ? try await check(block..<block + 1) : nil
@@ -176,7 +177,7 @@ public final class Type3Tag: ForumTag {
     }
 
     /// Formats a blank FeliCa Lite or Lite-S as an empty NDEF tag: writes an attribute block, and enables system 12FC
-    /// in MC. The system becomes active when the tag is powered the next time.
+    /// in MC. The system becomes active the next time the tag is powered.
     ///
     /// - Throws: ``TagError`` with `unsupported` for other products, `readOnly` when the system blocks are frozen,
     ///   `updateFailed`, `refused`, `tagLost`, `badAnswer`, `cancelled`.
@@ -194,17 +195,17 @@ public final class Type3Tag: ForumTag {
         message = []
     }
 
-    /// Authenticates a FeliCa Lite-S and its reader to each other. Afterwards each read is verified and each write has
-    /// a MAC, so a tag whose blocks require authentication or MACs can be used like any other.
+    /// Performs mutual authentication with a FeliCa Lite-S. Afterwards each read is verified and each write has a MAC,
+    /// so a tag whose blocks require authentication or MACs can be used like any other.
     ///
     /// - Parameter cardKey: the 16 bytes that were written to block CK.
-    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has another key, `unsupported` for other
+    /// - Throws: ``TagError`` with `authenticationFailed` when the tag has a different key, `unsupported` for other
     ///   products and when the system's OpenSSL is missing, `refused`, `updateFailed`, `tagLost`, `badAnswer`,
     ///   `cancelled`.
     public func authenticate(cardKey: [UInt8]) async throws(TagError) {
         guard target.icCode == 0xF1 else { throw TagError(.unsupported, "Only FeliCa Lite-S authenticates a reader.") }
         guard cardKey.count == 16 else {
-            throw TagError(.unsupported, "A card key of FeliCa Lite-S has 16 bytes, not \(cardKey.count).")
+            throw TagError(.unsupported, "A FeliCa Lite-S card key has 16 bytes, not \(cardKey.count).")
         }
         if let lost { throw lost }
         session = nil
@@ -232,7 +233,7 @@ public final class Type3Tag: ForumTag {
         return read
     }
 
-    /// Polls for system 12FC when the tag was found by another system.
+    /// Polls for system 12FC if the tag was found by another system.
     private func selectSystem() async throws(TagError) {
         let system = NFCFTarget.ndefSystemCode
         guard target.systemCode != system else { return }
@@ -245,7 +246,7 @@ public final class Type3Tag: ForumTag {
                 return
             }
         }
-        let reason = "The tag does not answer to polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
+        let reason = "The tag does not answer polling for system 12FC (NFC Forum T3T 1.0, 6.4.1)."
         throw TagError(.noCapabilityContainer, reason)
     }
 
@@ -270,7 +271,7 @@ public final class Type3Tag: ForumTag {
         }
     }
 
-    /// Returns the number of blocks in an UPDATE. LEN is one byte; a block from 256 on takes three bytes in the list.
+    /// Returns how many blocks fit in an UPDATE. LEN is one byte; a block from 256 on takes three bytes in the list.
     private func maximumBlocksPerWrite(at block: Int) -> Int {
         let limit = min(255, link.maximumFrameLength - 2)
         let short = (limit - 14) / 18
@@ -294,7 +295,7 @@ public final class Type3Tag: ForumTag {
         }
     }
 
-    /// Writes consecutive blocks; with MACs in a session, one after the other.
+    /// Writes consecutive blocks. In a session, each block is written separately with a MAC.
     func update(_ first: Int, _ bytes: [UInt8]) async throws(TagError) {
         if let lost { throw lost }
         let blocks = first..<first + bytes.count / Self.blockSize
@@ -328,7 +329,7 @@ public final class Type3Tag: ForumTag {
     /// The tag as a card for FeliCa commands.
     private var card: FeliCaCard { FeliCaCard(link: link, target: target) }
 
-    /// Does something with the tag, and remembers when it is lost.
+    /// Runs `body`, and stores its error if the tag was lost.
     private func remembering<Value>(_ body: () async throws(TagError) -> Value) async throws(TagError) -> Value {
         do throws(TagError) {
             return try await body()
@@ -339,12 +340,12 @@ public final class Type3Tag: ForumTag {
 
     // MARK: Data besides the message
 
-    /// Reads block 88 of a FeliCa Lite or Lite-S, the memory configuration; nil when the tag does not let it be read.
+    /// Reads block 88 of a FeliCa Lite or Lite-S, the memory configuration; nil when the tag refuses to read it.
     package func readMemoryConfiguration() async throws(TagError) -> [UInt8]? {
         try await register(FeliCaLite.memoryConfiguration)
     }
 
-    /// Reads block 90 of a FeliCa Lite-S, the write counter; nil when the tag does not let it be read.
+    /// Reads block 90 of a FeliCa Lite-S, the write counter; nil when the tag refuses to read it.
     package func readWriteCounter() async throws(TagError) -> UInt32? {
         try await register(FeliCaLite.writeCounter).map { UInt32(bytes: $0.prefix(3).reversed()) }
     }
@@ -369,9 +370,9 @@ private struct Type3AttributeBlock {
     var blocksPerWrite: Int
     /// Nmaxb: the number of blocks for a message.
     var blockCount: Int
-    /// Four unused bytes, kept as they are.
+    /// Four unused bytes, written back unchanged.
     var unused: [UInt8] = [0, 0, 0, 0]
-    /// WriteF: not 0 while a write is in progress.
+    /// WriteF: nonzero while a write is in progress.
     var writeFlag: UInt8 = 0
     /// RWFlag: 1 when the tag can be written.
     var accessFlag: UInt8 = 1
@@ -385,14 +386,14 @@ private struct Type3AttributeBlock {
 
     var capacity: Int { blockCount * Self.size }
     var isWritable: Bool { accessFlag == 0x01 && blocksPerWrite > 0 }
-    /// Whether an earlier write was interrupted while there was a message, so that the content can't be trusted. This
+    /// Whether an earlier write was interrupted while the length was not 0, so that the content can't be trusted. This
     /// reader sets the length to 0 together with WriteF, so its interrupted writes leave an empty tag.
     var isTorn: Bool { writeFlag != 0 && messageLength > 0 }
 
-    /// Checks that the message's length is not beyond the capacity. A write replaces such a length.
+    /// Checks that the message's length does not exceed the capacity.
     func checkLength() throws(TagError) {
         guard messageLength <= capacity else {
-            let reason = "Ln is \(messageLength), and the tag has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
+            let reason = "Ln is \(messageLength), but the tag only has room for \(capacity) (NFC Forum T3T 1.0, 6.1)."
             throw TagError(.lengthOverrun, reason)
         }
     }
@@ -439,22 +440,22 @@ private struct Type3AttributeBlock {
     }
 }
 
-/// The properties of FeliCa Lite and Lite-S that other Type 3 tags don't have (FeliCa Lite-S User's Manual, 7).
+/// Properties that only FeliCa Lite and Lite-S have (FeliCa Lite-S User's Manual, 7).
 private enum FeliCaLite {
     /// The memory configuration block, MC.
     static let memoryConfiguration = 0x88
     /// The write counter block of Lite-S, WCNT.
     static let writeCounter = 0x90
-    /// The number of scratch pad blocks that can hold a message: 14 without the attribute block.
+    /// The number of scratch pad blocks that can hold a message: 14 minus the attribute block.
     static let messageBlocks = 13
 
-    /// Returns MC with every scratch pad block read-only and the system blocks frozen.
+    /// Returns the MC that makes every scratch pad block read-only and freezes the system blocks.
     static func locked(_ configuration: [UInt8]) -> [UInt8] {
-        // Bits 6 and 7 of the second byte are not for scratch pad blocks: REG, and a reserved one.
+        // Bits 6 and 7 of the second byte, for REG and reserved, are kept.
         [0x00, configuration[1] & 0xC0, 0x00] + configuration[3...]
     }
 
-    /// Returns MC of a tag that answers to system 12FC.
+    /// Returns the MC that makes the tag answer polling for system 12FC.
     static func withNDEFSystem(_ configuration: [UInt8]) -> [UInt8] {
         configuration[..<3] + [0x01] + configuration[4...]
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A Type 4 tag from the reader's side: the NDEF application on any card with ISO-DEP, such as NTAG 424 DNA, DESFire
-/// EV1 to EV3, ST25TA and Java Cards (NFC Forum T4T 1.2, and mapping version 3).
+/// The reader's side of a Type 4 tag: the NDEF application on any card with ISO-DEP, such as NTAG 424 DNA, DESFire EV1
+/// to EV3, ST25TA and Java Cards (NFC Forum T4T 1.2, and mapping version 3).
 ///
-/// NLEN is read together with the start of the message, and no response is longer than one block. So a message takes as
-/// few commands as the card allows.
+/// NLEN is read together with the start of the message, and no response is longer than one block. So reading a message
+/// takes as few commands as the card allows.
 ///
 /// ```swift
 /// let tag = Type4Tag(link: ISODEP(link: link))
@@ -31,9 +31,9 @@ public final class Type4Tag: ForumTag {
     private var selectedFile: UInt16?
     /// The length of the current message, if known.
     private var messageLength: Int?
-    /// The start of the message, as far as it was read.
+    /// The part of the message read so far, from its start.
     private var messageStart: [UInt8] = []
-    /// The error that every procedure throws once the card is lost.
+    /// The error that every procedure throws after the card was lost.
     private var lost: TagError?
 
     /// The NDEF Tag Application of mapping versions 2 and 3.
@@ -41,24 +41,24 @@ public final class Type4Tag: ForumTag {
     /// The NDEF Tag Application of mapping version 1.
     public static let applicationName1: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
 
-    /// The number of message bytes that the first READ BINARY of the NDEF file requests besides the length field.
+    /// The number of message bytes that the first READ BINARY of the NDEF file requests after the length field.
     ///
     /// The length of the message is only known after this read. Requesting the length alone takes one more exchange,
-    /// 1.3 ms, for every message. Each byte too many takes 0.085 ms on a short message. With any number, either an
-    /// empty tag or a message just longer than this takes at least 1.12 times as long as with a known length. 20 bytes
-    /// include a whole short link. The factor is then 1.19 for an empty tag, 1.12 for messages of 21 bytes, and at most
-    /// 1.10 from 48 bytes on.
+    /// 1.3 ms, for every message. Each unneeded byte takes 0.085 ms on a short message. With any number of bytes,
+    /// either an empty tag or a message just over this length takes at least 1.12 times as long as with a known length.
+    /// 20 bytes cover a whole short link. The factor is then 1.19 for an empty tag, 1.12 for messages of 21 bytes, and
+    /// at most 1.10 from 48 bytes on.
     private static let firstReadLength = 20
 
-    /// The longest message that is read or written. It limits the memory that a card can make the reader use.
+    /// The longest message that is read or written. This limits how much memory a card can make the reader use.
     public static let maximumMessageLength = 1 << 20
-    /// How many answers to READ BINARY may be shorter than requested in one message.
+    /// How many answers to READ BINARY may be shorter than requested while reading one message.
     private static let maximumShortAnswers = 8
 
-    /// Creates a tag. Any application of the card may be selected.
+    /// Creates a tag. Any application of the card may be selected beforehand.
     public init(link: any APDULink) { self.link = link }
 
-    /// Starts ISO-DEP, unless it was started before.
+    /// Starts ISO-DEP, unless it was already started.
     public func prepare() async throws(TagError) {
         guard let card = link as? ISODEP else { return }
         do throws(LinkError) {
@@ -68,7 +68,7 @@ public final class Type4Tag: ForumTag {
         }
     }
 
-    /// Notifies the tag that the card was activated again: nothing is selected, and ISO-DEP starts again.
+    /// Notifies this object that the card was activated again, so nothing is selected and ISO-DEP starts again.
     public func wasActivated() {
         link.wasActivated()
         selectionWasChanged()
@@ -82,13 +82,13 @@ public final class Type4Tag: ForumTag {
         selectionWasChanged()
     }
 
-    /// Notifies the tag that other code has sent commands to the card, and may have selected another application.
+    /// Notifies this object that other code sent commands to the card and may have selected another application.
     public func selectionWasChanged() {
         isApplicationSelected = false
         selectedFile = nil
     }
 
-    /// Returns whether the card still answers, without a command to its applications.
+    /// Returns whether the card still answers. Sends no command to its applications.
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         return await link.isPresent()
@@ -108,9 +108,9 @@ public final class Type4Tag: ForumTag {
         )
     }
 
-    /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3). Bytes that detection has read are not read again.
+    /// Reads the NDEF message (NFC Forum T4T 1.2, 6.3). Bytes already read by detection are not read again.
     ///
-    /// - Throws: the errors of ``detectNDEF()``, and `badAnswer` when the card returns fewer bytes than the file has.
+    /// - Throws: the errors of ``detectNDEF()``, and `badAnswer` when the card returns less than the whole message.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let length = try await detectNDEF().messageLength
         guard let container = capabilityContainer, messageStart.count < length else { return messageStart }
@@ -124,7 +124,7 @@ public final class Type4Tag: ForumTag {
             guard !bytes.isEmpty, shortAnswers <= Self.maximumShortAnswers else {
                 throw TagError(
                     .badAnswer,
-                    "READ BINARY brought \(bytes.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
+                    "READ BINARY returned \(bytes.count) of \(wanted) bytes inside the file (NFC Forum T4T 1.2, 5.3)."
                 )
             }
             messageStart += bytes
@@ -134,8 +134,8 @@ public final class Type4Tag: ForumTag {
 
     /// Writes an NDEF message (NFC Forum T4T 1.2, 6.4).
     ///
-    /// An MLc smaller than the size of NLEN is allowed, but does not occur in practice. Then a length of more than 255
-    /// is incomplete between two commands.
+    /// If MLc is smaller than the size of NLEN, which is allowed but does not occur in practice, a length of more than
+    /// 255 is incomplete between two commands.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let container = try await readCapabilityContainer()
         let oldLength = try await readMessageLength(container, isForWriting: true)
@@ -160,9 +160,9 @@ public final class Type4Tag: ForumTag {
         messageStart = message
     }
 
-    /// Makes the tag read-only: writes write access FF to the capability container (NFC Forum T4T 1.2, 6.5).
+    /// Makes the tag read-only by setting write access FF in the capability container (NFC Forum T4T 1.2, 6.5).
     ///
-    /// - Throws: ``TagError`` with `readOnly` when it is read-only already, `keyNeeded` when the card protects the
+    /// - Throws: ``TagError`` with `readOnly` when the tag is already read-only, `keyNeeded` when the card protects the
     ///   capability container with a key, `updateFailed` when the card refused, `tagLost`, and the errors of
     ///   ``detectNDEF()``.
     public func lock() async throws(TagError) {
@@ -178,16 +178,16 @@ public final class Type4Tag: ForumTag {
         capabilityContainer = locked
     }
 
-    /// Requests the access rights to the capability container from a DESFire or an NTAG 4xx, where it is file 01 (NXP
-    /// AN11004; NT4H2421Gx data sheet, 8.2). Other cards don't know the command, and are assumed to allow locking.
+    /// Checks the access rights of the capability container, file 01, of a DESFire or an NTAG 4xx (NXP AN11004;
+    /// NT4H2421Gx data sheet, 8.2). Other cards don't know the command, and are assumed to allow locking.
     public func checkLocking() async throws(TagError) {
         try await selectApplication()
-        // Later procedures start as if nothing was sent, and take the same time.
+        // Forgets the selection, so that later procedures send the same commands as without this check.
         defer { selectionWasChanged() }
         // GET FILE SETTINGS: type, communication mode, and the access rights, least significant byte first.
         let settings = try await send(CommandAPDU(0x90, 0xF5, 0x00, 0x00, data: [0x01], expectedLength: 256))
         guard settings.status.rawValue == 0x9100, settings.data.count >= 4 else { return }
-        // E is free access.
+        // E means free access.
         guard ![settings.data[3] & 0x0F, settings.data[2] >> 4].contains(0x0E) else { return }
         throw TagError(
             .keyNeeded,
@@ -196,14 +196,14 @@ public final class Type4Tag: ForumTag {
     }
 
     /// Formats a MIFARE DESFire EV1 or later as an empty NDEF tag (NXP AN11004, 4): creates application 000001 with the
-    /// DF name D2760000850101, and the files E103 and E104. The card must allow everyone to create applications, as it
-    /// does when new.
+    /// DF name D2760000850101, and the files E103 and E104. The card must allow everyone to create applications, as new
+    /// cards do.
     ///
-    /// Nothing needs a key afterwards. ``lock()`` then writes the capability container, and only that byte protects the
-    /// tag from being written. Cards that are NDEF tags already are not changed.
+    /// Afterwards, no access needs a key. ``lock()`` then writes the capability container, and only that byte protects
+    /// the tag against writing. Cards that are already NDEF tags are not changed.
     ///
     /// - Throws: ``TagError`` with `unsupported` when the card isn't a DESFire with ISO file names, `updateFailed` when
-    ///   it refuses, for example because it needs a key, `tagLost`, `badAnswer`, `cancelled`.
+    ///   the card refuses, for example because a key is needed, `tagLost`, `badAnswer`, `cancelled`.
     public func format() async throws(TagError) {
         do throws(TagError) {
             _ = try await readCapabilityContainer()
@@ -215,18 +215,18 @@ public final class Type4Tag: ForumTag {
         guard let version = try await DESFireVersion.read(from: link), version.hardware[1] & 0x0F == 0x01,
             version.hardware[3] >= 1
         else { throw TagError(.unsupported, "Only MIFARE DESFire EV1 and later can be formatted without a key.") }
-        // For cards of 2K, 4K and 8K. The largest size leaves some bytes for the card's own data.
+        // Sizes for cards of 2K, 4K and 8K. The largest leaves some bytes for the card's own data.
         let size = version.storageSize >= 8192 ? 0x1E00 : min(0x1000, version.storageSize)
         let (high, low) = (UInt8(size >> 8), UInt8(size & 0xFF))
-        // Select the card itself; one key, files with ISO identifiers.
+        // Selects the card itself, then creates an application with one key and ISO file identifiers.
         try await sendNative(0x5A, [0x00, 0x00, 0x00])
         try await sendNative(0xCA, [0x01, 0x00, 0x00, 0x0F, 0x21, 0x10, 0xE1] + Self.applicationName, mayExist: true)
         try await sendNative(0x5A, [0x01, 0x00, 0x00])
-        // Standard data files, plain, with free access.
+        // Creates standard data files with plain communication and free access.
         try await sendNative(0xCD, [0x01, 0x03, 0xE1, 0x00, 0xEE, 0xEE, 0x0F, 0x00, 0x00], mayExist: true)
         try await sendNative(0xCD, [0x02, 0x04, 0xE1, 0x00, 0xEE, 0xEE, low, high, 0x00], mayExist: true)
         guard try await select(file: Type4CapabilityContainer.file) else {
-            let reason = "The capability container was created and can't be selected (NFC Forum T4T 1.2, 5.5)."
+            let reason = "The capability container was created but can't be selected (NFC Forum T4T 1.2, 5.5)."
             throw TagError(.updateFailed, reason)
         }
         // One command writes the whole container, so the version byte never exists without the rest.
@@ -238,7 +238,7 @@ public final class Type4Tag: ForumTag {
 
     // MARK: Selecting and reading
 
-    /// Selects the NDEF application, unless it is selected already.
+    /// Selects the NDEF application, unless it is already selected.
     private func selectApplication() async throws(TagError) {
         guard !isApplicationSelected else { return }
         selectedFile = nil
@@ -255,7 +255,7 @@ public final class Type4Tag: ForumTag {
         isApplicationSelected = true
     }
 
-    /// Selects a file, unless it is selected already; false when the card has no such file.
+    /// Selects a file, unless it is already selected; false when the card lacks the file.
     private func select(file: UInt16) async throws(TagError) -> Bool {
         try await selectApplication()
         guard selectedFile != file else { return true }
@@ -294,7 +294,7 @@ public final class Type4Tag: ForumTag {
         return container
     }
 
-    /// Reads NLEN with the start of the message. For writing, a broken length is accepted.
+    /// Reads NLEN with the start of the message. For writing, an invalid length is accepted.
     private func readMessageLength(
         _ container: Type4CapabilityContainer,
         isForWriting: Bool = false
@@ -317,32 +317,34 @@ public final class Type4Tag: ForumTag {
         let length = Int(bytes: bytes[..<container.lengthSize])
         if isForWriting, length > min(container.capacity, Self.maximumMessageLength) { return length }
         guard length <= container.capacity else {
-            let reason = "NLEN is \(length), and the file has room for \(container.capacity) (NFC Forum T4T 1.2, 6.2)."
+            let capacity = container.capacity
+            let reason = "NLEN is \(length), but the file only has room for \(capacity) (NFC Forum T4T 1.2, 6.2)."
             throw TagError(.lengthOverrun, reason)
         }
         guard length <= Self.maximumMessageLength else {
-            throw TagError(.unsupported, "The message has \(length) bytes; \(Self.maximumMessageLength) is the most.")
+            let reason = "The message has \(length) bytes; the maximum is \(Self.maximumMessageLength)."
+            throw TagError(.unsupported, reason)
         }
         messageLength = length
         messageStart = Array(bytes[container.lengthSize...].prefix(length))
         return length
     }
 
-    /// Returns the most bytes that one READ BINARY requests: MLe, and no more than fits in one block.
+    /// Returns the most bytes that one READ BINARY requests: at most MLe, and at most what fits in one block.
     func readLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
-        // A short Le allows up to 256. The code 00 for 256 is not used, because some cards fail on it.
+        // A short Le allows up to 256 bytes, but its code for 256, 00, fails on some cards.
         let limit = min(container.maximumRead, link.singleBlockResponseLength - 2, 255)
         guard offset > CommandAPDU.maximumShortOffset else {
-            // A command does not cross the offset where the commands change.
+            // A read must not cross the offset from which the other READ BINARY is needed.
             return max(1, min(limit, CommandAPDU.maximumShortOffset + 1 - offset))
         }
         return max(1, limit - CommandAPDU.discretionaryOverhead(limit))
     }
 
-    /// Reads with READ BINARY, with either kind of offset; not more bytes than requested.
+    /// Reads with READ BINARY, with either kind of offset. Returns at most `count` bytes.
     func readBinary(offset: Int, count: Int) async throws(TagError) -> [UInt8] {
         guard offset <= CommandAPDU.maximumOffset else {
-            throw TagError(.unsupported, "Offset \(offset) is beyond what an offset data object holds.")
+            throw TagError(.unsupported, "Offset \(offset) does not fit in an offset data object.")
         }
         let response = try await send(.readBinary(offset: offset, count: count))
         guard response.status == .success || response.status == .endOfFile else {
@@ -357,7 +359,7 @@ public final class Type4Tag: ForumTag {
             )
         }
         guard data.count <= count else {
-            let reason = "READ BINARY brought \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
+            let reason = "READ BINARY returned \(data.count) bytes, more than the \(count) of Le (ISO/IEC 7816-4, 5.1)."
             throw TagError(.badAnswer, reason)
         }
         return data
@@ -365,13 +367,13 @@ public final class Type4Tag: ForumTag {
 
     // MARK: Writing
 
-    /// Returns the most bytes that one UPDATE BINARY writes: MLc or a short Lc, in whole blocks if possible.
+    /// Returns the most bytes that one UPDATE BINARY writes: at most MLc and 255, filling whole blocks if possible.
     func writeLimit(_ container: Type4CapabilityContainer, offset: Int) -> Int {
         let most = min(container.maximumWrite, 255)
         guard offset <= CommandAPDU.maximumShortOffset else {
             return max(1, most - CommandAPDU.offsetDataObject(offset).count - CommandAPDU.discretionaryOverhead(most))
         }
-        // A command that needs one more block for its last bytes takes more time than these bytes save.
+        // An extra block for the last few bytes takes more time than sending them with the next command.
         let header = 5
         let block = link.singleBlockCommandLength
         let blocks = (header + most) / block
@@ -402,7 +404,7 @@ public final class Type4Tag: ForumTag {
     /// Sends a native DESFire command in an APDU (MF3ICD81 data sheet, 8.3).
     private func sendNative(_ command: UInt8, _ data: [UInt8], mayExist: Bool = false) async throws(TagError) {
         let status = try await send(CommandAPDU(0x90, command, 0x00, 0x00, data: data, expectedLength: 256)).status
-        // 91DE: the application or file exists already.
+        // 91DE means that the application or file already exists.
         guard status.rawValue == 0x9100 || mayExist && status.rawValue == 0x91DE else {
             throw TagError(
                 .updateFailed,
@@ -411,7 +413,7 @@ public final class Type4Tag: ForumTag {
         }
     }
 
-    /// Sends a command, and records when the card is lost.
+    /// Sends a command, and stores the error if the card was lost.
     private func send(_ command: CommandAPDU) async throws(TagError) -> ResponseAPDU {
         if let lost { throw lost }
         do throws(TagError) {
@@ -422,15 +424,14 @@ public final class Type4Tag: ForumTag {
     }
 }
 
-/// The UPDATE BINARY commands for a message, in an order in which the card may be lost after any of them.
+/// The UPDATE BINARY commands for a message. In this order, the card may be lost after any of them.
 ///
-/// If length field and message fit in one command, that is the only one. Otherwise the first command writes a length of
-/// 0 and the start of the message, the next ones write the rest, and the last one writes the length. After the first
-/// command the tag is empty, and after the last it has the message (NFC Forum T4T 1.2, 6.4).
+/// If length field and message fit in one command, a single command writes both. Otherwise the first command writes a
+/// length of 0 and the start of the message, the next ones write the rest, and the last one writes the length. After
+/// the first command the tag is empty, and after the last it has the message (NFC Forum T4T 1.2, 6.4).
 ///
-/// When MLc is shorter than the length field, writing the length takes several commands. A tag that is lost between
-/// them has a length that is neither the old one, nor 0, nor the new one. The number of these moments is the number of
-/// the field's significant bytes, minus one.
+/// If MLc is smaller than the length field, writing the length takes several commands. A tag that is lost between them
+/// has a wrong length, which is not the old one, 0, or the new one. This risk exists between any two of these commands.
 struct Type4WritePlan: Equatable {
     struct Step: Equatable {
         var offset: Int
@@ -439,7 +440,7 @@ struct Type4WritePlan: Equatable {
 
     let steps: [Step]
 
-    /// Computes the plan for a message within the capacity, with the most data bytes of a command at an offset.
+    /// Computes the plan for a message that fits. `limit` returns the most data bytes of a command at an offset.
     init(_ message: [UInt8], lengthSize: Int, oldLength: Int, limit: (Int) -> Int) {
         let length = [UInt8](bigEndian: message.count, count: lengthSize)
         if lengthSize + message.count <= limit(0) {
@@ -448,7 +449,7 @@ struct Type4WritePlan: Equatable {
         }
         var steps: [Step] = []
         if limit(0) < lengthSize {
-            // Byte by byte, the most significant byte last. Bytes that need no change are left out.
+            // Clears and sets the length byte by byte, the most significant byte last, skipping zeros.
             let old = [UInt8](bigEndian: oldLength, count: lengthSize)
             for index in old.indices.reversed() where old[index] != 0 { steps.append(Step(offset: index, bytes: [0])) }
             steps += Self.pieces(message, at: lengthSize, limit: limit)
@@ -487,7 +488,7 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
     var version: UInt8
     /// MLe: the most bytes that one READ BINARY returns.
     var maximumRead: Int
-    /// MLc: the most bytes that one UPDATE BINARY accepts.
+    /// MLc: the most data bytes that one UPDATE BINARY accepts.
     var maximumWrite: Int
     /// The NDEF file's identifier.
     package var messageFile: UInt16
@@ -500,12 +501,12 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
     /// The size of the NDEF file's length field: 2 (NLEN), or 4 (ENLEN) with an extended control TLV.
     var lengthSize: Int
 
-    /// The longest message.
+    /// The longest message that fits.
     var capacity: Int { max(0, fileSize - lengthSize) }
-    /// The offset of the write access byte in the file.
+    /// The offset of the write access byte in this file.
     var writeAccessOffset: Int { lengthSize == 4 ? 16 : 14 }
 
-    /// Returns how many bytes of the file are needed, from its first bytes.
+    /// Returns how many bytes of the file must be read, judging by its first bytes.
     static func wantedLength(_ bytes: [UInt8]) -> Int {
         bytes.count > 7 && bytes[7] == 0x06 ? extendedLength : minimumLength
     }
@@ -527,7 +528,7 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
         maximumRead = Int(bytes: bytes[3..<5])
         maximumWrite = Int(bytes: bytes[5..<7])
         guard maximumRead >= 15, maximumWrite >= 1 else {
-            let reason = "MLe \(maximumRead) or MLc \(maximumWrite) is below 15 or 1 (NFC Forum T4T 1.2, 4.3)."
+            let reason = "MLe \(maximumRead) or MLc \(maximumWrite) is less than 15 or 1 (NFC Forum T4T 1.2, 4.3)."
             throw TagError(.noCapabilityContainer, reason)
         }
         let isExtended = bytes[7] == 0x06 && bytes[8] == 0x08 && bytes.count >= Self.extendedLength
@@ -546,7 +547,7 @@ package struct Type4CapabilityContainer: Sendable, Hashable {
         guard ![0x0000, 0xE102, 0xE103, 0x3F00, 0x3FFF, 0xFFFF].contains(messageFile), fileSize >= lengthSize else {
             throw TagError(
                 .noMessageTLV,
-                "The NDEF file control TLV gives a reserved file identifier or no room (NFC Forum T4T 1.2, 4.3)."
+                "The NDEF file control TLV has a reserved file identifier or no room for a message (NFC Forum T4T 1.2, 4.3)."
             )
         }
     }

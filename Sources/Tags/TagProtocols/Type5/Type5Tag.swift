@@ -2,11 +2,10 @@
 public import TagLink
 import TagProducts
 
-/// A Type 5 tag from the reader's side: ICODE SLIX, ST25TV, ST25DV and similar (NFC Forum T5T 1.0).
+/// The reader's side of a Type 5 tag: ICODE SLIX, ST25TV, ST25DV and similar (NFC Forum T5T 1.0).
 ///
 /// A tag that is alone in the field is addressed without its UID, which saves eight bytes, 2.4 ms, in every command. A
-/// failed exchange is repeated with the UID, and the first write of a message has it too. So another tag in its place
-/// is never written.
+/// repeated exchange and the first write of a message include the UID. So a different tag is never written by mistake.
 ///
 /// ```swift
 /// let targets = try await NFCVInventory(link: link).findAll()
@@ -19,10 +18,10 @@ public final class Type5Tag: ForumTag {
     /// The tag's type: always Type 5.
     public var type: ForumTagType { .type5 }
 
-    /// The tag as the inventory found it.
+    /// The tag's data from the inventory.
     public let target: NFCVTarget
 
-    /// The link that it was found over.
+    /// The link to the tag.
     public let link: any FrameLink
 
     /// Whether no other tag is in the field.
@@ -31,27 +30,27 @@ public final class Type5Tag: ForumTag {
     /// The number of bytes in a block; 0 until the first answer.
     public internal(set) var blockSize = 0
 
-    /// The memory that was read, in blocks.
+    /// The memory read so far, in blocks.
     var memory = TagMemory(unitSize: 4, limit: 0)
     /// The capability container, once it was read and checked.
     private var capabilityContainer: Type5CapabilityContainer?
-    /// The end of the data area. It may differ from the container when that is wrong.
+    /// The end of the data area. It differs from the container's value if that is wrong.
     private var areaEnd = 0
-    /// The position of the message, once it was found.
+    /// The position of the message, once found.
     private var layout: TLVLayout?
     /// Whether READ MULTIPLE BLOCKS works with this tag.
     private var readsMultiple = true
-    /// Whether writes have the option flag, and are answered after an EOF.
+    /// Whether writes need the option flag. Then the tag answers them after an EOF.
     private(set) var writesWithOption: Bool
-    /// Whether ``lock()`` began and has not ended. The next one goes on, also where the container says read-only by
-    /// now.
+    /// Whether ``lock()`` started and has not finished. The next call then continues, even if the container already
+    /// says read-only.
     private var isLocking = false
-    /// Whether the next command must have the UID.
+    /// Whether the next command must include the UID.
     var needsAddress = false
-    /// The error that every procedure throws once the tag is lost.
+    /// The error that every procedure throws after the tag was lost.
     private var lost: TagError?
 
-    /// Creates a tag as the inventory found it: over an NFC-V link, alone or among others.
+    /// Creates a tag that an inventory found over an NFC-V link, alone or among others.
     public init(target: NFCVTarget, link: any FrameLink, isAlone: Bool) {
         self.target = target
         self.link = link
@@ -60,7 +59,7 @@ public final class Type5Tag: ForumTag {
         self.writesWithOption = target.manufacturer == 0x07
     }
 
-    /// Marks the tag as answering again. The cached memory stays valid.
+    /// Clears the lost state. The cached memory stays valid.
     public func wasActivated() { lost = nil }
 
     public func forgetMemory() {
@@ -72,8 +71,7 @@ public final class Type5Tag: ForumTag {
         layout = nil
     }
 
-    /// Returns whether the tag still answers READ SINGLE BLOCK with its UID; false when it is gone or another tag is in
-    /// its place.
+    /// Returns whether the tag still answers READ SINGLE BLOCK with its UID; false if it left or was replaced.
     public func isPresent() async -> Bool {
         guard lost == nil else { return false }
         needsAddress = true
@@ -90,14 +88,14 @@ public final class Type5Tag: ForumTag {
     /// Runs the NDEF detection procedure (NFC Forum T5T 1.0, 6.2).
     ///
     /// The first read returns the capability container and the start of the data area. Some tools write the size of the
-    /// whole memory into the container. When the size looks like that, the tag is asked for its memory size, and the
-    /// area ends with the memory.
+    /// whole memory into the container. If the container's size looks like that, the tag is asked for its memory size,
+    /// and the area is limited to the memory.
     public func detectNDEF() async throws(TagError) -> NDEFDetection {
         let layout = try await locate()
         return layout.detection(isWritable: capabilityContainer?.isWritable == true)
     }
 
-    /// Reads the NDEF message (NFC Forum T5T 1.0, 6.3). Blocks that were read are not read again.
+    /// Reads the NDEF message (NFC Forum T5T 1.0, 6.3). Blocks already read are not read again.
     public func readNDEF() async throws(TagError) -> [UInt8] {
         let addresses = try await locate().messageAddresses
         guard let first = addresses.first, let last = addresses.last else { return [] }
@@ -105,8 +103,8 @@ public final class Type5Tag: ForumTag {
         return addresses.map { memory[byte: $0] ?? 0 }
     }
 
-    /// Writes an NDEF message (NFC Forum T5T 1.0, 6.4). A tag that reports which blocks are locked is asked before the
-    /// first of several writes.
+    /// Writes an NDEF message (NFC Forum T5T 1.0, 6.4). Before a message that takes several writes, the tag is asked
+    /// which blocks are locked, if it reports them.
     public func writeNDEF(_ message: [UInt8]) async throws(TagError) {
         let layout = try await locate(isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else { throw Self.forbiddenByContainer }
@@ -121,8 +119,8 @@ public final class Type5Tag: ForumTag {
     }
 
     /// Makes the tag permanently read-only: write access 11 in the capability container, then LOCK BLOCK on every block
-    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). A tag such as ST25DV can lock no more than its
-    /// first blocks: the rest then stays open to programs that ignore the container.
+    /// of the container and of the data area (NFC Forum T5T 1.0, 6.5). Some tags, such as ST25DV, can only lock their
+    /// first blocks; programs that ignore the container can then still write the rest.
     public func lock() async throws(TagError) {
         let layout = try await locate()
         guard let container = capabilityContainer, container.isWritable || isLocking else { throw .readOnlyAlready }
@@ -133,7 +131,7 @@ public final class Type5Tag: ForumTag {
         first[1] = container.readOnly.bytes[1]
         try await write(first, to: 0)
         capabilityContainer = container.readOnly
-        // The container first, so its write access can't be changed back. ST25DV can only lock the blocks 0 and 1.
+        // The container is locked first, so that its write access stays off. ST25DV can only lock blocks 0 and 1.
         let containerBlocks = (container.bytes.count + blockSize - 1) / blockSize
         for block in 0..<containerBlocks { try await lock(block: block) }
         for block in containerBlocks..<max(containerBlocks, (areaEnd + blockSize - 1) / blockSize) {
@@ -150,7 +148,7 @@ public final class Type5Tag: ForumTag {
 
     /// Checks that the capability container is not locked while it grants writing, as far as the tag reports it.
     public func checkLocking() async throws(TagError) {
-        // Later procedures start as if nothing was read, and take the same time.
+        // Forgets the memory, so that later procedures send the same commands as without this check.
         defer { forgetMemory() }
         _ = try await locate(isForWriting: true)
         guard let container = capabilityContainer, container.isWritable else { throw .readOnlyAlready }
@@ -158,11 +156,11 @@ public final class Type5Tag: ForumTag {
         guard let locked = try await readPermanentlyLockedBlocks(in: 0..<1), !locked.isEmpty else { return }
         throw TagError(
             .unsupported,
-            "The capability container is locked and grants writing, which can't be taken back (NFC Forum T5T 1.0, 5.7)."
+            "The locked capability container grants writing permanently (NFC Forum T5T 1.0, 5.7)."
         )
     }
 
-    /// Formats a blank tag as an empty NDEF tag: a capability container for its memory, and an empty message.
+    /// Formats a blank tag as an empty NDEF tag: writes a capability container for its memory, and an empty message.
     ///
     /// - Throws: ``TagError`` with `readOnly` when a container forbids writing, `unsupported` when the tag does not
     ///   report its memory size, `updateFailed`, `tagLost`, `badAnswer`, `cancelled`.
@@ -178,14 +176,14 @@ public final class Type5Tag: ForumTag {
         var bytes = container.bytes + [0x03, 0x00, 0xFE]
         while bytes.count % blockSize != 0 { bytes.append(0) }
         capabilityContainer = nil
-        // The first block is written last. Without it the tag is not an NDEF tag, so nothing can be misread.
+        // The first block is written last. Until then the tag is not an NDEF tag, so nothing can be misread.
         for block in (0..<bytes.count / blockSize).reversed() {
             try await write(Array(bytes[block * blockSize..<(block + 1) * blockSize]), to: block)
         }
         layout = nil
     }
 
-    /// Finds the NDEF message TLV; for writing, also one with a broken length.
+    /// Finds the NDEF message TLV; for writing, even one with an invalid length.
     private func locate(isForWriting: Bool = false) async throws(TagError) -> TLVLayout {
         if let lost { throw lost }
         if let layout { return layout }
@@ -196,8 +194,8 @@ public final class Type5Tag: ForumTag {
             specification: "NFC Forum T5T 1.0, 4.4",
             isForWriting: isForWriting
         )
-        // Usually few bytes come before a message. If there are many, larger reads take less time. The first read has the
-        // container, a TLV and the start of a short message.
+        // Usually only few bytes precede a message. If there are many, larger reads take less time. The first read
+        // covers the container, a TLV and the start of a short message.
         var piece = 16
         while true {
             switch try walk.advance(in: memory) {
@@ -222,9 +220,9 @@ public final class Type5Tag: ForumTag {
         }
         // Block addresses have at most two bytes.
         areaEnd = min(container.area.upperBound, Self.maximumBlockCount * blockSize)
-        // A correct size excludes the container's bytes. A power of two means that it is the whole memory.
-        if let known = target.family?.memorySize {
-            areaEnd = min(areaEnd, known)
+        // A correct size excludes the container itself. A power of two suggests the size of the whole memory.
+        if let knownSize = target.family?.memorySize {
+            areaEnd = min(areaEnd, knownSize)
         } else if container.areaLength.nonzeroBitCount == 1, let size = try await readMemorySize() {
             areaEnd = max(container.bytes.count, min(areaEnd, size))
         }
@@ -237,11 +235,11 @@ public final class Type5Tag: ForumTag {
         try Type5CapabilityContainer((0..<8).prefix { memory[byte: $0] != nil }.map { memory[byte: $0] ?? 0 })
     }
 
-    /// Checks that no block of a write is locked, as far as the tag reports it. One write alone is not checked: when
-    /// the tag refuses it, nothing has changed.
+    /// Checks that no block to write is locked, as far as the tag reports it. A single write is not checked: if the tag
+    /// refuses it, nothing has changed.
     private func checkLocks(_ blocks: [Int]) async throws(TagError) {
         guard let first = blocks.min(), let last = blocks.max(), first < last else { return }
-        // With its UID, a tag that does not know the command says so at once.
+        // When addressed with its UID, a tag that does not know the command reports an error at once.
         needsAddress = true
         guard let locked = try await readPermanentlyLockedBlocks(in: first..<last + 1),
             let block = locked.first(where: { blocks.contains($0) })
@@ -256,26 +254,26 @@ public final class Type5Tag: ForumTag {
 
     // MARK: Reading blocks
 
-    /// The most blocks in one READ MULTIPLE BLOCKS. Tags with a limit have this one.
+    /// The most blocks in one READ MULTIPLE BLOCKS. Tags that have a limit use this one.
     private static let maximumBlocksPerRead = 32
     /// The number of blocks that can be addressed.
     private static let maximumBlockCount = 65536
 
-    /// Reads the bytes of a range that were not read yet.
+    /// Reads the bytes in a range that are not cached yet.
     func fetch(_ addresses: Range<Int>) async throws(TagError) {
         if blockSize == 0 { try await readFirstBlocks() }
         var units = addresses.lowerBound / blockSize..<(addresses.upperBound + blockSize - 1) / blockSize
         while let run = memory.firstUnknownRun(in: units) {
             try await readBlocks(run.lowerBound, min(run.count, blocksPerRead(from: run.lowerBound)))
-            // Everything before it was read.
+            // All blocks before this run are read.
             units = run.lowerBound..<units.upperBound
         }
     }
 
     /// Reads the first blocks, which also determines the block size.
     ///
-    /// It reads four blocks if they have four bytes, as almost all tags do. This includes a whole message of up to 10
-    /// bytes, and never needs more exchanges than a shorter first read.
+    /// It reads four blocks if the expected block size is four bytes, as on almost all tags. This covers a whole
+    /// message of up to 10 bytes, and never needs more exchanges than a shorter first read.
     func readFirstBlocks() async throws(TagError) {
         let count = target.family?.blockSize ?? 4 == 4 ? 4 : 2
         if case .bytes(let bytes) = try await exchange(.readMultipleBlocks, [0, UInt8(count - 1)]) {
@@ -302,13 +300,13 @@ public final class Type5Tag: ForumTag {
         memory.store(bytes, at: 0)
     }
 
-    /// Returns how many blocks to read, starting at one: limited by the command, by the reader's frame, and by the
-    /// sector for products with sectors.
+    /// Returns how many blocks to read from `block` on. The command, the reader's frame, and the sector for products
+    /// with sectors limit this.
     private func blocksPerRead(from block: Int) -> Int {
         guard readsMultiple else { return 1 }
         var count = max(1, min(Self.maximumBlocksPerRead, (link.maximumFrameLength - 3) / blockSize))
         if target.family?.readsWithinSectors == true { count = min(count, 32 - block % 32) }
-        // A read does not cross the address where the commands change.
+        // A read must not cross block 256, where the extended commands start.
         if block < 256 { count = min(count, 256 - block) }
         return count
     }
@@ -317,7 +315,7 @@ public final class Type5Tag: ForumTag {
         if count > 1, case .bytes(let bytes) = try await exchange(.readMultipleBlocks, on: first, count: count) {
             return try store(bytes, first, count)
         }
-        // The tag may support READ MULTIPLE BLOCKS, but not this range, for example when it ends after the memory.
+        // The tag may support READ MULTIPLE BLOCKS but refuse this range, for example if it exceeds the memory.
         switch try await exchange(.readSingleBlock, on: first) {
         case .bytes(let bytes):
             if count > 1 { readsMultiple = false }
@@ -331,7 +329,7 @@ public final class Type5Tag: ForumTag {
 
     private func store(_ bytes: [UInt8], _ first: Int, _ count: Int) throws(TagError) {
         guard bytes.count == count * blockSize else {
-            let reason = "A read of \(count) blocks brought \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
+            let reason = "A read of \(count) blocks returned \(bytes.count) bytes (NFC Forum T5T 1.0, 5.2)."
             throw TagError(.badAnswer, reason)
         }
         memory.store(bytes, at: first)
@@ -339,9 +337,9 @@ public final class Type5Tag: ForumTag {
 
     // MARK: Writing blocks
 
-    /// Writes a block. When the tag refuses, the block's content is uncertain.
+    /// Writes a block. If the tag refuses, the block's content is uncertain.
     func write(_ bytes: [UInt8], to block: Int) async throws(TagError) {
-        // Until the tag confirms, this block and what is in it are uncertain.
+        // Until the tag confirms, the content of this block and of the message is uncertain.
         memory.forget(block)
         layout = nil
         let container = capabilityContainer
@@ -356,7 +354,7 @@ public final class Type5Tag: ForumTag {
         }
     }
 
-    /// Locks a block permanently. A block that is locked already is not an error.
+    /// Locks a block permanently. A block that is already locked is not an error.
     func lock(block: Int) async throws(TagError) {
         switch try await program(.lockBlock, block, []) {
         case .bytes: break
@@ -372,7 +370,7 @@ public final class Type5Tag: ForumTag {
         do throws(TagError) {
             let answer = try await exchange(command, on: block, data, isWrite: true)
             guard case .refused(let code) = answer, code.rawValue == 0x03 else { return answer }
-            // The tag does not support the option flag, or requires it.
+            // The refusal means that the tag does not support the option flag, or requires it.
             writesWithOption.toggle()
             return try await exchange(command, on: block, data, isWrite: true)
         } catch {
@@ -382,20 +380,20 @@ public final class Type5Tag: ForumTag {
 
     // MARK: Data besides the message
 
-    /// The bytes of the capability container; nil before it was read, and when it is invalid.
+    /// The bytes of the capability container; nil before it is read, and if it is invalid.
     package var capabilityContainerBytes: [UInt8]? { capabilityContainer?.bytes }
 
     /// Sends GET SYSTEM INFORMATION, and the extended command to a tag that only reports its size there. Nil when the
-    /// tag does not answer, or its reader can't send them.
+    /// tag does not answer, or its reader can't send these commands.
     package func readSystemInfo() async throws(TagError) -> ISO15693SystemInfo? {
-        // DSFID, AFI, memory and IC reference.
+        // Requests DSFID, AFI, memory and IC reference.
         try await readSystemInfo(extended: 0x0F)
     }
 
-    /// Returns the size of the memory, if the tag reports it: by GET SYSTEM INFORMATION, or by the extended command.
+    /// Returns the memory size from GET SYSTEM INFORMATION or the extended command; nil if the tag does not report it.
     private func readMemorySize() async throws(TagError) -> Int? {
-        if let known = target.family?.memorySize { return known }
-        // Bit 2 of the request: the memory's size.
+        if let knownSize = target.family?.memorySize { return knownSize }
+        // Bit 2 requests the memory size.
         guard let info = try await readSystemInfo(extended: 0x04), let count = info.blockCount,
             let size = info.blockSize
         else { return nil }
@@ -410,16 +408,16 @@ public final class Type5Tag: ForumTag {
         return extended ?? info
     }
 
-    /// Returns the locked ones of so many blocks, by GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag or its reader
-    /// does not support the command.
+    /// Returns which of the first `count` blocks are locked, using GET MULTIPLE BLOCK SECURITY STATUS; nil when the tag
+    /// or its reader does not support the command.
     package func readLockedBlocks(of count: Int) async throws(TagError) -> [Int]? {
         try await readSecurityStatus(of: 0..<count).map { status in status.indices.filter { status[$0] & 0x01 != 0 } }
     }
 
-    /// Returns the blocks of a range that nobody can write any more; nil when the tag or its reader does not report it.
+    /// Returns the permanently locked blocks in a range; nil when the tag or its reader does not report them.
     ///
-    /// M24LR has further bits beside the lock bit: a password opens the block, or it is open all the same (M24LR64-R
-    /// data sheet, sector security status). On other tags they are 0.
+    /// M24LR sets further bits beside the lock bit if the block can still be written, with or without a password
+    /// (M24LR64-R data sheet, sector security status). On other tags these bits are 0.
     func readPermanentlyLockedBlocks(in blocks: Range<Int>) async throws(TagError) -> [Int]? {
         try await readSecurityStatus(of: blocks).map { status in
             blocks.filter { status[$0 - blocks.lowerBound] == 0x01 }
@@ -430,7 +428,7 @@ public final class Type5Tag: ForumTag {
         var status: [UInt8] = []
         var first = blocks.lowerBound
         while first < blocks.upperBound {
-            // A command does not cross the address where the commands change.
+            // A command must not cross block 256, where the extended commands start.
             let end = first < 256 ? min(256, blocks.upperBound) : blocks.upperBound
             let count = min(Self.maximumBlocksPerRead, end - first)
             let (command, parameters) = blockCommand(.getMultipleBlockSecurityStatus, on: first, count: count)
@@ -458,7 +456,7 @@ public final class Type5Tag: ForumTag {
         return UInt16(high: bytes[1], low: bytes[0])
     }
 
-    /// Sends a command that not all tags have; nil when the tag does not answer it, or its reader can't send it.
+    /// Sends an optional command; nil when the tag does not answer it, or its reader can't send it.
     private func ask(_ command: ISO15693Command, _ parameters: [UInt8] = []) async throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             if case .bytes(let bytes) = try await exchange(command, parameters) { return bytes }
@@ -470,7 +468,7 @@ public final class Type5Tag: ForumTag {
 
     // MARK: Exchanges
 
-    /// How often a command is repeated. All commands that are sent here may be repeated.
+    /// The number of times that a command is repeated. All commands sent here may be repeated.
     private static let retries = 2
     /// How long to wait for an answer after t1.
     private static let answerTimeout = Airtime.milliseconds(1)
@@ -481,12 +479,11 @@ public final class Type5Tag: ForumTag {
     private enum Answer {
         case bytes([UInt8])
         case refused(ISO15693ErrorCode)
-        /// No answer: the tag is gone, or does not know the command. A tag that is addressed without its UID does not
-        /// answer errors.
+        /// No answer: the tag left, or does not know the command. Without its UID, a tag reports no errors.
         case silent(LinkError)
     }
 
-    /// Returns a command for blocks, in its extended form from block 256 on, and its parameters.
+    /// Returns a block command and its parameters. From block 256 on, the command has its extended form.
     private func blockCommand(
         _ command: ISO15693Command,
         on block: Int,
@@ -508,7 +505,7 @@ public final class Type5Tag: ForumTag {
         return try await exchange(command, parameters + data, isWrite: isWrite)
     }
 
-    /// Sends a command and repeats it until it is answered.
+    /// Sends a command, and repeats it a few times until the tag answers.
     private func exchange(
         _ command: ISO15693Command,
         _ parameters: [UInt8],
@@ -521,7 +518,7 @@ public final class Type5Tag: ForumTag {
             var flags: ISO15693RequestFlags = .highDataRate
             if isWrite, writesWithOption { flags.insert(.option) }
             let request = Frame(command.request(flags: flags, uid: isAddressed ? target.uid : nil, parameters))
-            // From here on, only this tag is addressed.
+            // Repeats include the UID, so that only this tag answers.
             isAddressed = true
             do throws(LinkError) {
                 let answer = try await send(request, isWrite: isWrite)
@@ -553,7 +550,7 @@ public final class Type5Tag: ForumTag {
             // The tag has programmed its memory, and answers after an EOF (ISO/IEC 15693-3, 10.4.2).
             guard error.code == .timeout else { throw error }
             let answer = try await link.transceive(Frame([], checksum: .none), timeout: Self.answerTimeout)
-            // The link did not check this answer. If the checksum is still in it, a wrong one means damage.
+            // The link did not check this answer. If it still contains a checksum, that must be right.
             let (content, checksum) = (Array(answer.bytes.dropLast(2)), Array(answer.bytes.suffix(2)))
             guard answer.checksum != .none || content.isEmpty || link.technology.checksum(content) == checksum else {
                 throw LinkError(.transmission, "The checksum of an answer to an EOF is wrong (ISO/IEC 15693-3, 7.2).")
@@ -572,10 +569,10 @@ struct Type5CapabilityContainer: Equatable {
     /// MLEN: the size of the data area in units of 8 bytes.
     var areaLength: Int
 
-    /// Returns whether the container has 8 bytes, by its first four.
+    /// Returns whether the container has 8 bytes, judging by its first four.
     static func isLong(_ bytes: [UInt8]) -> Bool { bytes.count > 2 && bytes[2] == 0 }
 
-    /// Reads the memory's first bytes: at least four, and eight if there are as many.
+    /// Reads the container from the memory's first bytes: at least four, and all eight of a long container.
     init(_ bytes: [UInt8]) throws(TagError) {
         guard bytes.count >= 4, bytes[0] == 0xE1 || bytes[0] == 0xE2 else {
             let reason = "The memory does not begin with E1 or E2 (NFC Forum T5T 1.0, 4.3.1)."
@@ -595,7 +592,7 @@ struct Type5CapabilityContainer: Equatable {
         }
     }
 
-    /// Creates the container for a memory; it has long addresses with more than 256 blocks.
+    /// Creates the container for a memory. A memory of more than 256 blocks has long addresses.
     init?(forMemoryOf size: Int, hasLongAddresses: Bool) {
         guard size >= 16 else { return nil }
         let magic: UInt8 = hasLongAddresses ? 0xE2 : 0xE1
@@ -614,10 +611,10 @@ struct Type5CapabilityContainer: Equatable {
     var area: Range<Int> { bytes.count..<bytes.count + 8 * areaLength }
     var isReadable: Bool { bytes[1] >> 2 & 3 == 0 }
     var isWritable: Bool { bytes[1] & 3 == 0 }
-    /// Whether the tag answers a write only after another EOF.
+    /// Whether the tag answers a write only after an EOF.
     var usesSpecialFrame: Bool { bytes[3] & 0x10 != 0 }
 
-    /// This container with write access 11: no access.
+    /// A copy of this container with write access 11, which means no access.
     var readOnly: Type5CapabilityContainer {
         var result = self
         result.bytes[1] |= 0x03

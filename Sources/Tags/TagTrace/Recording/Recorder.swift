@@ -2,10 +2,10 @@
 import LinuxSupport
 public import TagLink
 
-/// Records everything that happens at a reader in a file, line by line. So nothing that was written is lost, however
-/// the process ends.
+/// Records everything that happens at a reader in a file. The file is written line by line, so its lines survive
+/// however the process ends.
 ///
-/// A call is written before it is made, and its outcome when it is known. Consecutive polls that find nothing are
+/// A call is written before it runs, and its outcome afterwards. Consecutive polls that find nothing are
 /// written only once.
 public final class Recorder: Sendable {
     private struct State {
@@ -21,15 +21,15 @@ public final class Recorder: Sendable {
     /// The path of the file.
     public var path: String { log.path }
 
-    /// Creates the file. Only its owner can read it. An existing recording is replaced, and others lose their access to
-    /// it. Any other existing file is not replaced.
+    /// Creates the file, which only its owner can read. An existing recording is replaced, and other users lose access
+    /// to it. Any other existing file is kept.
     ///
     /// - Throws: ``RecordingError`` when the file can't be created, or another file exists.
     public init(path: String) throws(RecordingError) {
         do throws(StorageError) {
             log = try PrivateLog(path, replacing: Array("{\"opencorenfc_recording\"".utf8))
         } catch  where error.code == .occupied {
-            throw RecordingError(.notARecording, "\(path) exists already and is not a recording. Name another file.")
+            throw RecordingError(.notARecording, "\(path) already exists and is not a recording. Name another file.")
         } catch {
             throw RecordingError(.unwritable, error.reason)
         }
@@ -37,10 +37,10 @@ public final class Recorder: Sendable {
         state = Locked(State(clock: { origin.duration(to: .now) }))
     }
 
-    /// Why the recording ended before the flow did; nil when there was no error.
+    /// The error that ended the recording early; nil if no error occurred.
     public var failure: RecordingError? { state.withLock { $0.failure } }
 
-    /// Wraps a reader, so that everything that happens at it is recorded. Use a recorder for one reader only.
+    /// Wraps a reader to record everything that happens at it. Use a recorder for one reader only.
     ///
     /// - Returns: the reader to use instead; the same value when there is no reader.
     public func recording(_ reader: AttachedReader) -> AttachedReader {
@@ -98,7 +98,7 @@ public final class Recorder: Sendable {
         state.withLock { write($0.lines.arrival(of: identifier, number: number, at: time), &$0) }
     }
 
-    /// Returns a tag with links that record their exchanges, and its entry in the recording.
+    /// Returns a copy of a tag whose links record their exchanges, and the tag's entry in the recording.
     fileprivate func record(_ tag: DiscoveredTag) -> (tag: DiscoveredTag, entry: Recording.Tag) {
         let number = state.withLock { state in
             state.tags += 1
@@ -123,7 +123,7 @@ public final class Recorder: Sendable {
         return (recorded, Recording.Tag(number: number, identity: tag.identity, port: port))
     }
 
-    /// Writes text completely, or records the error of the first failure.
+    /// Writes all of `text`, or stores the error. After an error, nothing more is written.
     private func write(_ text: String, _ state: inout State) {
         guard state.failure == nil else { return }
         do throws(StorageError) {
@@ -137,7 +137,7 @@ public final class Recorder: Sendable {
 
 // MARK: Readers whose host sends every frame
 
-/// For a reader with simulated time the recording has the simulated times, so a flow gives the same file in every run.
+/// For a reader with simulated time, the recording uses that time, so a flow gives the same file in every run.
 private final class RecordingField: ForwardingField {
     let field: any FieldDriver
     private let recorder: Recorder
@@ -217,8 +217,7 @@ private final class RecordingLink: ForwardingLink {
 private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
     private let base: any DiscoveringDriver
     private let recorder: Recorder
-    /// Whether the header was written. It is written at the first call, because a reader may have no name before it is
-    /// open.
+    /// Whether the header was written. The first call writes it, because a reader may have no name before it is open.
     private let hasBegun = Locked(false)
     private let reportsPresence = Locked(false)
 
@@ -235,7 +234,7 @@ private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
     func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? {
         let observation = base.observePresence { [weak self] in
             guard let self else { return }
-            // The first report may come before the observation is returned.
+            // The reader may report a tag before this method returns.
             reportsPresence.withLock { $0 = true }
             begin()
             recorder.presenceChanged()
@@ -273,7 +272,7 @@ private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
             case .frames(let link): link as? RecordingTagLink
             case .commands(let card, _): card as? RecordingCard
             }
-        guard let recorded else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        guard let recorded else { throw LinkError(.tagRemoved, "The tag belongs to another reader.") }
         try await recorder.record(.select(tag: recorded.number), outcome: { _ in .done }) { () throws(LinkError) in
             try await base.select(recorded.tag)
         }
@@ -304,7 +303,7 @@ private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
 
 /// A link to a tag that the reader found.
 private protocol RecordedLink {
-    /// The tag of the reader itself.
+    /// The unwrapped tag, as the reader returned it.
     var tag: DiscoveredTag { get }
     var number: Int { get }
 }
@@ -372,11 +371,11 @@ private final class RecordingCard: APDULink, RecordedLink {
     func wasActivated() { card.wasActivated() }
 }
 
-/// Writes a recording of a reader that another program used, from what that program did with it.
+/// Writes a recording of a reader that another program used.
 ///
-/// A ``Recorder`` records a reader of its own process. This is for a program that serves a reader to others, and has seen
-/// their frames. Add everything in the order in which it happened, with its time since the start of the recording.
-/// Passwords, PINs and keys become zeros.
+/// A ``Recorder`` records a reader of its own process. This type is for a program that serves a reader to others and
+/// sees their frames. Add all events in order, each with its time since the start of the recording.
+/// Passwords, PINs and keys are replaced by zeros.
 public struct RecordingWriter: Sendable {
     private var text: String
     private var lines = RecordingLines()
@@ -393,12 +392,12 @@ public struct RecordingWriter: Sendable {
         text = header.line
     }
 
-    /// Adds that the program has turned the field on or off.
+    /// Records that the program turned the field on or off.
     public mutating func addField(isOn: Bool, at time: Duration) {
         add(.field(isOn: isOn), .done, at: time, until: time)
     }
 
-    /// Adds an exchange of frames.
+    /// Records an exchange of frames.
     public mutating func addExchange(
         _ technology: Technology,
         request: Frame,
@@ -416,15 +415,15 @@ public struct RecordingWriter: Sendable {
         add(action, outcome, at: time, until: time + duration)
     }
 
-    /// Adds that the reader reported that a tag came or left.
+    /// Records that the reader reported a tag's arrival or departure.
     public mutating func addPresence(at time: Duration) { text += Recording.Step(time: time, action: .presence).line }
 
-    /// Adds the number of a tag's arrival, which the program asked for. It is written once for each arrival.
+    /// Records the arrival number that the program requested for a tag. It is written once per arrival.
     package mutating func addArrival(of identifier: [UInt8], number: UInt64, at time: Duration) {
         text += lines.arrival(of: identifier, number: number, at: time)
     }
 
-    /// The bytes of the file.
+    /// The content of the file.
     public var bytes: [UInt8] { Array(text.utf8) }
 
     private mutating func add(
@@ -438,7 +437,7 @@ public struct RecordingWriter: Sendable {
     }
 }
 
-/// Makes the lines of a recording, call by call. Passwords, PINs and keys become zeros.
+/// Builds the lines of a recording, call by call. Passwords, PINs and keys are replaced by zeros.
 struct RecordingLines: Sendable {
     private var exchanges = 0
     private var finder = SecretFinder()
@@ -446,8 +445,8 @@ struct RecordingLines: Sendable {
     /// The last call, if it was a poll that found nothing.
     private var emptyPoll: Recording.Action?
 
-    /// Returns a call and its line. The line is empty when only the outcome shows whether the poll differs from the one
-    /// before.
+    /// Returns a call and its line. The line is empty for a repeated poll that found nothing before: only its outcome
+    /// will show whether to write it.
     mutating func start(_ action: Recording.Action, at time: Duration) -> (step: Recording.Step, text: String) {
         var step = Recording.Step(time: time, action: action.concealed(by: &finder))
         if case .exchange = action {
@@ -468,7 +467,7 @@ struct RecordingLines: Sendable {
         return (isRepeated ? step.line : "") + step.outcomeLines
     }
 
-    /// Returns the line of a tag's arrival, or of its departure without a number; empty when it was written before.
+    /// Returns the line of a tag's arrival, or of its departure if `number` is nil; empty if already written.
     mutating func arrival(of identifier: [UInt8], number: UInt64?, at time: Duration) -> String {
         guard arrivals[identifier] != number else { return "" }
         arrivals[identifier] = number
@@ -477,7 +476,7 @@ struct RecordingLines: Sendable {
 }
 
 extension Recording.Action {
-    /// Returns the call without its passwords, PINs and keys.
+    /// Returns the call with its passwords, PINs and keys replaced by zeros.
     fileprivate func concealed(by finder: inout SecretFinder) -> Recording.Action {
         switch self {
         case .exchange(let medium, let tag, let frame, let timeout):

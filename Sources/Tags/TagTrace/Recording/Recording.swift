@@ -3,16 +3,16 @@ package import TagLink
 
 /// Everything that happened at a reader during a flow: every exchange and its outcome.
 ///
-/// `nfc scan --record FILE` writes one, and so does any app with `NFC_RECORD`. ``RecordingReplay`` plays it. The file
-/// has a JSON object in each line. The first line has `opencorenfc_recording` with the version of the format.
+/// `nfc scan --record FILE` writes a recording, and so does any app with `NFC_RECORD`. ``RecordingReplay`` replays it.
+/// Each line of the file is a JSON object. The first line contains `opencorenfc_recording` with the format's version.
 public struct Recording: Sendable, Hashable {
-    /// The version of the format that is read and written.
+    /// The version of the format.
     public static let version = 1
 
     package struct Header: Sendable, Hashable {
         /// The reader's name.
         package var reader: String
-        /// Whether the host sent every frame. Otherwise the reader found tags itself.
+        /// Whether the host sent every frame. If not, the reader found tags itself.
         package var isField: Bool
         package var technologies: [Technology]
         /// The longest answer that the reader's links accept.
@@ -23,13 +23,13 @@ public struct Recording: Sendable, Hashable {
 
     /// A call to the reader with its outcome, or an event that the reader reported itself.
     package struct Step: Sendable, Hashable {
-        /// The number of the exchange, from 1; nil for other calls.
+        /// The number of the exchange, starting at 1; nil for other calls.
         package var number: Int?
         /// The time of the call, since the start of the recording.
         package var time: Duration
         package var action: Action
         package var endTime: Duration?
-        /// The outcome; nil when the recording ends before it.
+        /// The outcome; nil if the recording ends before it.
         package var outcome: Outcome?
     }
 
@@ -39,19 +39,18 @@ public struct Recording: Sendable, Hashable {
         case select(tag: Int)
         case reactivate(tag: Int)
         case isPresent(tag: Int)
-        /// Asks whether the tag with an identifier has stayed near.
+        /// Asks whether the tag with this identifier has stayed near.
         case isStillNear([UInt8])
         case release
-        /// `tag` is the tag's number, if the reader finds tags itself. The timeout is for information; a replay ignores
-        /// it.
+        /// `tag` is the tag's number, if the reader finds tags itself. A replay ignores the timeout.
         case exchange(Trace.Medium, tag: Int?, Frame, timeout: Airtime)
         /// The reader reported that a tag may have arrived or left.
         case presence
-        /// The tag with an identifier is near, with this arrival number, or is gone: nil. Written once for each arrival, and
-        /// once for each departure from one.
+        /// The tag with this identifier is near and has this arrival number, or has left (nil). Written once per
+        /// arrival and once per departure.
         case arrival([UInt8], number: UInt64?)
 
-        /// Whether the reader reports the event itself, so that it has no outcome.
+        /// Whether this is an event that the reader reported itself. Such an event has no outcome.
         var isEvent: Bool {
             switch self {
             case .presence, .arrival: true
@@ -92,13 +91,13 @@ public struct Recording: Sendable, Hashable {
     /// Whether the file ends in the middle of a line.
     package var isCutOff = false
 
-    /// The name of the reader that was recorded.
+    /// The name of the recorded reader.
     public var readerName: String { header.reader }
 
     /// The number of exchanges.
     public var exchangeCount: Int { steps.count { $0.number != nil } }
 
-    /// The recording as a trace, to show it.
+    /// The recording as a trace, for display.
     public var trace: Trace {
         var entries = steps.map(\.traceEntry)
         if isCutOff || steps.last.map({ $0.outcome == nil && !$0.action.isEvent }) == true {
@@ -134,7 +133,7 @@ extension Recording.Step {
 }
 
 extension Recording.Action {
-    /// The call in a few words. An exchange is shown only by its bytes.
+    /// A short description of the call. For an exchange, only its bytes.
     package var words: String {
         switch self {
         case .field(let isOn): return isOn ? "field on" : "field off"
@@ -144,11 +143,11 @@ extension Recording.Action {
             return "look for \(names)" + (codes.isEmpty ? "" : ", system \(codes)")
         case .select(let tag): return "select tag \(tag)"
         case .reactivate(let tag): return "wake tag \(tag)"
-        case .isPresent(let tag): return "is tag \(tag) there"
+        case .isPresent(let tag): return "is tag \(tag) present"
         case .isStillNear(let identifier): return "is \(identifier.hexText()) still near"
         case .release: return "release"
         case .exchange(_, _, let frame, _): return "send \(frame.bytes.hexText())"
-        case .presence: return "a tag came or left"
+        case .presence: return "a tag arrived or left"
         case .arrival(let identifier, let number):
             return "\(identifier.words) is " + (number.map { "near, arrival \($0)" } ?? "gone")
         }
@@ -184,7 +183,7 @@ extension [UInt8] {
     fileprivate var words: String { isEmpty ? "of unknown UID" : hexText() }
 }
 
-/// Why a recording can't be read or written. Errors are equal if their codes are.
+/// The reason why a recording can't be read or written. Two errors with the same code are equal.
 public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: String, Sendable, CustomStringConvertible {
@@ -198,7 +197,7 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
         case unknownVersion = "unknown-version"
         /// A line of the file is not valid.
         case malformed = "bad-recording"
-        /// The file, or a line of it, is longer than any recording.
+        /// The file, or one of its lines, exceeds the size limit.
         case tooLarge = "recording-too-large"
 
         public var description: String { rawValue }
@@ -208,7 +207,7 @@ public struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible
     public let code: Code
     /// Sentences that explain the failure and what to do.
     public let reason: String
-    /// The number of the invalid line, from 1; nil when the failure is not in a single line.
+    /// The number of the invalid line, starting at 1; nil when the failure does not concern a single line.
     public let line: Int?
 
     package init(_ code: Code, _ reason: String, line: Int? = nil) {

@@ -3,7 +3,7 @@ package import LinuxSupport
 import TagLink
 import TextSafety
 
-// The lines of a recording's file: JSON objects whose values are strings, integers, Booleans and lists of strings.
+// Each line of a recording is a JSON object. Its values are strings, integers, Booleans and lists of strings.
 
 private func recordingLine(_ members: (inout JSONWriter) -> Void) -> String {
     var writer = JSONWriter()
@@ -51,7 +51,7 @@ extension Recording.Step {
         }
     }
 
-    /// The lines for the outcome; empty while it is unknown, and for events that the reader reports itself.
+    /// The lines for the outcome; empty while it is unknown, and for events that the reader reported itself.
     var outcomeLines: String {
         guard let outcome, !action.isEvent else { return "" }
         var tags = ""
@@ -106,7 +106,7 @@ extension Recording.Action {
     init(_ line: JSONLine, knownTags: Set<Int>) throws(JSONLine.Failure) {
         func tag() throws(JSONLine.Failure) -> Int {
             guard let tag = line.number("tag"), knownTags.contains(tag) else {
-                throw JSONLine.Failure(reason: "\"tag\" names no tag that was found.")
+                throw JSONLine.Failure(reason: "\"tag\" is not the number of a found tag.")
             }
             return tag
         }
@@ -117,7 +117,7 @@ extension Recording.Action {
             var codes: [UInt16] = []
             for text in line.strings("systems") ?? [] {
                 guard text.utf8.count == 4, let code = UInt16(text, radix: 16) else {
-                    throw JSONLine.Failure(reason: "\"systems\" takes four hex digits each.")
+                    throw JSONLine.Failure(reason: "\"systems\" needs four hex digits each.")
                 }
                 codes.append(code)
             }
@@ -163,7 +163,7 @@ extension Recording.Outcome {
         }
     }
 
-    /// Reads the outcome of a call, from the members that fit the call.
+    /// Reads the outcome of a call. The kind of call determines the members.
     init(_ line: JSONLine, of action: Recording.Action, found: [Recording.Tag]) throws(JSONLine.Failure) {
         if let name = line.string("failed") {
             self = .failed(try line.error(name))
@@ -174,7 +174,7 @@ extension Recording.Outcome {
         case .exchange: self = .frame(Frame(try line.bytes("got")))
         case .discover:
             guard line.number("found") == found.count else {
-                throw JSONLine.Failure(reason: "\"found\" has to count the tags.")
+                throw JSONLine.Failure(reason: "\"found\" must be the number of tags.")
             }
             self = .tags(found)
         case .isPresent, .isStillNear:
@@ -286,7 +286,7 @@ extension JSONLine {
 
     fileprivate func number(_ key: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard let number = number(key), range.contains(number) else {
-            throw Failure(reason: "\"\(key)\" has to be a number from \(range.lowerBound) to \(range.upperBound).")
+            throw Failure(reason: "\"\(key)\" must be a number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }
@@ -305,7 +305,7 @@ extension JSONLine {
 
     fileprivate func technology() throws(Failure) -> Technology {
         guard let technology = string("technology").flatMap(Technology.init(recordedName:)) else {
-            throw Failure(reason: "\"technology\" has to be nfc-a, nfc-b, nfc-f or nfc-v.")
+            throw Failure(reason: "\"technology\" must be nfc-a, nfc-b, nfc-f or nfc-v.")
         }
         return technology
     }
@@ -314,12 +314,12 @@ extension JSONLine {
         let names = strings("technologies")
         let technologies = names?.compactMap(Technology.init(recordedName:))
         guard let technologies, technologies.count == names?.count else {
-            throw Failure(reason: "\"technologies\" takes nfc-a, nfc-b, nfc-f and nfc-v.")
+            throw Failure(reason: "\"technologies\" accepts nfc-a, nfc-b, nfc-f and nfc-v.")
         }
         return technologies
     }
 
-    /// Returns a frame, with the bits and checksum of other members.
+    /// Returns a frame from the bytes in `key`, with its bit count and checksum from other members.
     fileprivate func frame(_ key: String) throws(Failure) -> Frame {
         let bytes = try bytes(key)
         let checksum: Frame.Checksum
@@ -327,7 +327,7 @@ extension JSONLine {
         case nil: checksum = .automatic
         case "crc-b": checksum = .crcB
         case "none": checksum = .none
-        default: throw Failure(reason: "\"checksum\" has to be crc-b or none.")
+        default: throw Failure(reason: "\"checksum\" must be crc-b or none.")
         }
         guard self["bits"] != nil else { return Frame(bytes, checksum: checksum) }
         var frame = Frame(bits: bytes, validBitsInLastByte: try number("bits", in: 1...8))
@@ -341,7 +341,7 @@ extension JSONLine {
             .unsupported, .protocolViolation, .inUse,
         ]
         guard let code = codes.first(where: { $0.description == name }) else {
-            throw Failure(reason: "\"failed\" names no kind of failure.")
+            throw Failure(reason: "\"failed\" is not a kind of failure.")
         }
         var collision: LinkError.Collision?
         if self["collision_bit"] != nil {
@@ -361,15 +361,14 @@ extension Technology {
 }
 
 extension Recording {
-    /// The longest line: a response of 65,538 bytes in hex, and the text around it.
+    /// The longest line: a response of 65,538 bytes in hex, plus the text around it.
     static let maximumLineLength = 256 << 10
-    /// The longest recording: days of reading tags. In memory it takes several times as much space.
+    /// The longest recording, enough for days of reading tags. It takes several times as much space in memory.
     package static let maximumLength = 64 << 20
 
-    /// Reads a recording from a file, piece by piece. A file that is not a recording is detected at its first line.
+    /// Reads a recording from a file, piece by piece. A file that is not a recording is rejected at its first line.
     ///
-    /// - Parameter path: the file's path. A pipe or a device is refused, because a replay must not wait for its
-    ///   recording.
+    /// - Parameter path: the file's path. A pipe or a device is refused, because a replay must not wait for data.
     /// - Throws: ``RecordingError``, whose reason names the file.
     public init(path: String) throws(RecordingError) {
         try self.init(name: path) { () throws(StorageError) in try InputFile(path, limit: Self.maximumLength) }
@@ -397,7 +396,7 @@ extension Recording {
 
     /// Reads a recording.
     ///
-    /// An incomplete last line is ignored, because the writer was interrupted. The last call may have no outcome.
+    /// An incomplete last line, left by an interrupted writer, is ignored. The last call may lack an outcome.
     ///
     /// - Throws: ``RecordingError``.
     public init(parsing bytes: some Sequence<UInt8>) throws(RecordingError) {
@@ -407,18 +406,18 @@ extension Recording {
     }
 }
 
-/// Parses a recording piece by piece. It keeps at most one line of the text.
+/// Parses a recording piece by piece. It buffers at most one line.
 struct RecordingParser {
     /// The source's name in messages.
     private let name: String?
     private var header: Recording.Header?
     private var steps: [Recording.Step] = []
-    /// The tags that the current poll has found so far.
+    /// The tags found so far by the current poll.
     private var tags: [Recording.Tag] = []
-    /// The numbers of the tags of all polls.
-    private var known: Set<Int> = []
+    /// The tag numbers of all polls so far.
+    private var tagNumbers: Set<Int> = []
     private var exchanges = 0
-    /// The index of the step that has no outcome yet.
+    /// The index of the step that still lacks an outcome; nil for none.
     private var open: Int?
     private var pending: [UInt8] = []
     private var lineNumber = 0
@@ -493,7 +492,7 @@ struct RecordingParser {
         }
         guard version == Recording.version else {
             let reason = """
-                The recording has version \(version) of the format, and version \(Recording.version) is known here. \
+                The recording has version \(version) of the format, but only version \(Recording.version) is supported. \
                 Record the flow again, or use the version of the tools that wrote it.
                 """
             throw failure(.unknownVersion, reason, line: 1)
@@ -504,18 +503,18 @@ struct RecordingParser {
 
     private mutating func takeCall(_ line: JSONLine) throws(JSONLine.Failure) {
         let time = try line.time()
-        let action = try Recording.Action(line, knownTags: known)
+        let action = try Recording.Action(line, knownTags: tagNumbers)
         if action.isEvent {
-            // It may come between a call and its outcome.
+            // An event may be recorded between a call and its outcome.
             return steps.append(Recording.Step(time: time, action: action, endTime: time, outcome: .done))
         }
-        guard open == nil else { throw JSONLine.Failure(reason: "The call before it has no outcome.") }
+        guard open == nil else { throw JSONLine.Failure(reason: "The previous call has no outcome.") }
         var number: Int?
         if case .exchange = action {
             exchanges += 1
             number = exchanges
             guard line.number("n") == exchanges else {
-                throw JSONLine.Failure(reason: "The number of the exchange has to be \(exchanges).")
+                throw JSONLine.Failure(reason: "The number of the exchange must be \(exchanges).")
             }
         }
         open = steps.count
@@ -527,8 +526,8 @@ struct RecordingParser {
             throw JSONLine.Failure(reason: "No call has found this tag.")
         }
         let tag = try Recording.Tag(line)
-        guard known.insert(tag.number).inserted else {
-            throw JSONLine.Failure(reason: "Tag \(tag.number) exists already.")
+        guard tagNumbers.insert(tag.number).inserted else {
+            throw JSONLine.Failure(reason: "Tag \(tag.number) already exists.")
         }
         tags.append(tag)
     }

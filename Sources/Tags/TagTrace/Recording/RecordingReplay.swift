@@ -2,17 +2,17 @@
 import LinuxSupport
 public import TagLink
 
-/// A recording that acts as a reader. The same requests must be sent in the same order, and get the recorded answers.
+/// A recording that acts as a reader. The same requests, sent in the same order, get the recorded answers.
 ///
 /// ```swift
 /// let replay = RecordingReplay(try Recording(path: "scan.jsonl"))
 /// let environment = NFCEnvironment(reader: replay.reader)
 /// ```
 ///
-/// The order is strict. A request that differs from the recorded one throws an error with the expected request, and
-/// every later call throws the same error. Two things may differ: the timeouts, and how often a session polls for tags
-/// while there are none. Answers come at once, and the time that they took is passed to `onElapsed`. A flow with values
-/// that change in every run, such as the random numbers of an authentication, can't be replayed.
+/// The order is strict. A request that differs from the recorded one throws an error with the expected request, and so
+/// does every later call. Only two things may differ: the timeouts, and how often a session polls while no tag is near.
+/// Answers arrive at once, and `onElapsed` gets the time that they originally took. A flow with values that change in
+/// every run, such as the random numbers of an authentication, can't be replayed.
 public final class RecordingReplay: Sendable {
     private struct State {
         var script: ReplayScript
@@ -31,8 +31,8 @@ public final class RecordingReplay: Sendable {
     /// Creates a replay at the start of its recording.
     ///
     /// - Parameters:
-    ///   - recording: the recording.
-    ///   - onElapsed: called after each call with the time that the call took when it was recorded. Use it to advance a
+    ///   - onElapsed: called after each call, with the recorded duration of the call. Use it to advance a clock by the
+    ///     recorded times. Called on any thread.
     ///     clock by the recorded times. Called on any thread.
     ///   - onDeparture: called once, when the flow departs from the recording. Called on any thread.
     public init(
@@ -51,10 +51,10 @@ public final class RecordingReplay: Sendable {
         recording.header.isField ? .field(ReplayField(self)) : .discovering(ReplayReader(self))
     }
 
-    /// Where the flow departed from the recording; nil when it did not.
+    /// The point at which the flow departed from the recording; nil if it did not.
     public var departure: ReplayDeparture? { state.withLock { $0.script.departure } }
 
-    /// The number of recorded exchanges that were not made yet; 0 after a complete replay.
+    /// The number of recorded exchanges still to replay; 0 after a complete replay.
     public var remainingExchangeCount: Int { state.withLock { $0.script.remainingExchanges } }
 
     fileprivate var statistics: LinkStatistics { state.withLock { $0.statistics } }
@@ -76,7 +76,7 @@ public final class RecordingReplay: Sendable {
         switch reply.notice {
         case .none: break
         case .now: observers.notify()
-        // The session's own work runs on the executor too, so this runs after the current work.
+        // The session runs on this executor too, so the observers are notified after its current work.
         case .soon: executor.async { [observers] in observers.notify() }
         }
         if let departure { onDeparture?(departure) }
@@ -100,10 +100,10 @@ public final class RecordingReplay: Sendable {
         var response: Frame?
         if case .frame(let frame) = outcome { response = frame }
         if case .frames(let technology) = medium {
-            var counted = LinkStatistics.zero
-            counted.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
-            state.statistics += counted
-            state.airStatistics[technology, default: .zero] += counted
+            var counts = LinkStatistics.zero
+            counts.count(request: request, response: response, timing: FrameTiming(technology), timeout: timeout)
+            state.statistics += counts
+            state.airStatistics[technology, default: .zero] += counts
         } else {
             state.statistics.exchanges += 1
             state.statistics.bytesOnAir += request.bytes.count + (response?.bytes.count ?? 0)
@@ -126,15 +126,15 @@ public final class RecordingReplay: Sendable {
     }
 }
 
-/// Where a replayed flow departed from its recording, and how.
+/// The point at which a replayed flow departed from its recording, with the expected and actual calls.
 public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
-    /// The number of the expected exchange, or of the last one if another call was expected.
+    /// The number of the expected exchange; if another call was expected, of the last exchange.
     public var exchange: Int
     /// The time in the recording; nil at its end.
     public var time: Duration?
-    /// The expected call, in words; nil at the end of the recording.
+    /// A description of the expected call; nil at the end of the recording.
     public var expected: String?
-    /// The actual call, in words.
+    /// A description of the actual call.
     public var actual: String
     /// Whether the recording was cut off at its end.
     public var isCutOff = false
@@ -144,13 +144,13 @@ public struct ReplayDeparture: Sendable, Hashable, CustomStringConvertible {
         guard let expected else {
             let verb = isCutOff ? "breaks off" : "ends"
             let end = exchange == 0 ? "\(verb) before its first exchange" : "\(verb) after exchange \(exchange)"
-            return "The recording \(end), and what came then was: \(actual). Record the flow again."
+            return "The recording \(end), but this call followed: \(actual). Record the flow again."
         }
         let position = exchange == 0 ? "before its first exchange" : "at exchange \(exchange)"
         let moment = time.map { " (\($0.wholeMicroseconds / 1000) ms)" } ?? ""
         return """
-            The recording was left \(position)\(moment). Expected: \(expected). Came: \(actual). Find out what has changed, \
-            or record the flow again.
+            The replay departed from the recording \(position)\(moment). Expected: \(expected). Actual: \(actual). \
+            Find out what changed, or record the flow again.
             """
     }
 
@@ -203,7 +203,7 @@ private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
 
     init(_ replay: RecordingReplay) { self.replay = replay }
 
-    /// False: the recording does not contain the source of ATQA and SAK.
+    /// False: a recording does not contain whether the tag sent ATQA and SAK.
     var reportsActivationData: Bool { false }
 
     func discover(_ technologies: Set<Technology>, systemCodes: [UInt16]) async throws(LinkError) -> [DiscoveredTag] {
@@ -228,7 +228,7 @@ private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
             case .frames(let link): (link as? ReplayTagLink)?.link.tag
             case .commands(let card, _): (card as? ReplayCard)?.tag
             }
-        guard let number else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        guard let number else { throw LinkError(.tagRemoved, "The tag belongs to another reader.") }
         _ = try replay.call(.select(tag: number))
     }
 
@@ -299,13 +299,13 @@ private final class ReplayCard: APDULink {
     func isPresent() async -> Bool { (try? replay.call(.isPresent(tag: tag))) == .isPresent(true) }
 }
 
-/// Follows a recording step by step: it takes a call and returns the recorded outcome.
+/// Follows a recording step by step, and returns the recorded outcome of each call.
 struct ReplayScript: Sendable {
     let recording: Recording
     private(set) var position = 0
     private(set) var departure: ReplayDeparture?
     private var lastExchange = 0
-    /// Knows the exchanges so far.
+    /// Describes exchanges, based on the exchanges so far.
     private var lines = TraceLineWriter()
     /// The last call, if it was a poll that found nothing.
     private var emptyPoll: Recording.Action?
@@ -315,12 +315,12 @@ struct ReplayScript: Sendable {
 
     init(_ recording: Recording) { self.recording = recording }
 
-    /// When the observers of presence are notified after a call.
+    /// When to notify the presence observers about a recorded event after a call.
     enum Notice: Sendable {
         case none
-        /// While the call returns.
+        /// Before the call returns.
         case now
-        /// When the operation that the call belongs to is complete.
+        /// After the session's current work.
         case soon
     }
 
@@ -336,13 +336,13 @@ struct ReplayScript: Sendable {
         if let departure { return Reply(outcome: .failed(LinkError(.readerUnavailable, departure.reason))) }
         passEvents()
         guard position < recording.steps.count else {
-            // A waiting session looks again and again.
+            // A waiting session polls repeatedly.
             if action == emptyPoll { return Reply(outcome: .tags([])) }
             return depart(expected: nil, action)
         }
         let step = recording.steps[position]
         guard matches(step.action, action) else {
-            // The recording was cut off during the question.
+            // The recording was cut off before the answer.
             if case .isStillNear = step.action, step.outcome == nil { return breakOff(step) }
             if action == emptyPoll { return Reply(outcome: .tags([])) }
             return depart(expected: step, action)
@@ -356,13 +356,13 @@ struct ReplayScript: Sendable {
         return Reply(outcome: outcome, duration: (step.endTime ?? step.time) - step.time, notice: notice)
     }
 
-    /// Returns the arrival number of a tag at this point; nil when the reader did not report it.
+    /// Returns the arrival number of a tag at this point in the recording; nil if the reader did not report one.
     mutating func arrival(of identifier: [UInt8]) -> UInt64? {
         passEvents()
         return arrivals[identifier]
     }
 
-    /// Returns whether a tag had stayed near when the reader was asked at this point; true when it was not asked.
+    /// Returns the reader's recorded answer at this point, whether a tag had stayed near; true if none was recorded.
     mutating func isStillNear(_ identifier: [UInt8]) -> (answer: Bool, duration: Duration) {
         passEvents()
         guard position < recording.steps.count, departure == nil else { return (true, .zero) }
@@ -389,7 +389,7 @@ struct ReplayScript: Sendable {
         passEvents()
         guard hasPendingPresence, isObserved else { return .none }
         hasPendingPresence = false
-        // A waiting session is notified when it waits, and a working session at once.
+        // If the session polls next, it is notified once it waits; otherwise at once.
         guard position < recording.steps.count else { return .soon }
         switch recording.steps[position].action {
         case .discover, .field: return .soon
@@ -409,14 +409,14 @@ struct ReplayScript: Sendable {
         return Reply(outcome: .failed(LinkError(.readerUnavailable, departure.reason)))
     }
 
-    /// Departs because the recording was cut off during a call, so that it has no outcome.
+    /// Departs because the recording was cut off during a call and so lacks its outcome.
     private mutating func breakOff(_ step: Recording.Step) -> Reply {
         let departure = ReplayDeparture(exchange: lastExchange, actual: describe(step.action), isCutOff: true)
         self.departure = departure
         return Reply(outcome: .failed(LinkError(.readerUnavailable, departure.reason)))
     }
 
-    /// Describes a call in words, using the exchanges before it.
+    /// Returns a description of a call, based on the exchanges before it.
     private func describe(_ action: Recording.Action) -> String {
         guard case .exchange(let medium, let tag, let sent, _) = action else { return action.words }
         var lines = lines
@@ -427,7 +427,7 @@ struct ReplayScript: Sendable {
         return "\(line.meaning) [\(hex)\(bits)]" + (tag.map { " to tag \($0)" } ?? "")
     }
 
-    /// Returns whether a call is the recorded one. Timeouts may differ, and so may passwords, which are never recorded.
+    /// Returns whether a call is the recorded one. Timeouts and passwords may differ; passwords are never recorded.
     private func matches(_ recorded: Recording.Action, _ other: Recording.Action) -> Bool {
         guard case .exchange(let medium, let tag, let frame, _) = recorded,
             case .exchange(let otherMedium, let otherTag, let otherFrame, _) = other

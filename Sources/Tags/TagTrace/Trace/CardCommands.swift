@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Describes the commands for a card in words: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424
-/// DNA with or without wrapping, and the commands of a PC/SC reader.
+/// Describes card commands in words: ISO/IEC 7816-4 commands, native commands of MIFARE DESFire and NTAG 424 DNA,
+/// wrapped or not, and the commands of a PC/SC reader.
 struct CommandInterpreter: Sendable {
-    /// Whether the last command was a native one. Its answer starts with the status instead of ending with it.
+    /// Whether the last command was a native command. Its answer starts, rather than ends, with the status.
     private var isNative = false
 
     mutating func meaning(ofCommand bytes: [UInt8]) -> String {
@@ -15,7 +15,7 @@ struct CommandInterpreter: Sendable {
             return DESFireWords.request(name, ins, Self.data(bytes))
         }
         if cla == 0xFF { return APDUWords.reader(bytes) }
-        // A native command's code is not a valid class (ISO/IEC 7816-4, 5.1.1).
+        // Native command codes are not valid classes (ISO/IEC 7816-4, 5.1.1).
         if cla >= 0x40, cla < 0x80 || cla >= 0xA0, DESFireWords.commands[cla] != nil { return native(bytes) }
         return APDUWords.command(bytes, data: Self.data(bytes))
     }
@@ -42,7 +42,7 @@ struct CommandInterpreter: Sendable {
         count > 0 ? "\(counted(count, "byte")), \(status)" : status
     }
 
-    /// Returns the data of a command, short or extended, as far as they are complete (ISO/IEC 7816-4, 5.1).
+    /// Returns the data of a short or extended command, which may be incomplete (ISO/IEC 7816-4, 5.1).
     private static func data(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.count > 5 else { return [] }
         if bytes[4] == 0 {
@@ -77,7 +77,7 @@ enum APDUWords {
         (Array("2PAY.SYS.DDF01".utf8), "list of payment applications"),
     ]
 
-    /// Describes a command. It must have at least four bytes.
+    /// Describes a command, which must have at least four bytes.
     static func command(_ bytes: [UInt8], data: [UInt8]) -> String {
         let (cla, ins, p1, p2) = (bytes[0], bytes[1], bytes[2], bytes[3])
         guard let name = names[ins] else {
@@ -104,9 +104,9 @@ enum APDUWords {
 
     private static func select(_ p1: UInt8, _ data: [UInt8]) -> String {
         if p1 == 0x04 {
-            let known = applications.first { data.starts(with: $0.name) }
+            let application = applications.first { data.starts(with: $0.name) }
             let name = data.isEmpty ? "" : " " + data.hexText()
-            return known.map { "SELECT " + $0.words } ?? "SELECT application" + name
+            return application.map { "SELECT " + $0.words } ?? "SELECT application" + name
         }
         switch data {
         case [0xE1, 0x03]: return "SELECT capability container E103"
@@ -116,7 +116,7 @@ enum APDUWords {
         }
     }
 
-    /// Le, short or extended; 00 means as many bytes as there are.
+    /// Describes Le, short or extended; 00 means all available bytes.
     private static func expectedLength(_ bytes: [UInt8]) -> String {
         switch bytes.count {
         case 5: bytes[4].hexText(digits: 2)
@@ -125,7 +125,7 @@ enum APDUWords {
         }
     }
 
-    /// Lc, short or extended. The first block of a long command does not have all of its data.
+    /// Returns Lc, short or extended. The first block of a long command lacks part of the data.
     private static func dataLength(_ bytes: [UInt8]) -> String {
         guard bytes.count > 5 else { return "00" }
         let isExtended = bytes[4] == 0 && bytes.count > 7
@@ -152,22 +152,22 @@ enum APDUWords {
 /// The status words of ISO/IEC 7816-4, 5.1.3.
 enum StatusWords {
     private static let words: [Int: String] = [
-        0x9000: "done", 0x6200: "with a warning", 0x6281: "data may be damaged", 0x6282: "the file ends before",
+        0x9000: "done", 0x6200: "with a warning", 0x6281: "data may be damaged", 0x6282: "the file ended early",
         0x6283: "the file is deactivated", 0x6300: "with a warning", 0x6400: "not done", 0x6581: "the memory failed",
         0x6700: "wrong length", 0x6881: "no such channel", 0x6882: "no secure messaging",
         0x6883: "the last part is missing",
         0x6884: "no chaining", 0x6900: "not allowed", 0x6981: "the file does not fit the command",
-        0x6982: "not authenticated", 0x6983: "blocked", 0x6984: "the reference can't be used", 0x6985: "not now",
+        0x6982: "not authenticated", 0x6983: "blocked", 0x6984: "the reference can't be used", 0x6985: "wrong state",
         0x6986: "no file is selected", 0x6987: "secure messaging is missing", 0x6988: "secure messaging is wrong",
         0x6A80: "wrong data", 0x6A81: "not supported", 0x6A82: "not found", 0x6A83: "no such record",
         0x6A84: "no room", 0x6A86: "wrong P1 or P2", 0x6A87: "Lc does not fit P1 and P2", 0x6A88: "no such reference",
-        0x6A89: "there is such a file already", 0x6B00: "no such place", 0x6D00: "no such instruction",
-        0x6E00: "no such class", 0x6F00: "failed for no reason given",
+        0x6A89: "the file already exists", 0x6B00: "wrong offset", 0x6D00: "no such instruction",
+        0x6E00: "no such class", 0x6F00: "failed without a reason",
     ]
 
     static func meaning(of word: Int) -> String {
         let hex = word.hexText(digits: 4).lowercased()
-        if let known = words[word] { return "\(hex) \(known)" }
+        if let meaning = words[word] { return "\(hex) \(meaning)" }
         switch word >> 8 {
         case 0x61: return "\(hex) \(word & 0xFF == 0 ? "more" : counted(word & 0xFF, "byte") + " more")"
         case 0x6C: return "\(hex) Le has to be \((word & 0xFF).hexText(digits: 2))"
@@ -218,11 +218,11 @@ enum DESFireWords {
     static func status(_ status: UInt8) -> String { statuses[status] ?? "status \(status.hexText(digits: 2))" }
 
     private static let statuses: [UInt8: String] = [
-        // READ SIGNATURE has a status of its own for success.
+        // READ SIGNATURE reports success as 90, not 00.
         0x00: "done", 0x90: "done", 0x0C: "no changes", 0x0E: "no room", 0x1C: "no such command",
-        0x1E: "code or padding is wrong", 0x40: "no such key", 0x7E: "wrong length", 0x9D: "not allowed",
+        0x1E: "checksum, MAC or padding is wrong", 0x40: "no such key", 0x7E: "wrong length", 0x9D: "not allowed",
         0x9E: "wrong parameter", 0xA0: "no such application", 0xAE: "not authenticated", 0xAF: "more follows",
-        0xBE: "beyond the file", 0xCA: "cut off", 0xCE: "no more applications", 0xDE: "there is such a one already",
+        0xBE: "outside the file", 0xCA: "cut off", 0xCE: "no more applications", 0xDE: "already exists",
         0xEE: "the memory failed", 0xF0: "no such file",
     ]
 }

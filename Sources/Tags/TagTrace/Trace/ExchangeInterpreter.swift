@@ -3,11 +3,11 @@ package import TagLink
 
 /// Describes the frames between a reader and a tag in words: `READ 04`, `SELECT NDEF application`, `INVENTORY`.
 ///
-/// The meaning of a frame depends on the frames before it, so pass each one in order. The interpreter knows the
+/// The meaning of a frame depends on the frames before it, so pass every frame in order. The interpreter knows the
 /// commands of Type 1 to Type 5 tags, ISO-DEP and ISO/IEC 7816-4, FeliCa, ISO/IEC 15693 and MIFARE products. It
 /// describes any other frame by its number of bytes. It accepts any input and never fails.
 package struct ExchangeInterpreter: Sendable {
-    /// How the answer to the last request is interpreted.
+    /// How to interpret the answer to the last request.
     enum Expectation: Sendable, Equatable {
         case anything, anticollision, atqA, select, atqB, attribute, answerToSelect, parameterSelection
         case type1(UInt8)
@@ -19,23 +19,23 @@ package struct ExchangeInterpreter: Sendable {
     }
 
     private var expectation = Expectation.anything
-    /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
+    /// Whether frames of NFC-A and NFC-B contain ISO-DEP blocks.
     private var isISODEP = false
-    /// Whether the second packet of a SECTOR SELECT follows.
+    /// Whether the next frame is the second packet of a SECTOR SELECT.
     private var selectsSector = false
     /// Whether the data of the next write must not be shown.
     var hidesData = false
     /// The interpreter for the commands inside blocks.
     private var card = CommandInterpreter()
-    /// Whether more blocks of the command follow the last one.
+    /// Whether the command continues in the next block.
     private var hasMoreRequest = false
-    /// The answer so far, when it comes in several blocks.
+    /// The part received so far of an answer in several blocks.
     private var partialAnswer: [UInt8] = []
 
     /// Creates an interpreter for a field without previous frames.
     package init() {}
 
-    /// Forgets all previous frames: the field was turned off or on, or another tag is near.
+    /// Forgets all previous frames. Call it when the field was turned off or on, or another tag may be near.
     package mutating func fieldChanged() { self = ExchangeInterpreter() }
 
     /// Describes a request in a few words.
@@ -73,14 +73,14 @@ package struct ExchangeInterpreter: Sendable {
         case .anticollision, .atqA, .select: return NFCAWords.answer(answer, expectation)
         case .type1(let command): return Type1Words.answer(bytes, to: command)
         case .type2(let command):
-            // A tag that does not acknowledge the first packet of a SECTOR SELECT expects no second one.
+            // Unless the tag acknowledges the first packet of a SECTOR SELECT, no second packet follows.
             if command == 0xC2, answer.nibble != 0xA { selectsSector = false }
             return Type2Words.answer(answer, to: command)
         case .anything: return Self.size(bytes)
         }
     }
 
-    /// Returns the number of bytes, to describe unknown frames.
+    /// Describes an unknown frame by its number of bytes.
     static func size(_ bytes: [UInt8]) -> String { counted(bytes.count, "byte") }
 
     // MARK: NFC-A
@@ -111,7 +111,7 @@ package struct ExchangeInterpreter: Sendable {
         }
         if selectsSector {
             selectsSector = false
-            return "SECTOR SELECT \((bytes.first ?? 0).hexText(digits: 2)), second packet; silence is a yes"
+            return "SECTOR SELECT \((bytes.first ?? 0).hexText(digits: 2)), second packet; no answer means success"
         }
         if bytes.count == 2, bytes == [0xC2, 0xFF] { selectsSector = true }
         expectation = .type2(bytes.first ?? 0)
@@ -185,10 +185,10 @@ package struct ExchangeInterpreter: Sendable {
             let isFirst = !hasMoreRequest
             hasMoreRequest = pcb & 0x10 != 0
             partialAnswer = []
-            let continuation = hasMoreRequest ? ", goes on" : ""
+            let continuation = hasMoreRequest ? ", continues" : ""
             return (isFirst ? card.meaning(ofCommand: payload) : "\(Self.size(payload)) more") + continuation
-        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): go on" : "R(NAK): again"
-        case 0xE2: return "S(WTX): time is given"
+        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): continue" : "R(NAK): again"
+        case 0xE2: return "S(WTX): time granted"
         case 0xC2:
             isISODEP = false
             expectation = .anything
@@ -203,11 +203,11 @@ package struct ExchangeInterpreter: Sendable {
         switch pcb & 0xE2 {
         case 0x02:
             partialAnswer += payload
-            if pcb & 0x10 != 0 { return "\(Self.size(payload)), goes on" }
+            if pcb & 0x10 != 0 { return "\(Self.size(payload)), continues" }
             defer { partialAnswer = [] }
             return card.meaning(ofAnswer: partialAnswer)
-        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): go on" : "R(NAK)"
-        case 0xE2: return "S(WTX): \(Int(payload.first ?? 0) & 0x3F) times the time is needed"
+        case 0xA2: return pcb & 0x10 == 0 ? "R(ACK): continue" : "R(NAK)"
+        case 0xE2: return "S(WTX): needs \(Int(payload.first ?? 0) & 0x3F) times the waiting time"
         case 0xC2: return "S(DESELECT): sleeps"
         default: return Self.size(bytes)
         }
@@ -231,10 +231,10 @@ enum NFCAWords {
             return "ATQA: UID of \([4, 7, 10][min(2, Int(bytes[0] >> 6))]) bytes"
         case .select where bytes.count == 1:
             let sak = bytes[0]
-            if sak & 0x04 != 0 { return "SAK: the UID goes on" }
+            if sak & 0x04 != 0 { return "SAK: the UID continues" }
             let kind = sak & 0x20 != 0 ? ", ISO-DEP" : sak & 0x18 != 0 ? ", MIFARE Classic" : sak == 0 ? ", Type 2" : ""
             return "SAK: selected" + kind
-        case .anticollision: return bytes.first == 0x88 ? "a UID's part, which goes on" : "a UID's part"
+        case .anticollision: return bytes.first == 0x88 ? "part of a UID, continues" : "part of a UID"
         default: return ExchangeInterpreter.size(bytes)
         }
     }

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Finds passwords, PINs and keys that are sent unencrypted, so that a trace does not show them and a recording does
-/// not store them.
+/// Finds passwords, PINs and keys that are sent unencrypted, so that traces don't show them and recordings don't store
+/// them.
 ///
 /// It knows the passwords and keys of Type 2 tags, the card key of FeliCa Lite-S, the passwords of ICODE, ST25TV and
-/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), and the keys of MIFARE Classic that are loaded into a
-/// reader. Which pages of a Type 2 tag contain the password depends on the product. This is derived from its answer to
-/// GET VERSION, or from a 3DES authentication. The meaning of a frame depends on the frames before it, so pass each one
-/// in order.
+/// ST25DV, the PINs of ISO/IEC 7816-4 (with or without ISO-DEP), and MIFARE Classic keys that are loaded into a reader.
+/// Which pages of a Type 2 tag contain the password depends on the product, as shown by its answer to GET VERSION or by
+/// a 3DES authentication. The meaning of a frame depends on the frames before it, so pass every frame in order.
 package struct SecretFinder: Sendable, Hashable {
     /// The pages with the tag's password or keys.
     private var pages: Range<Int> = 0..<0
-    /// Whether NFC-A and NFC-B carry blocks of ISO-DEP.
+    /// Whether frames of NFC-A and NFC-B contain ISO-DEP blocks.
     private var isISODEP = false
-    /// Whether the command that continues in the next block has a secret.
+    /// Whether the next block continues a command with a secret.
     private var continuesSecret = false
     /// The page of a COMPATIBILITY WRITE whose data follow.
     private var page: Int?
-    /// The first byte of the last frame of NFC-A; nil when the last request was none.
+    /// The first byte of the last frame of NFC-A; nil when the last request was not an NFC-A frame.
     private var lastCommand: UInt8?
-    /// Whether the last request was a reader's command for the chip in it.
+    /// Whether the last request was a command for the chip inside the reader.
     private var isForChip = false
 
     /// Creates a finder for a field without previous frames.
     package init() {}
 
-    /// Forgets all previous frames: the field was turned off or on, or another tag is near.
+    /// Forgets all previous frames. Call it when the field was turned off or on, or another tag may be near.
     package mutating func fieldChanged() { self = SecretFinder() }
 
     /// Handles a request, and returns the ranges of its secret bytes, in order.
@@ -45,10 +44,10 @@ package struct SecretFinder: Sendable, Hashable {
         return ranges.map { $0.clamped(to: 0..<request.count) }.filter { !$0.isEmpty }
     }
 
-    /// Handles the answer to the last request, and returns the ranges of secret bytes, which the tag only sends to a
-    /// reader that knows the password.
+    /// Handles the answer to the last request, and returns the ranges of its secret bytes. A tag sends such bytes only
+    /// to a reader that knows the password.
     package mutating func secrets(inAnswer answer: [UInt8]) -> [Range<Int>] {
-        // D5, a code and the chip's status are before the tag's answer, and the reader's status word is after it.
+        // D5, a code and the chip's status precede the tag's answer, and the reader's status word follows it.
         guard isForChip, answer.count >= 5, answer[0] == 0xD5 else { return secrets(inTagAnswer: answer) }
         return secrets(inTagAnswer: Array(answer[3..<answer.count - 2])).map { $0.lowerBound + 3..<$0.upperBound + 3 }
     }
@@ -73,9 +72,9 @@ package struct SecretFinder: Sendable, Hashable {
             if bytes.count == 16 { return pages.contains(page) ? [0..<16] : [] }
         }
         lastCommand = bytes.first
-        // REQA, WUPA and HLTA end ISO-DEP. Usually the tag is still the same.
+        // REQA, WUPA and HLTA end ISO-DEP. The pages are kept, because the tag is usually still the same.
         if bytes == [0x26] || bytes == [0x52] || bytes == [0x50, 0x00] { (isISODEP, continuesSecret) = (false, false) }
-        // RATS starts it again, also where the reader has woken the tag by itself.
+        // RATS starts ISO-DEP again, even if the reader woke the tag by itself.
         if bytes.count == 2, bytes[0] == 0xE0 { (isISODEP, continuesSecret) = (true, false) }
         if isISODEP { return block(bytes) }
         switch (bytes.first, bytes.count) {
@@ -87,8 +86,8 @@ package struct SecretFinder: Sendable, Hashable {
         return []
     }
 
-    /// Returns the pages of PWD and PACK, or of the AES keys, by the product's size (data sheets of NTAG and MIFARE
-    /// Ultralight).
+    /// Returns the pages of PWD and PACK, or of the AES keys, depending on the product's size (data sheets of NTAG and
+    /// MIFARE Ultralight).
     private static func pages(ofVersion version: [UInt8]) -> Range<Int> {
         guard version[1] == 0x04 else { return 0..<0 }
         switch (version[2], version[6]) {
@@ -120,9 +119,9 @@ package struct SecretFinder: Sendable, Hashable {
         let (cla, ins) = (bytes[start], bytes[start + 1])
         let isExtended = bytes[start + 4] == 0 && bytes.count > 7
         let data = start + (isExtended ? 7 : 5)
-        // The bytes after the data, Le, are covered too, because the length may be wrong.
+        // Le, after the data, is concealed too, because the length may be wrong.
         if cla == 0xFF { return reader(bytes, data) }
-        // Native commands of DESFire have the same codes. With secure messaging no PIN is sent unencrypted.
+        // Native DESFire commands have the same codes. With secure messaging, no PIN is sent unencrypted.
         guard cla & 0x8C == 0 || cla == 0x80, bytes[start + 2] == 0 || ins != 0x20 else { return [] }
         switch ins {
         // VERIFY, CHANGE REFERENCE DATA, RESET RETRY COUNTER (ISO/IEC 7816-4, 11.6).
@@ -135,10 +134,10 @@ package struct SecretFinder: Sendable, Hashable {
     private mutating func reader(_ bytes: ArraySlice<UInt8>, _ data: Int) -> [Range<Int>] {
         let start = bytes.startIndex
         switch bytes[start + 1] {
-        // LOAD KEY, VERIFY.
+        // LOAD KEY and VERIFY.
         case 0x82, 0x20: return [data..<bytes.endIndex]
         case 0xD6 where pages.contains(Int(bytes[start + 3])): return [data..<bytes.endIndex]
-        // The block with a sector's keys and access bits. Only MIFARE Classic has blocks of 16 bytes.
+        // A block with a sector's keys and access bits. Only MIFARE Classic has blocks of 16 bytes.
         case 0xD6 where bytes[start + 4] == 16 && bytes[start + 3] % 4 == 3:
             return [data..<data + 6, data + 10..<data + 16]
         case 0x00: return chip(Array(bytes), from: data - start).map { $0.lowerBound + start..<$0.upperBound + start }
@@ -146,15 +145,14 @@ package struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3), from its direction byte D4 on.
+    /// Handles a command for the PN53x in a reader (PN532 user manual, 7.3). `index` is the position of D4.
     private mutating func chip(_ bytes: [UInt8], from index: Int) -> [Range<Int>] {
         guard bytes.count > index + 1, bytes[index] == 0xD4 else { return [] }
         isForChip = true
         return secrets(inChipCommand: bytes, from: index + 1)
     }
 
-    /// Handles a command for a PN53x, from its code on. The code is the first byte of a command without the direction
-    /// byte.
+    /// Handles a command for a PN53x. `index` is the position of the command's code.
     package mutating func secrets(inChipCommand bytes: [UInt8], from index: Int = 0) -> [Range<Int>] {
         lastCommand = nil
         guard bytes.count > index else { return [] }
@@ -166,16 +164,16 @@ package struct SecretFinder: Sendable, Hashable {
         }
         guard bytes.count > start else { return [] }
         let frame = Array(bytes[start...])
-        // Block, key and UID of a MIFARE Classic authentication, which the chip executes.
+        // A MIFARE Classic authentication, which the chip executes, contains block, key and UID.
         if bytes[index] == 0x40, frame[0] & 0xFE == 0x60, frame.count >= 12 { return [start + 2..<start + 8] }
-        // The chip handles ISO-DEP itself.
+        // The chip handles ISO-DEP itself, so a card command may follow directly.
         let ranges = frame.count > 5 && frame[0] != 0xA2 ? command(frame[...]) : []
         return (ranges.isEmpty ? nfcA(frame) : ranges).map { $0.lowerBound + start..<$0.upperBound + start }
     }
 
     // MARK: NFC-F and NFC-V
 
-    /// Returns the blocks of WRITE WITHOUT ENCRYPTION with the card key, block 87 (FeliCa Lite-S user's manual, 3.3).
+    /// Returns the range of the card key, block 87, in WRITE WITHOUT ENCRYPTION (FeliCa Lite-S user's manual, 3.3).
     private static func felica(_ bytes: [UInt8]) -> [Range<Int>] {
         guard bytes.count > 11, bytes[1] == 0x08 else { return [] }
         guard let (_, blocks, rest) = FeliCaBlockList.parse(bytes.dropFirst(10)) else { return [] }
@@ -185,14 +183,14 @@ package struct SecretFinder: Sendable, Hashable {
         }
     }
 
-    /// Returns the parameters with a password in the custom commands of NXP (04) and ST (02), after flags, code,
-    /// manufacturer and UID.
+    /// Returns the range of a password in the custom commands of NXP (04) and ST (02), after flags, code, manufacturer
+    /// and UID.
     private static func nfcV(_ bytes: [UInt8]) -> [Range<Int>] {
         guard bytes.count > 3 else { return [] }
         let start = bytes[0] & 0x24 == 0x20 ? 11 : 3
         switch (bytes[2], bytes[1]) {
-        // SET PASSWORD and WRITE PASSWORD of NXP, and WRITE PASSWORD, PRESENT PASSWORD, KILL and UNTRACEABLE of ST start
-        // with a number; DESTROY and ENABLE PRIVACY of NXP don't.
+        // Parameters start with a number in NXP's SET PASSWORD and WRITE PASSWORD and in ST's WRITE PASSWORD, PRESENT
+        // PASSWORD, KILL and UNTRACEABLE, but not in NXP's DESTROY and ENABLE PRIVACY.
         case (0x04, 0xB3), (0x04, 0xB4), (0x02, 0xB1), (0x02, 0xB3), (0x02, 0xA6), (0x02, 0xBA):
             return [min(start + 1, bytes.count)..<bytes.count]
         case (0x04, 0xB9), (0x04, 0xBA): return [min(start, bytes.count)..<bytes.count]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The commands of Type 1 tags (NFC Forum T1T 1.2, 5).
+/// Describes the commands of Type 1 tags (NFC Forum T1T 1.2, 5).
 enum Type1Words {
     static func request(_ bytes: [UInt8]) -> String {
         let address = bytes.count > 1 ? " " + bytes[1].hexText(digits: 2) : ""
@@ -31,8 +31,8 @@ enum Type1Words {
     }
 }
 
-/// The commands of Type 2 tags, NTAG and MIFARE Ultralight, and the unencrypted commands of MIFARE Classic (NFC Forum
-/// T2T 1.2, 5; NTAG213/215/216, MF0ULx1, MF0ICU2 and MF1S50 data sheets).
+/// Describes the commands of Type 2 tags, NTAG and MIFARE Ultralight, and the unencrypted commands of MIFARE Classic
+/// (NFC Forum T2T 1.2, 5; NTAG213/215/216, MF0ULx1, MF0ICU2 and MF1S50 data sheets).
 enum Type2Words {
     static func request(_ bytes: [UInt8], hidesData: Bool = false) -> String {
         guard let command = bytes.first else { return "nothing" }
@@ -85,13 +85,13 @@ enum Type2Words {
     }
 
     private static let refusals: [UInt8: String] = [
-        0x0: "not allowed, or no such place", 0x1: "parity or checksum was wrong",
+        0x0: "not allowed, or no such address", 0x1: "parity or checksum was wrong",
         0x4: "not authenticated, or a counter is full", 0x5: "the write failed, or has to be proved first",
         0x7: "the write failed",
     ]
 }
 
-/// The commands of FeliCa, from LEN on (JIS X 6319-4; FeliCa Card User's Manual, 4).
+/// Describes FeliCa commands, which start with LEN (JIS X 6319-4; FeliCa Card User's Manual, 4).
 enum FeliCaWords {
     private static let names: [UInt8: String] = [
         0x00: "POLLING", 0x02: "REQUEST SERVICE", 0x04: "REQUEST RESPONSE", 0x06: "READ WITHOUT ENCRYPTION",
@@ -135,18 +135,18 @@ enum FeliCaWords {
         }
     }
 
-    /// The second status flags (FeliCa Card User's Manual, 4.5).
+    /// The meanings of the second status flag (FeliCa Card User's Manual, 4.5).
     private static let statuses: [UInt8: String] = [
         0x70: "the memory failed", 0x71: "too many writes", 0xA1: "wrong number of services",
-        0xA2: "wrong number of blocks", 0xA3: "wrong place of a service", 0xA5: "not allowed", 0xA6: "no such service",
+        0xA2: "wrong number of blocks", 0xA3: "wrong order of services", 0xA5: "not allowed", 0xA6: "no such service",
         0xA7: "wrong access mode", 0xA8: "no such block", 0xA9: "the write failed", 0xB0: "not authenticated",
         0xB1: "not authenticated",
     ]
 }
 
-/// The lists of services and blocks in a command of FeliCa (NFC Forum T3T 1.0, 5.4).
+/// The service and block lists in a FeliCa command (NFC Forum T3T 1.0, 5.4).
 enum FeliCaBlockList {
-    /// Returns the services' codes, the blocks' numbers and the bytes after them; nil when the lists are incomplete.
+    /// Returns the service codes, the block numbers and the bytes after them; nil when the lists are incomplete.
     static func parse(_ bytes: ArraySlice<UInt8>) -> (services: [Int], blocks: [Int], rest: ArraySlice<UInt8>)? {
         var cursor = ByteCursor(bytes)
         guard let serviceCount = cursor.next() else { return nil }
@@ -167,7 +167,7 @@ enum FeliCaBlockList {
     }
 }
 
-/// The commands of ISO/IEC 15693-3, 10, with those of NXP and ST.
+/// Describes the commands of ISO/IEC 15693-3, 10, and the custom commands of NXP and ST.
 enum ISO15693Words {
     private static let names: [UInt8: String] = [
         0x01: "INVENTORY", 0x02: "STAY QUIET", 0x20: "READ SINGLE BLOCK", 0x21: "WRITE SINGLE BLOCK",
@@ -231,7 +231,7 @@ enum ISO15693Words {
     ]
 }
 
-/// Reads bytes from the front. Returns nil when there are too few.
+/// Reads bytes from the front. Each read returns nil when too few bytes remain.
 struct ByteCursor {
     private(set) var rest: ArraySlice<UInt8>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// The exchanges between a reader and its tags, in order, for people to read and for tests to compare.
+/// The exchanges between a reader and its tags, in order. People can read a trace, and tests can compare it.
 ///
-/// `description` is a table that also describes each exchange in words. Equal traces give the same table, so two traces
+/// `description` is a table that also describes each exchange in words. Equal traces have equal tables, so two traces
 /// can be compared line by line.
 ///
 /// ```
@@ -25,9 +25,9 @@ public struct Trace: Sendable, Hashable {
         public var medium: Medium
         /// The frame that was sent.
         public var request: Frame
-        /// The answer, or why there was none; nil when this is unknown.
+        /// The answer, or the reason why it is missing; nil when unknown.
         public var answer: Result<Frame, LinkError>?
-        /// The time until the answer was received; nil when this is unknown.
+        /// The time until the answer was received; nil when unknown.
         public var duration: Duration?
 
         /// Creates an exchange.
@@ -51,19 +51,19 @@ public struct Trace: Sendable, Hashable {
 
     /// An event with its time.
     public struct Entry: Sendable, Hashable {
-        /// The time since the trace started; nil when this is unknown.
+        /// The time since the trace started; nil when unknown.
         public var time: Duration?
         /// The event.
         public var event: Event
-        /// What the reader has done by itself, so that no frames show it.
+        /// The reader's own action before this entry, which no frame in the trace shows.
         var renewal = Renewal.nothing
 
-        /// What ends the state that is known from the frames before an entry.
+        /// The reader's own action before an entry, which invalidates the state known from earlier frames.
         enum Renewal: Sendable, Hashable {
             case nothing
-            /// The reader has woken the tag: its protocol starts again.
+            /// The reader woke the tag, so the tag's protocol starts again.
             case tag
-            /// The reader has polled for tags, or has selected one: it may be another tag.
+            /// The reader polled for tags or selected a tag, so the tag may have changed.
             case field
         }
 
@@ -74,7 +74,7 @@ public struct Trace: Sendable, Hashable {
         }
     }
 
-    /// The events, in order. The first exchange has the number 1.
+    /// The events, in order. The first exchange is number 1.
     public var entries: [Entry]
 
     /// Creates a trace.
@@ -96,27 +96,27 @@ public struct TraceLine: Sendable, Hashable {
         case request = ">"
         /// From the tag to the reader.
         case answer = "<"
-        /// None, because the line is not part of an exchange.
+        /// The line is not part of an exchange.
         case none = " "
     }
 
-    /// The number of the exchange, from 1; nil for other events.
+    /// The number of the exchange, starting at 1; nil for other events.
     public var number: Int?
-    /// The time since the trace started; nil when this is unknown.
+    /// The time since the trace started; nil when unknown.
     public var time: Duration?
     /// The medium of the exchange; nil for other events.
     public var medium: Trace.Medium?
     /// The direction of the bytes.
     public var direction: Direction
-    /// The frame, with zeros in place of passwords, PINs and keys; nil when there was none.
+    /// The frame, with passwords, PINs and keys replaced by zeros; nil for no frame.
     public var frame: Frame?
-    /// The ranges of those zeros.
+    /// The byte ranges replaced by zeros.
     public var concealed: [Range<Int>] = []
     /// The description in words.
     public var meaning: String
 }
 
-/// Describes the entries of a trace in words, one after the other.
+/// Describes the entries of a trace in words. Pass them in order.
 public struct TraceLineWriter: Sendable {
     private var interpreter = ExchangeInterpreter()
     private(set) var finder = SecretFinder()
@@ -125,9 +125,7 @@ public struct TraceLineWriter: Sendable {
     /// Creates a writer for the first entry.
     public init() {}
 
-    /// Returns the lines of the next entry: two for an exchange, and one for any other event.
-    ///
-    /// - Returns: its lines.
+    /// Returns the lines of the next entry: two for an exchange, one for any other event.
     public mutating func lines(of entry: Trace.Entry) -> [TraceLine] {
         if entry.renewal != .nothing { interpreter.fieldChanged() }
         if entry.renewal == .field { finder.fieldChanged() }
@@ -180,15 +178,15 @@ extension LinkError.Code {
     /// A short description of the code.
     package var words: String {
         switch self {
-        case .timeout: "nothing came in time"
+        case .timeout: "timed out"
         case .tagRemoved: "the tag left"
         case .transmission: "damaged"
         case .collision: "several tags at once"
         case .frameTooLong: "too long"
-        case .readerUnavailable: "the reader is not there"
+        case .readerUnavailable: "the reader is missing"
         case .cancelled: "cancelled"
         case .unsupported: "the reader can't send it"
-        case .protocolViolation: "against the protocol"
+        case .protocolViolation: "protocol violation"
         case .inUse: "in use by another program"
         default: description
         }
@@ -210,14 +208,14 @@ extension Trace: CustomStringConvertible {
     /// Returns the trace as a table with these columns: number, time in milliseconds, medium and direction, bytes,
     /// meaning.
     ///
-    /// After 16 bytes a new row starts. Bytes of passwords, PINs and keys are shown as stars (`SecretFinder`). For an
-    /// incomplete last byte, the number of its bits follows a slash.
+    /// Each row has up to 16 bytes. Bytes of passwords, PINs and keys are shown as stars (`SecretFinder`). If the last
+    /// byte is incomplete, its number of bits follows a slash.
     ///
-    /// - Parameter showsTimes: whether times are shown. Without them, traces of two runs on the same reader are equal.
+    /// - Parameter showsTimes: whether times are shown. Without times, traces of two runs on the same reader are equal.
     /// - Returns: the rows, without a line feed at the end.
     public func table(showsTimes: Bool = true) -> String { rows(showsTimes: showsTimes).joined(separator: "\n") }
 
-    /// Returns the rows of ``table(showsTimes:)``, each created when it is needed.
+    /// Returns the rows of ``table(showsTimes:)``, each created on demand.
     package func rows(showsTimes: Bool = true) -> some Sequence<String> {
         let lines = lines
         let width = lines.map(\.firstRowWidth).max() ?? 0
@@ -229,8 +227,8 @@ extension TraceLine {
     /// Returns the line as a row of a table, with further rows for bytes beyond the 16th.
     ///
     /// - Parameters:
-    ///   - showsTime: whether the time is shown.
-    ///   - widthOfBytes: the width of the column of bytes; 47 is enough for all.
+    ///   - showsTime: whether to show the time.
+    ///   - widthOfBytes: the width of the bytes column; 47 always suffices.
     /// - Returns: the text, without a line feed at the end.
     public func text(showsTime: Bool = true, widthOfBytes: Int = 47) -> String {
         rows(showsTime: showsTime, widthOfBytes: widthOfBytes).joined(separator: "\n")
@@ -254,7 +252,7 @@ extension TraceLine {
         return stride(from: 0, to: max(frame.bytes.count, 1), by: 16).map(byteRow)
     }
 
-    /// Up to 16 bytes, and the number of bits in the frame's last byte if it is incomplete.
+    /// Returns up to 16 bytes, and the number of bits in the frame's last byte if that is incomplete.
     private func byteRow(at start: Int) -> String {
         guard let frame, !frame.bytes.isEmpty else { return "-" }
         let end = min(start + 16, frame.bytes.count)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A line of a file, and the property of the tag that it holds.
+/// A line of a file, and the tag property that the line stores.
 typealias FlipperField<Contents> = ImageField<FlipperFields, Contents>
 
-/// The `Key: value` lines of a Flipper file, with their line numbers for messages.
+/// The `Key: value` lines of a Flipper file, with line numbers for error messages.
 struct FlipperFields: ImageFields {
     private static let maximumLineLength = 1 << 15
 
@@ -28,7 +28,7 @@ struct FlipperFields: ImageFields {
             number += 1
             let content = Self.trimmed(line, byteOrderMark: number == 1)
             let colon = content.firstIndex(of: UInt8(ascii: ":"))
-            // The tree of a FeliCa card has its own lines.
+            // Lines without a colon are kept after "Directory Tree": they draw the tree of a FeliCa card.
             guard !content.isEmpty, content.first != UInt8(ascii: "#"), colon != nil || !hasTree else {
                 lines.append(Line(text: Array(line)))
                 continue
@@ -42,7 +42,7 @@ struct FlipperFields: ImageFields {
             let key = keys.next(name)
             let earlier = values[key] ?? (key.ordinal > 0 ? values[FlipperKey(section: key.section, name: name)] : nil)
             if let earlier, values[key] != nil || !Self.repeatedKeys.contains(name) {
-                throw TagImageError(.malformed, "\(name) is in line \(earlier.line) already.", line: number)
+                throw TagImageError(.malformed, "\(name) is already in line \(earlier.line).", line: number)
             }
             values[key] = (value, number)
             lines.append(Line(text: Array(line), key: key))
@@ -128,7 +128,7 @@ struct FlipperFields: ImageFields {
         return flag
     }
 
-    /// Returns bytes that are separated by spaces.
+    /// Returns a value's bytes, which are separated by spaces.
     func bytes(_ key: String, count: Int? = nil) throws(TagImageError) -> [UInt8] {
         try bytes(key, count: count, ordinal: 0)
     }
@@ -155,10 +155,10 @@ struct FlipperFields: ImageFields {
 
 /// Identifies a `Key: value` line of a Flipper file.
 ///
-/// Most keys occur once in a file. A FeliCa card with several systems repeats the keys of a system for each of them,
-/// and long data of a Type 4 tag has several lines with the same key.
+/// Most keys occur once in a file. For a FeliCa card with several systems, each system repeats the same keys. Long data
+/// of a Type 4 tag takes several lines with the same key.
 struct FlipperKey: Sendable, Hashable {
-    /// The system that the line belongs to, such as `System 00`; empty before the first.
+    /// The system to which the line belongs, such as `System 00`; empty before the first system.
     var section = ""
     var name: String
     /// The number of earlier lines with the same key in the section.
@@ -167,7 +167,7 @@ struct FlipperKey: Sendable, Hashable {
     var description: String { section.isEmpty || section == name ? name : "\(name) of \(section)" }
 }
 
-/// Distinguishes lines with the same key, from the first line of a file to the last.
+/// Numbers lines with the same key, in the order of the file.
 struct FlipperKeyCounter {
     private var section = ""
     private var counts: [String: Int] = [:]
@@ -181,7 +181,7 @@ struct FlipperKeyCounter {
         return FlipperKey(section: section, name: name, ordinal: counts[name, default: 0])
     }
 
-    /// Returns whether a key starts the lines of a FeliCa system: `System` and two hexadecimal digits.
+    /// Returns whether a key starts the section of a FeliCa system: `System` and two hexadecimal digits.
     private static func beginsSection(_ name: String) -> Bool {
         let digits = name.utf8.dropFirst(7)
         return name.hasPrefix("System ") && digits.count == 2 && digits.allSatisfy { $0.hexDigitValue != nil }
@@ -220,7 +220,7 @@ enum FlipperLine {
         }
     }
 
-    /// The first lines of all files of version 4.
+    /// The first lines of every version 4 file.
     static func header(deviceType: String, uid: [UInt8]) -> [FlipperLine] {
         [
             .field("Filetype", "Flipper NFC device"), .field("Version", "4"),
@@ -232,7 +232,7 @@ enum FlipperLine {
         ]
     }
 
-    /// The next lines in all files of NFC-A tags.
+    /// The next lines in every file of an NFC-A tag.
     static func nfcA(atqa: UInt16, sak: UInt8) -> [FlipperLine] {
         [
             .comment("ISO14443-3A specific data"), .field("ATQA", bytes: atqa.bigEndianBytes),

@@ -2,14 +2,14 @@
 import TagLink
 import VirtualTags
 
-/// Files of MIFARE DESFire: applications, files with their settings, and the data that needs no key.
+/// Files of MIFARE DESFire: applications, files with their settings, and data readable without a key.
 ///
-/// They contain no keys and no ISO/IEC 7816-4 names. Application 000001 gets the names of the NDEF mapping (NXP
+/// These dumps contain no keys and no ISO/IEC 7816-4 names. Application 000001 gets the names of the NDEF mapping (NXP
 /// AN11004) if its files 1 and 2 follow the mapping.
 extension FlipperTagDump {
     static func desfire(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type4Contents {
         let version = try fields.bytes("PICC Version", count: 28)
-        // A card with a random UID has its own UID in the version, or zeros.
+        // A card with a random UID stores its permanent UID, or zeros, in the version.
         let uid = try fields.nfcAIdentifier("UID")
         var contents = DESFireContents(uid: uid.count == 7 ? uid : Array(version[14..<21]))
         contents.version = version
@@ -57,7 +57,7 @@ extension FlipperTagDump {
         _ fields: FlipperFields,
         _ identifier: [UInt8]
     ) throws(TagImageError) -> DESFireApplication {
-        // The bytes are in the order on the air, least significant first.
+        // The file lists the bytes in transmission order, least significant first.
         let prefix = "Application \(identifier.hexText())"
         let settings = try keySettings(fields, prefix)
         var versions: [UInt8] = []
@@ -97,7 +97,7 @@ extension FlipperTagDump {
         return named
     }
 
-    /// Reads a file. Data that could not be read are zero.
+    /// Reads a file of the card. Data missing in the dump become zeros.
     private static func file(
         _ fields: FlipperFields,
         _ key: String,
@@ -111,12 +111,12 @@ extension FlipperTagDump {
         case 0x00, 0x01:
             let size = try fields.number("\(key) Size", in: 0...0xFFFF)
             guard data == nil || data?.count == size else {
-                throw fields.malformed(key, "has not the \(size) bytes of its size")
+                throw fields.malformed(key, "does not have the \(size) bytes of its size")
             }
             let bytes = data ?? Array(repeating: 0, count: size)
             kind = type == 0x00 ? .standard(bytes) : .backup(bytes)
         case 0x02:
-            guard data == nil || data?.count == 4 else { throw fields.malformed(key, "has not the 4 bytes of a value") }
+            guard data == nil || data?.count == 4 else { throw fields.malformed(key, "does not have 4 bytes") }
             let value = data.map { UInt32(truncatingIfNeeded: $0.littleEndian(at: 0, count: 4)) } ?? 0
             kind = .value(
                 lower: Int32(bitPattern: UInt32(try fields.number("\(key) Lo Limit", in: 0...0xFFFF_FFFF))),
@@ -129,7 +129,7 @@ extension FlipperTagDump {
             let maximum = try fields.number("\(key) Max", in: 0...0xFFFF)
             let current = try fields.number("\(key) Cur", in: 0...maximum)
             guard size * maximum <= 0x1_0000, data == nil || data?.count == size * current else {
-                throw fields.malformed(key, "has not \(current) records of \(size) bytes")
+                throw fields.malformed(key, "does not have \(current) records of \(size) bytes")
             }
             let records = data ?? Array(repeating: 0, count: size * current)
             kind = .records(records, size: size, maximum: maximum, isCyclic: type == 0x04)

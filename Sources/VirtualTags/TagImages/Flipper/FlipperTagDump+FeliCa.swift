@@ -20,14 +20,14 @@ extension FlipperTagDump {
             return .standard(try standard(fields))
         }
         let reason =
-            "The file has the IDm and the PMm of a FeliCa tag, and neither the 28 blocks of a Lite or Lite-S nor the "
-            + "systems of a Standard card: there is nothing to read on a tag made of it."
+            "The file has the IDm and the PMm of a FeliCa tag, but neither the 28 blocks of a Lite or Lite-S nor the "
+            + "systems of a Standard card: such a tag would have nothing to read."
         throw fields.error(.unsupported, "Device type", reason)
     }
 
     // MARK: Lite-S
 
-    /// The blocks that are properties of their own, by their position in a file.
+    /// The blocks with a property of their own, by their position in a file.
     private static var ownBlocks: [(Int, WritableKeyPath<FeliCaLiteSContents, [UInt8]>)] {
         [(14, \.register), (19, \.serviceCode), (21, \.keyVersion), (22, \.cardKey), (23, \.memoryConfiguration)]
     }
@@ -43,7 +43,7 @@ extension FlipperTagDump {
         var unread: [String] = []
         var blocks = [[UInt8]](repeating: [], count: 28)
         for index in [0..<15, 17..<20, 21..<25].joined() {
-            // The two status flags of the read precede the block.
+            // Each block is preceded by the two status flags of its read.
             let bytes = try fields.bytes("Block \(index)", count: 18)
             if bytes[0] != 0 { unread.append("block \(index)") }
             blocks[index] = Array(bytes[2...])
@@ -55,7 +55,7 @@ extension FlipperTagDump {
         contents.writeCounter = UInt32(blocks[24].littleEndian(at: 0, count: 3))
         if !unread.isEmpty {
             let text =
-                "The tag refused to be read in \(TagImage.list(unread)); there the file has what it has, mostly zeros."
+                "The tag refused to read \(TagImage.list(unread)); the file has mostly zeros there."
             remarks.append(TagImageRemark(.missing, text))
         }
         return contents
@@ -77,7 +77,7 @@ extension FlipperTagDump {
         lines += [
             .comment("Felica Lite specific data"), .field("Blocks total", "28"), .field("Blocks read", "28"),
         ]
-        // The first two bytes are the status flags of the read: success.
+        // The first two bytes are the status flags of a successful read.
         for (index, block) in blocks.enumerated() {
             lines.append(.field("Block \(index)", bytes: [0x00, 0x00] + block))
         }
@@ -94,7 +94,7 @@ extension FlipperTagDump {
 
     // MARK: Standard
 
-    // Files of later versions also have the versions of keys, and keys that a user has added.
+    // Later file versions also contain key versions, and keys that a user has added.
 
     private static func standard(_ fields: FlipperFields) throws(TagImageError) -> FeliCaStandardContents {
         let count = try fields.number("System found", in: 1...16, default: 1)
@@ -102,7 +102,7 @@ extension FlipperTagDump {
         for index in 0..<count {
             let name = "System \(index.hexText(digits: 2))"
             let section = fields.inSection(name)
-            // A file without this line has one system: the one that answers first, whichever it is.
+            // A file without this line describes a single system of unknown code: the one that answered first.
             let isNameless = count == 1 && !section.hasValue(name)
             systems.append(try system(isNameless ? fields : section, name: isNameless ? nil : name))
         }
@@ -116,7 +116,7 @@ extension FlipperTagDump {
     private static func system(_ fields: FlipperFields, name: String?) throws(TagImageError) -> FeliCaSystem {
         var system = FeliCaSystem(code: 0xFFFF, files: [])
         if let name {
-            // Older files only have the code.
+            // Older files contain only the code.
             let parts = FlipperParts(try fields.text(name))
             system.code = try fields.code(parts.first, in: name)
             if let version = parts["Key version"] { system.keyVersion = try fields.code(version, in: name) }
@@ -133,7 +133,7 @@ extension FlipperTagDump {
             if let end = parts["End"] { area.end = try fields.code(end, in: key) }
             system.areas.append(area)
         }
-        // The root area with all services, which every system has.
+        // Every system has this root area with all services, so it need not be stored.
         if system.areas == rootArea(of: system), system.nodeKeyVersions[0] == nil, system.nodeKeys[0] == nil {
             system.areas = []
         }
@@ -160,7 +160,7 @@ extension FlipperTagDump {
         return nodes
     }
 
-    /// Reads the public blocks of each service. The number of the other services' blocks is unknown.
+    /// Reads the public blocks of each service. For other services, the number of blocks is unknown.
     private static func blocks(_ fields: FlipperFields) throws(TagImageError) -> [UInt16: [UInt8]] {
         let count = try fields.number("Public blocks read", in: 0...0xFFFF, default: 0)
         var blocks: [UInt16: [UInt8]] = [:]
@@ -177,7 +177,7 @@ extension FlipperTagDump {
         return blocks
     }
 
-    /// Services with the same number share their blocks, unless the file has different ones for them.
+    /// Groups services into files. Services with the same number share their blocks, unless the dump's blocks differ.
     private static func files(_ services: [UInt16], _ blocks: [UInt16: [UInt8]]) -> [FeliCaFile] {
         var files: [FeliCaFile] = []
         for code in services {
@@ -195,7 +195,7 @@ extension FlipperTagDump {
         return files
     }
 
-    /// Uses the block limits in the attributes of an NDEF system.
+    /// Applies the block limits from the attribute block of an NDEF system.
     private static func asNDEF(_ system: FeliCaSystem) -> FeliCaSystem {
         guard system.code == 0x12FC, system.files.map(\.serviceCodes) == [[0x0009, 0x000B]] else { return system }
         let limits = FeliCaSystem(ndef: system.files[0].memory)
@@ -204,7 +204,7 @@ extension FlipperTagDump {
         return system
     }
 
-    /// Returns the same system, with one key version for all services of a file if they are equal.
+    /// Returns the system with a common key version for each file whose services all have the same version.
     private static func takingVersions(_ system: FeliCaSystem) -> FeliCaSystem {
         var system = system
         for index in system.files.indices {
@@ -278,7 +278,7 @@ extension FlipperTagDump {
         return [.field(key, text + end)] + (system.nodeKeys[code].map { [.field("\(key) Key", bytes: $0)] } ?? [])
     }
 
-    /// Describes a service's attribute in the words of the firmware, which calls cyclic blocks random.
+    /// Describes a service's attribute in the firmware's words. The firmware calls cyclic blocks random.
     private static func attributes(_ code: UInt16) -> String {
         let attribute = code & 0x3F
         let access = attribute & 0x01 == 1 ? "Public " : "Private"

@@ -4,7 +4,7 @@ import VirtualTags
 
 /// Files of the MIFARE Ultralight and NTAG family, and of MIFARE Classic.
 extension FlipperTagDump {
-    /// Returns whether a device type is of the family. Versions 2 and 3 have the product there, 4 in its own line.
+    /// Returns whether a device type is of this family. It names the product in versions 2 and 3, but not in version 4.
     static func isType2(_ deviceType: String, _ fields: FlipperFields) -> Bool {
         deviceType == "NTAG/Ultralight" || FlipperLayout.products.contains { $0.name == deviceType }
             || fields.hasValue("Mifare Ultralight type")
@@ -26,12 +26,12 @@ extension FlipperTagDump {
         }
         let read = try fields.number("Pages read", in: 0...100_000, default: total)
         if read < total {
-            let text = "\(read) of \(total) pages were read; the others are as the file has them, mostly zero."
+            let text = "\(read) of \(total) pages were read; the others are taken from the file, mostly zeros."
             remarks.append(TagImageRemark(.missing, text))
         }
         contents.atqa = try fields.atqa()
         contents.sak = try fields.byte("SAK")
-        // Files that programs create for tests have no signature.
+        // Programs that create files for tests omit the signature.
         if product.features.contains(.signature), !fields.hasValue("Signature") { remarks.append(.missingSignature) }
         if product.version != nil, reported.contains(where: { $0 != 0 }) { contents.version = reported }
         try fields.read(type2Fields, into: &contents)
@@ -54,7 +54,7 @@ extension FlipperTagDump {
 
     private static let failures = "Failed authentication attempts"
 
-    /// Versions 2 and 3 name the product as the device type, version 4 in a separate line.
+    /// Returns the product. Versions 2 and 3 name it as the device type, version 4 in a separate line.
     private static func product(
         _ fields: FlipperFields,
         reported: [UInt8],
@@ -72,7 +72,7 @@ extension FlipperTagDump {
         guard let product = FlipperLayout.products.first(where: { $0.name == name })?.product else {
             throw fields.error(.unsupported, key, "A tag of type \(name) is not supported yet.")
         }
-        // Older files call the whole family Mifare Ultralight. The version or the number of pages decides.
+        // Older files call all of these Mifare Ultralight. The version or the number of pages identifies the product.
         guard product == .ultralight else { return product }
         if let exact = Type2Product.all.first(where: { $0.version == reported }) { return exact }
         switch pages {
@@ -109,7 +109,7 @@ extension FlipperTagDump {
 
     // MARK: MIFARE Classic
 
-    /// Bytes that could not be read are written as `??`.
+    /// Unreadable bytes are written as `??`.
     private static let types: [(name: String, product: ClassicProduct)] = [
         ("MINI", .mini), ("1K", .classic1K), ("Plus 2K", .plus2K), ("4K", .classic4K),
     ]
@@ -168,15 +168,15 @@ extension FlipperFields {
     }
 }
 
-/// The positions of a Flipper file's pages in a tag's memory.
+/// Maps the pages of a Flipper file to the pages of a tag's memory.
 ///
-/// Files number the pages without gaps. Those of NTAG I2C leave out the gap after the lock page. Then follow the two
+/// Files number the pages without gaps. A file of an NTAG I2C skips the gap after the lock page. Then it lists the two
 /// configuration pages and the two session registers, which are not memory.
 private struct FlipperLayout: Sendable {
     let memoryPages: Int
     private let gap: Range<Int>?
 
-    /// Creates the layout of a file; nil when it has more pages than the product.
+    /// Creates the layout of a file; nil if the file has more pages than the product.
     init?(_ product: Type2Product, pages: Int) {
         let all = Self.pages(of: product)
         guard pages <= all else { return nil }
@@ -189,7 +189,7 @@ private struct FlipperLayout: Sendable {
         }
     }
 
-    /// Returns the memory page for one of the file's pages; nil for a session register.
+    /// Returns the memory page for a page of the file; nil for a session register.
     func memoryPage(_ index: Int) -> Int? {
         guard let gap, index >= gap.lowerBound else { return index }
         let page = index + gap.count
@@ -201,7 +201,7 @@ private struct FlipperLayout: Sendable {
         return lock.page + 1 + 4
     }
 
-    /// The names in files. The first name of each product is used for writing.
+    /// The product names in files. Files are written with the first name of each product.
     static let products: [(name: String, product: Type2Product)] = Type2Product.all.flatMap { product in
         product.flipperNames.map { ($0, product) }
     }

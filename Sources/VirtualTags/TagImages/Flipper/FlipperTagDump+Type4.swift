@@ -2,7 +2,7 @@
 import TagLink
 import VirtualTags
 
-/// Files of Type 4 tags, payment cards, and tags and cards of which only the activation or the version is known.
+/// Files of Type 4 tags, payment cards, and tags known only by their activation or version.
 extension FlipperTagDump {
     // MARK: Activation only
 
@@ -26,7 +26,7 @@ extension FlipperTagDump {
 
     // MARK: Type 4A
 
-    /// Reads a Type 4A tag. The ATS has lines for its parts, or a single line in older files.
+    /// Reads a Type 4A tag. Each part of the ATS has a line; in older files, the whole ATS is one line.
     static func type4A(_ fields: FlipperFields, _ kind: Type4Contents.Kind) throws(TagImageError) -> Type4Contents {
         var ats: [UInt8] = []
         if fields.hasValue("ATS") {
@@ -94,13 +94,13 @@ extension FlipperTagDump {
 
     // MARK: Type 4 tags with NDEF
 
-    /// The size of the NDEF file with its length field, unless the message needs more.
+    /// The size of the NDEF file, including its length field, unless the message needs more.
     private static let fileSize = 2048
 
-    /// Reads the message of the NDEF file, in lines of 16 bytes.
+    /// Reads the NDEF file's message from lines of 16 bytes.
     ///
-    /// The capability container is not in the file. A Flipper emulates its own one, and the virtual tag gets the same:
-    /// mapping version 2.0, an NDEF file E104 of 2048 bytes, readable and writable.
+    /// Dumps don't contain the capability container. A Flipper emulates its own container, and the virtual tag gets the
+    /// same: mapping version 2.0, an NDEF file E104 of 2048 bytes, readable and writable.
     static func type4Tag(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type4Contents {
         let size = try fields.number("NDEF Data Size", in: 0...0x7FFD)
         let message = try fields.bytesOfAllLines("NDEF Data")
@@ -178,7 +178,7 @@ extension FlipperTagDump {
 
     // MARK: EMV
 
-    /// The data that a payment card's application sends to every terminal.
+    /// The data that a payment application sends to every terminal.
     private static var emvFields: [FlipperField<EMVContents>] {
         func date(_ name: String, _ path: WritableKeyPath<EMVContents, EMVContents.Date>) -> [FlipperField<EMVContents>]
         {
@@ -194,7 +194,7 @@ extension FlipperTagDump {
             .written("AID length") { .number($0.applicationIdentifier.count) },
             .written("AID") { .bytes($0.applicationIdentifier) },
             .bytes(profileKey, \.interchangeProfile, count: 2),
-            // 16-bit numbers are in the processor's order.
+            // The firmware writes 16-bit numbers in the processor's byte order.
             .word("Country code", \.country, lowByteFirst: true).required,
             .word("Currency code", \.currency, lowByteFirst: true).required,
         ] + date("Expiration", \.expiration) + date("Effective", \.effective) + [
@@ -211,14 +211,14 @@ extension FlipperTagDump {
     private static let profileKey = "Application interchange profile"
     static let triesKey = "PIN try counter"
     static let earlierTriesKeys = ["PIN attempts left", "PIN counter"]
-    /// The value for a counter that the card did not reveal.
+    /// The value in a file for a counter that the card did not reveal.
     private static let unknownTries = 255
 
     static func emv(_ fields: FlipperFields, _ remarks: inout Remarks) throws(TagImageError) -> Type4Contents {
         let lengths = (try fields.number("AID length", in: 0...16), try fields.number("PAN length", in: 0...16))
         var contents = try fields.paymentCard("AID", "PAN", counts: lengths)
         try fields.read(emvFields, into: &contents)
-        // Files of earlier firmware have no profile. Another file without it was cut off, and also lacks the country.
+        // Earlier firmware wrote no profile. A file that was cut off before the profile also lacks the country.
         if !fields.hasValue(profileKey) {
             let text =
                 "The file is of an earlier firmware and has no application interchange profile; the virtual card has zeros."

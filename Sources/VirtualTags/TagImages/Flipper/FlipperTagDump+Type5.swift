@@ -30,7 +30,7 @@ extension FlipperTagDump {
         ("Password EAS", 0x10),
     ]
 
-    /// The fields of an ICODE. Those of the pages are only in files of an SLIX2.
+    /// The fields of an ICODE. Only files of an SLIX2 contain the fields about pages.
     private static func slixFields(of blank: Type5Contents) -> [FlipperField<Type5Contents>] {
         var fields: [FlipperField<Type5Contents>] = [
             FlipperField(
@@ -38,7 +38,7 @@ extension FlipperTagDump {
                 comment:
                     "SLIX capabilities field affects emulation modes. Possible options: Default, AcceptAllPasswords"
             ) { (fields, contents) throws(TagImageError) in
-                // Some versions write the name in several words.
+                // Some versions write spaces in the name.
                 let name = try fields.text("Capabilities").lowercased().filter { $0 != " " }
                 contents.protection.acceptsEveryPassword = name == "acceptallpasswords"
             } write: {
@@ -82,7 +82,7 @@ extension FlipperTagDump {
         try fields.read(type5Fields, into: &contents)
         if fields.hasValue("Security Status") {
             let status = try fields.bytes("Security Status")
-            // Files without separate lines for these locks have them in a byte before those of the blocks.
+            // Files without separate lines for these locks store them in a byte before the block locks.
             let hasHead = status.count == blocks + 1
             guard hasHead || status.count == blocks else {
                 throw fields.malformed("Security Status", "has \(status.count) bytes for \(blocks) blocks")
@@ -114,7 +114,7 @@ extension FlipperTagDump {
 
     // MARK: ST25TB
 
-    /// The products of ST25TB and their numbers of blocks, by the type in the file (the firmware's `st25tb.c`).
+    /// The ST25TB products with their number of blocks, by the type in the file (`st25tb.c` in the firmware).
     private static let products: [String: (name: String, blocks: Int)] = [
         "512AT": ("ST25TB512-AT", 16), "512AC": ("ST25TB512-AC", 16), "2K": ("ST25TB02K", 64), "4K": ("ST25TB04K", 128),
     ]
@@ -124,17 +124,17 @@ extension FlipperTagDump {
         var parts: [String] = []
         if let uid = try? fields.bytes("UID", count: 8) { parts.append("the UID \(uid.spacedHexadecimalText)") }
         let blocks = (0..<128).count { (try? fields.bytes("Block \($0)", count: 4)) != nil }
-        if let known = (try? fields.text("ST25TB Type")).flatMap({ products[$0] }) {
-            product = known.name
-            if blocks > 0 { parts.append("\(blocks) of \(known.blocks) blocks") }
+        if let knownProduct = (try? fields.text("ST25TB Type")).flatMap({ products[$0] }) {
+            product = knownProduct.name
+            if blocks > 0 { parts.append("\(blocks) of \(knownProduct.blocks) blocks") }
         } else if blocks > 0 {
             parts.append(blocks == 1 ? "1 block" : "\(blocks) blocks")
         }
         if fields.hasValue("System OTP Block") { parts.append("the system block") }
         let what = parts.isEmpty ? "" : " The file has \(parts.joined(separator: ", "))."
         let reason =
-            "An \(product) is found by commands of its own, and not by those of ISO/IEC 14443-3. Core NFC has no kind of tag "
-            + "for it, so no phone sees it, and there is no virtual tag of it.\(what)"
+            "An \(product) uses its own discovery commands, not those of ISO/IEC 14443-3. Core NFC has no kind of tag "
+            + "for it, so phones can't detect it, and it has no virtual tag.\(what)"
         return fields.error(.unsupported, "Device type", reason)
     }
 }

@@ -4,7 +4,7 @@ import VirtualTags
 
 /// A Flipper NFC file, line by line.
 ///
-/// When a changed tag is saved, only the lines with changed values are written again. All others stay.
+/// Saving a changed tag rewrites only the lines with changed values.
 struct FlipperTagDump: ImageSource {
     typealias Remarks = [TagImageRemark]
 
@@ -117,21 +117,21 @@ struct FlipperTagDump: ImageSource {
     private static let aliases =
         ["Mifare Ultralight type": "NTAG/Ultralight type"].merging(earlierTriesKeys.map { ($0, triesKey) }) { $1 }
 
-    /// The keys whose values would not be in a new file with the same contents.
+    /// The keys whose values would be missing or different in a new file with the same contents.
     var leftOut: [String] {
-        let held = Self.dictionary(Self.values(of: contents) ?? [])
+        let newValues = Self.dictionary(Self.values(of: contents) ?? [])
         let isVersion2 = fields.value(FlipperKey(name: "Version")).map { Array($0) == Array("2".utf8) } ?? false
         return fields.lines.compactMap(\.key).filter { key in
             guard !Self.descriptiveKeys.contains(key.name), !(isVersion2 && key.name == "ATQA") else { return false }
             var place = key
             place.name = Self.aliases[key.name] ?? key.name
-            guard let value = fields.value(key), let new = held[place] ?? held[key] else { return true }
+            guard let value = fields.value(key), let new = newValues[place] ?? newValues[key] else { return true }
             return !Self.isSame(value, new, isService: key.name.hasPrefix("Service "))
         }.map(\.description)
     }
 
-    /// Returns whether two values are equal. Spaces, the case of letters, leading zeros of a number, and the words for
-    /// a FeliCa service's attribute are ignored.
+    /// Returns whether two values are equal. Ignores spaces, the case of letters, leading zeros of a number, and the
+    /// description of a FeliCa service's attribute.
     private static func isSame(_ one: ArraySlice<UInt8>, _ other: String, isService: Bool) -> Bool {
         func plain(_ text: some Sequence<UInt8>) -> String {
             let text = String(decoding: text.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).uppercased()
@@ -146,7 +146,7 @@ struct FlipperTagDump: ImageSource {
 }
 
 extension FlipperFields {
-    /// Returns ATQA. Version 2 writes its bytes in the reverse order.
+    /// Returns ATQA, whose bytes are reversed in version 2.
     func atqa() throws(TagImageError) -> UInt16 {
         let atqa = try word("ATQA")
         return try number("Version", in: 1...99) == 2 ? atqa.byteSwapped : atqa
@@ -157,6 +157,6 @@ extension TagImageRemark {
     /// A new file always has a line for the signature, even if the chip's signature is unknown.
     static let missingSignature = TagImageRemark(
         .missing,
-        "The file has no signature of the chip; the virtual tag has zeros, and so has a file of another format."
+        "The file lacks the chip's signature; the virtual tag has zeros, and so will files of other formats."
     )
 }

@@ -2,7 +2,7 @@
 import TagLink
 import TextSafety
 
-/// The members of a JSON object by key.
+/// The members of a JSON object, accessed by key.
 struct JSONFields: ImageFields {
     private let bytes: [UInt8]
     private let members: [JSONNode.Member]
@@ -13,8 +13,8 @@ struct JSONFields: ImageFields {
     /// The length of the longest number.
     private static let maximumNumberLength = 64
 
-    /// Reads a file: one JSON object, after a byte order mark or not. No object in it has a key twice, since tools
-    /// disagree about which of the two counts.
+    /// Reads a file: one JSON object, with or without a byte order mark. Repeated keys are an error, because tools
+    /// disagree about which value counts.
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let root: JSONNode
@@ -51,7 +51,7 @@ struct JSONFields: ImageFields {
                 if let earlier = places.updateValue(member.keyRange, forKey: member.key) {
                     throw TagImageError(
                         .malformed,
-                        "\"\(member.key)\" is in line \(line(of: earlier)) already.",
+                        "\"\(member.key)\" is already in line \(line(of: earlier)).",
                         line: line(of: member.keyRange)
                     )
                 }
@@ -110,7 +110,7 @@ struct JSONFields: ImageFields {
         return flag
     }
 
-    /// Returns an array of integers; of any length when `count` is nil.
+    /// Returns an array of integers; if `count` is nil, of any length.
     func numbers(_ key: String, count: Int? = nil, upTo limit: Int) throws(TagImageError) -> [Int] {
         let numbers = value(key)?.array?.map { $0.integer ?? -1 }
         guard let numbers, numbers.count == count ?? numbers.count, numbers.allSatisfy({ (0...limit).contains($0) })

@@ -5,14 +5,14 @@ import VirtualTags
 /// MIFARE DESFire, and the keys of cards.
 ///
 /// A card with only the NDEF application has its two `files`, and `keys` and `key_settings` of the application: the
-/// settings, and the number of keys with their kind. Any other card has `key_settings` and `keys` of its own, and
+/// settings, and the number of keys with their kind. Any other card has its own `key_settings` and `keys`, and
 /// `applications` by identifier, each with `key_settings`, `keys`, `iso_id`, `name`, and `files` by number.
 ///
 /// `keys` is an object: `"0"` to `"13"` are the keys of the application, and `"master"` is the key of the card itself.
-/// A key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key with another version than 00 has a colon
-/// and its version at the end. Missing keys are zero, like on a new card.
+/// A key is written as `aes:`, `des:` or `3k3des:` and its bytes. An AES key whose version is not 00 ends with a colon
+/// and the version. Missing keys are zero, as on a new card.
 extension JSONImage {
-    /// The changes of SET CONFIGURATION. The ATS is that of the activation.
+    /// The changes made by SET CONFIGURATION. The ATS is stored with the activation.
     private static var configurationMembers: [JSONMember<DESFireConfiguration>] {
         [
             .flag("random_uid", \.usesRandomUID), .flag("format_disabled", \.isFormatDisabled),
@@ -21,14 +21,14 @@ extension JSONImage {
         ]
     }
 
-    /// Reads a card. One with only the NDEF application has a generation and `files`; `files` is nil with
+    /// Reads a card. A card with only the NDEF application has a generation and `files`. `files` is nil if there are
     /// `applications`.
     static func desfire(
         _ fields: JSONFields,
         _ generation: DESFireContents.Generation,
         files: [UInt16: [UInt8]]?
     ) throws(TagImageError) -> DESFireContents {
-        // A card with a random UID has its own UID in the version, or zeros.
+        // A card with a random UID stores its permanent UID, or zeros, in the version.
         var uid = try fields.bytes("uid")
         if uid.count != 7 { uid = Array(try fields.bytes("get_version", count: 28)[14..<21]) }
         var contents: DESFireContents
@@ -52,7 +52,7 @@ extension JSONImage {
         return contents
     }
 
-    /// Returns the members of a card; those of its activation and of its files are others.
+    /// Returns the members of a card, except those for its activation and its files.
     static func members(of contents: DESFireContents) -> (members: [(String, String)], files: [UInt16: [UInt8]]?) {
         var members = [("get_version", quoted(contents.version))]
         if contents.reservedMemory != 0 { members.append(("free_memory", String(contents.freeMemory))) }
@@ -72,7 +72,7 @@ extension JSONImage {
 
     // MARK: Card with the NDEF application
 
-    /// Returns a card with only the NDEF application, large enough for it.
+    /// Returns the smallest card that has room for only the NDEF application.
     private static func ndefCard(
         uid: [UInt8],
         generation: DESFireContents.Generation,
@@ -88,7 +88,7 @@ extension JSONImage {
         )
     }
 
-    /// Returns the two files of a card with only the NDEF application and its keys; nil when the card has more.
+    /// Returns the two files of a card with only the NDEF application and its keys; nil for any other card.
     private static func ndefFiles(of contents: DESFireContents) -> [UInt16: [UInt8]]? {
         guard let application = contents.applications.first, let container = application.files.first?.data,
             let ndef = application.files.last?.data
@@ -109,7 +109,7 @@ extension JSONImage {
         if fields.hasValue("key_settings") {
             let settings = try fields.bytes("key_settings", count: 2)
             guard (1...14).contains(settings[1] & 0x0F), let kind = DESFireKey.Kind(code: settings[1]) else {
-                throw fields.malformed("key_settings", "does not say 1 to 14 keys of a kind")
+                throw fields.malformed("key_settings", "does not specify 1 to 14 keys of one kind")
             }
             application.keySettings = settings[0]
             application.keyCount = settings[1]
@@ -134,7 +134,7 @@ extension JSONImage {
         }
         return try objects.keys.map { key throws(TagImageError) in
             guard let identifier = [UInt8](hexadecimal: key.utf8), identifier.count == 3 else {
-                throw objects.malformed(key, "is not an identifier of six digits")
+                throw objects.malformed(key, "is not a six-digit identifier")
             }
             return try application(objects.object(key), UInt32(bytes: identifier))
         }
@@ -152,7 +152,7 @@ extension JSONImage {
         let files = fields.object("files")
         for key in files.keys {
             guard let number = [UInt8](hexadecimal: key.utf8), number.count == 1, number[0] < 32 else {
-                throw files.malformed(key, "is not a file's number of two digits")
+                throw files.malformed(key, "is not a two-digit file number")
             }
             application.files.append(try file(files.object(key), number[0]))
         }
@@ -189,7 +189,7 @@ extension JSONImage {
             )
         case "linear", "cyclic":
             guard size * maximum <= 0x1_0000, data.count % size == 0, data.count <= size * maximum else {
-                throw fields.error(.inconsistent, "data", "The records are not of their size.")
+                throw fields.error(.inconsistent, "data", "The records have a wrong size.")
             }
             kind = .records(data, size: size, maximum: maximum, isCyclic: type == "cyclic")
         default: throw fields.error(.unsupported, "type", "A file of type \(type) is not supported.")
@@ -254,7 +254,7 @@ extension JSONImage {
         _ fields: JSONFields
     ) throws(TagImageError) {
         guard let number = UInt8(name), number < application.keyCount & 0x0F, key.kind == application.keyKind
-        else { throw fields.error(.malformed, "keys", "The application has no such key as \"\(name)\".") }
+        else { throw fields.error(.malformed, "keys", "The application has no key \"\(name)\".") }
         application.setKey(number, key)
     }
 

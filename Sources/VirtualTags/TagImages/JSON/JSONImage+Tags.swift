@@ -2,7 +2,7 @@
 import TagLink
 import VirtualTags
 
-/// Type 1 and Type 2 tags, MIFARE Classic, and tags of which only the activation is known.
+/// Type 1 and Type 2 tags, MIFARE Classic, and tags known only by their activation.
 extension JSONImage {
     // MARK: Type 1
 
@@ -11,7 +11,7 @@ extension JSONImage {
         let product = try fields.product { Type1Product(named: $0) }
         let memory = try fields.bytes("memory_hex", count: product.memorySize)
         guard try fields.bytes("uid", count: 7) == Array(memory.prefix(7)) else {
-            throw fields.error(.inconsistent, "uid", "\"uid\" is not what the memory begins with.")
+            throw fields.error(.inconsistent, "uid", "\"uid\" does not match the start of the memory.")
         }
         let header = fields.hasValue("hr") ? try fields.bytes("hr", count: 2) : nil
         return Type1Contents(product, memory: memory, header: header)
@@ -24,7 +24,7 @@ extension JSONImage {
 
     // MARK: Type 2
 
-    /// The members of a Type 2 tag besides `memory_hex` and `pages`. The high byte of ATQA is first.
+    /// The members of a Type 2 tag except `memory_hex` and `pages`. The high byte of ATQA comes first.
     private static var type2Members: [JSONMember<Type2Contents>] {
         [
             .word("atqa", \.atqa), .byte("sak", \.sak),
@@ -45,15 +45,15 @@ extension JSONImage {
         ]
     }
 
-    /// Reads a Type 2 tag: `uid`, `memory_hex`, and the members of the table if they differ from the product's own
-    /// values. `pages` is only checked.
+    /// Reads a Type 2 tag: `uid`, `memory_hex`, and the members of the table where they differ from the product's
+    /// defaults. `pages` is only checked.
     static func type2(_ fields: JSONFields) throws(TagImageError) -> Type2Contents {
         let product = try fields.product { Type2Product(named: $0) }
         let uid = try fields.nfcAIdentifier("uid")
         let memory = try fields.bytes("memory_hex")
         let count = memory.count / 4
         guard memory.count % 4 == 0, count >= 4 else {
-            let reason = "\(memory.count) bytes are not whole pages, or not even the first four."
+            let reason = "\(memory.count) bytes are not a whole number of pages, or fewer than four pages."
             throw fields.error(.malformed, "memory_hex", reason)
         }
         guard count <= product.pageCount else {
@@ -62,7 +62,7 @@ extension JSONImage {
         }
         let pages = try fields.number("pages", in: 0...100_000, default: count)
         guard pages == count else {
-            throw fields.error(.inconsistent, "pages", "\"pages\" says \(pages), and the memory has \(count).")
+            throw fields.error(.inconsistent, "pages", "\"pages\" is \(pages), but the memory has \(count).")
         }
         var contents = Type2Contents(blank: product, uid: uid)
         contents.memory = memory
@@ -84,7 +84,7 @@ extension JSONImage {
 
     // MARK: MIFARE Classic
 
-    /// Reads a MIFARE Classic: `memory_hex`, `atqa`, `sak`, and if present `unknown_octets` and `signature`.
+    /// Reads a MIFARE Classic: `memory_hex`, `atqa`, `sak`, and optionally `unknown_octets` and `signature`.
     static func classic(_ fields: JSONFields) throws(TagImageError) -> ClassicContents {
         let product = try fields.product { ClassicProduct(named: $0) }
         let memory = try fields.bytes("memory_hex", count: product.memorySize)
@@ -107,7 +107,7 @@ extension JSONImage {
 
     // MARK: Activation only
 
-    /// Reads a tag of which only the activation is known: `atqa` and `sak`.
+    /// Reads a tag known only by its activation: `atqa` and `sak`.
     static func nfcA(_ fields: JSONFields) throws(TagImageError) -> NFCAContents {
         NFCAContents(uid: try fields.nfcAIdentifier("uid"), atqa: try fields.word("atqa"), sak: try fields.byte("sak"))
     }
@@ -129,7 +129,7 @@ extension JSONFields {
     }
 }
 
-/// Type 3 tags: FeliCa Lite-S, and cards with the systems of FeliCa Standard.
+/// Type 3 tags: FeliCa Lite-S, and FeliCa Standard cards with their systems.
 extension JSONImage {
     /// The values of a FeliCa Lite-S that may differ from those of a new chip.
     private static var liteSMembers: [JSONMember<FeliCaLiteSContents>] {
@@ -158,7 +158,7 @@ extension JSONImage {
         case "generic Type 3":
             let memory = try fields.bytes("memory_hex")
             guard memory.count % 16 == 0, (16...0x10_0000).contains(memory.count) else {
-                throw fields.error(.inconsistent, "memory_hex", "\(memory.count) bytes are not whole blocks.")
+                throw fields.error(.inconsistent, "memory_hex", "\(memory.count) bytes do not fill whole blocks.")
             }
             return .standard(FeliCaStandardContents(idm: idm, pmm: pmm, systems: [FeliCaSystem(ndef: memory)]))
         default: return try fields.product { _ in nil }
@@ -181,9 +181,9 @@ extension JSONImage {
 
     // MARK: Systems
 
-    /// Reads `systems` by code, each with `maximum_read`, `maximum_write`, and `files` by the codes of their services,
-    /// separated by commas. A file has `memory_hex` and `key_version`. If known, a system also has `areas` by code with
-    /// `services` and `end`, `key_version`, `key`, and `key_versions` and `node_keys` by code.
+    /// Reads `systems` by code. Each has `maximum_read`, `maximum_write`, and `files`, whose key lists the service
+    /// codes, separated by commas. A file has `memory_hex` and `key_version`. Optional members of a system: `areas` by
+    /// code with `services` and `end`, `key_version`, `key`, and `key_versions` and `node_keys` by code.
     private static func systems(_ fields: JSONFields) throws(TagImageError) -> [FeliCaSystem] {
         let objects = fields.object("systems")
         guard (1...16).contains(objects.keys.count) else {
@@ -276,7 +276,7 @@ extension JSONImage {
 
 /// Type 5 tags: `memory_hex`, `blocks`, `block_size`, and the values that differ from those of a new tag.
 ///
-/// `passwords` are by identifier and as on the air; a generic tag has `ic_reference`.
+/// `passwords` are keyed by identifier, with bytes in transmission order. A generic tag has `ic_reference`.
 extension JSONImage {
     private static var type5Members: [JSONMember<Type5Contents>] {
         [

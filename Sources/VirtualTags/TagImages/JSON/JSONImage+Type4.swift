@@ -3,13 +3,13 @@ import TagLink
 import VirtualTags
 
 extension JSONImage {
-    /// Reads a Type 4 tag: `files` by identifier in hexadecimal, and the activation: `ats`, `atqa`, `sak`; or for a
-    /// Type 4B tag `application_data` and `protocol_info`, with the PUPI in `uid`.
+    /// Reads a Type 4 tag: `files` by identifier in hexadecimal, and the activation. This is `ats`, `atqa` and `sak`;
+    /// or, for a Type 4B tag, `application_data` and `protocol_info`, with the PUPI in `uid`.
     ///
     /// - MIFARE DESFire: the NDEF application in `files`, or all `applications`; and `get_version`, `free_memory`,
     ///   `keys` and `key_settings`.
     /// - NTAG 424 DNA: its three files, `read_counter`, `signature`, `keys` and `file_settings`.
-    /// - NTAG 4xx or MIFARE Plus of which only the version is known: `get_version`.
+    /// - NTAG 4xx or MIFARE Plus known only by its version: `get_version`.
     /// - Travel document: `mrz`. It needs no `ats` and no `files`.
     static func type4(_ fields: JSONFields) throws(TagImageError) -> Type4Contents {
         let name = try fields.text("product")
@@ -49,7 +49,7 @@ extension JSONImage {
             members += self.members(of: ntag424)
         case .emrtd(let emrtd):
             files = emrtd.files
-            // A zone has no characters that need an escape in JSON.
+            // No character of a zone needs an escape in JSON.
             members.append(("mrz", "\"\(emrtd.zone.lines.joined())\""))
             if let access = emrtd.cardAccess { members.append(("card_access", quoted(access))) }
         case .emv(let emv): members += self.members(of: emv)
@@ -63,7 +63,7 @@ extension JSONImage {
 
     // MARK: Activation and files
 
-    /// A travel document needs no `ats`; its activation is then the default.
+    /// Reads the activation. A travel document without `ats` gets the default activation.
     private static func frontEnd(_ fields: JSONFields, needsATS: Bool) throws(TagImageError) -> Type4FrontEnd {
         if fields.hasValue("protocol_info") {
             let pupi = try fields.bytes("uid")
@@ -92,7 +92,7 @@ extension JSONImage {
             guard let identifier = [UInt8](hexadecimal: key.utf8), identifier.count == 2,
                 let data = [UInt8](hexadecimal: text.utf8), data.count <= 0x1_0000
             else {
-                let reason = "File \"\(key)\" is not four digits with hexadecimal content."
+                let reason = "File \"\(key)\" needs a four-digit identifier and hexadecimal content."
                 throw fields.error(.malformed, "files", reason)
             }
             files[UInt16(bytes: identifier)] = data
@@ -114,7 +114,7 @@ extension JSONImage {
 
     // MARK: NTAG 424 DNA
 
-    /// `file_settings` has the data of CHANGE FILE SETTINGS by file identifier: FileOption, access rights, and the
+    /// `file_settings` contains the data of CHANGE FILE SETTINGS by file identifier: FileOption, access rights, and the
     /// settings of secure dynamic messaging.
     private static func ntag424(_ fields: JSONFields) throws(TagImageError) -> NTAG424Contents {
         let files = try files(fields)
@@ -122,7 +122,7 @@ extension JSONImage {
         for index in contents.files.indices {
             let data = try file(contents.files[index].isoIdentifier, of: files, fields)
             guard data.count == contents.files[index].data.count else {
-                throw fields.error(.inconsistent, "files", "A file is not of the product's size.")
+                throw fields.error(.inconsistent, "files", "A file does not have the product's size.")
             }
             contents.files[index].data = data
         }
@@ -130,7 +130,7 @@ extension JSONImage {
         contents.readCounter = UInt32(try fields.number("read_counter", in: 0...0xFF_FFFF, default: 0))
         for (name, key) in try keys(fields) {
             guard let number = Int(name), contents.keys.indices.contains(number), key.kind == .aes else {
-                throw fields.error(.malformed, "keys", "There are AES keys \"0\" to \"4\", and not \"\(name)\".")
+                throw fields.error(.malformed, "keys", "The AES keys are \"0\" to \"4\", not \"\(name)\".")
             }
             contents.keys[number] = key
         }
@@ -141,7 +141,7 @@ extension JSONImage {
                 let index = contents.files.firstIndex(where: { $0.isoIdentifier == UInt16(bytes: identifier) }),
                 contents.files[index].change(settings)
             else {
-                let reason = "The settings of file \"\(name)\" are not ones that it can have."
+                let reason = "The settings of file \"\(name)\" are not possible for this file."
                 throw fields.error(.malformed, "file_settings", reason)
             }
         }
@@ -165,8 +165,8 @@ extension JSONImage {
     // MARK: Travel documents
 
     /// Reads a travel document: `mrz`, the machine readable zone, with or without `\n` between lines; `files` by
-    /// identifier, by default the files that `EMRTDContents` creates from the zone; and `card_access` if it has
-    /// EF.CardAccess.
+    /// identifier, by default those that `EMRTDContents` creates from the zone; and `card_access` if EF.CardAccess
+    /// exists.
     private static func emrtd(_ fields: JSONFields) throws(TagImageError) -> EMRTDContents {
         let text = try fields.text("mrz")
         let zone: MachineReadableZone
@@ -191,7 +191,7 @@ extension JSONImage {
 
     // MARK: Payment cards
 
-    /// The values of a payment card besides `aid` and `pan`. Dates are the digits of year, month and day.
+    /// The values of a payment card except `aid` and `pan`. Dates are the digits of year, month and day.
     private static var emvMembers: [JSONMember<EMVContents>] {
         [
             .cardText("label", \.label), .cardText("name", \.name), .cardText("cardholder", \.cardholder),
@@ -221,7 +221,7 @@ extension JSONImage {
 
     // MARK: Cards of which only the version is known
 
-    /// The values of a MIFARE Plus besides `get_version`.
+    /// The values of a MIFARE Plus except `get_version`.
     private static var versionMembers: [JSONMember<VersionCardContents>] {
         [
             .text("card_type", \.cardType), .text("memory_size", \.memorySize),

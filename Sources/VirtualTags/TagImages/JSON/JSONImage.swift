@@ -3,14 +3,14 @@ import TagLink
 import TextSafety
 import VirtualTags
 
-/// A member of an image, and the property of the tag that it holds.
+/// A member of an image, and the tag property that the member stores.
 typealias JSONMember<Contents> = ImageField<JSONFields, Contents>
 
 /// A tag as one JSON object, member by member.
 ///
 /// The members are `type` (`T1T` to `T5T`, `MFC` or `NFCA`), `product`, `uid`, and those of the type. Unknown members
-/// stay. Members that describe the memory (`state`, `ndef_hex`, `capacity`, `readonly`, `note`) are left out of a
-/// changed image, because they describe the old one.
+/// are kept. A changed image omits members that describe the memory (`state`, `ndef_hex`, `capacity`, `readonly`,
+/// `note`), because they describe the old memory.
 struct JSONImage: ImageSource {
     let bytes: [UInt8]
     private let fields: JSONFields
@@ -18,7 +18,7 @@ struct JSONImage: ImageSource {
 
     private static let descriptions: Set<String> = ["state", "ndef_hex", "capacity", "readonly", "note"]
 
-    /// Reads a file from the members of its object.
+    /// Creates an image from a file's bytes and the members of its object.
     init(_ bytes: [UInt8], _ fields: JSONFields) throws(TagImageError) {
         self.bytes = bytes
         self.fields = fields
@@ -83,7 +83,7 @@ struct JSONImage: ImageSource {
         }
     }
 
-    /// Returns the members of a tag except `type`, `product` and `uid`. Values that a new tag has are left out.
+    /// Returns the members of a tag except `type`, `product` and `uid`, omitting values that equal those of a new tag.
     private static func members(of contents: TagContents) -> [(String, String)] {
         switch contents {
         case .type1(let contents): members(of: contents)
@@ -100,8 +100,8 @@ struct JSONImage: ImageSource {
         if case .type2(let old) = old, case .type2(let new) = new { return changes(from: old, to: new) }
         let before = members(of: old)
         let now = members(of: new)
-        let gone = before.filter { member in !now.contains { $0.0 == member.0 } }.map { ($0.0, "null") }
-        return gone + now.filter { member in !before.contains { $0 == member } }
+        let removed = before.filter { member in !now.contains { $0.0 == member.0 } }.map { ($0.0, "null") }
+        return removed + now.filter { member in !before.contains { $0 == member } }
     }
 
     /// Returns the names of the members with different values.
@@ -142,8 +142,8 @@ struct JSONImage: ImageSource {
 
     static func array(_ numbers: [Int]) -> String { "[\(numbers.map { String($0) }.joined(separator: ", "))]" }
 
-    // `JSONWriter` is not used here, since it writes no spaces and no text that was read before: an image has a space after
-    // each comma and colon, and members that did not change stay as somebody wrote them.
+    // `JSONWriter` can't be used here: it writes no spaces and can't insert existing text. An image has a space after
+    // each comma and colon, and unchanged members keep their original text.
 
     static func object(_ members: [(String, String)]) -> String {
         "{\(members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", "))}"

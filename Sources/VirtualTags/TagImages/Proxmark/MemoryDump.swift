@@ -2,7 +2,7 @@
 import TagLink
 import VirtualTags
 
-/// A binary file: memory, with or without a header.
+/// A binary file: a memory dump, with or without a header.
 struct MemoryDump: ImageSource {
     enum Layout: Sendable, Hashable {
         case classic
@@ -11,8 +11,8 @@ struct MemoryDump: ImageSource {
         case proxmarkPages
         /// Pages after the client's older header of 48 bytes.
         case oldProxmarkPages
-        /// An ISO 15693 tag: with this many lock entries, a page count of one or two bytes, and a state of as many
-        /// bytes as the compiler used.
+        /// An ISO 15693 tag, with this number of lock entries. The page count has one or two bytes, and the state has
+        /// as many bytes as the compiler used.
         case proxmark15(locks: Int, countSize: Int, stateSize: Int)
     }
 
@@ -21,16 +21,16 @@ struct MemoryDump: ImageSource {
     let contents: TagContents
     private let layout: Layout
 
-    /// Reads a file. Memory without a header is of the format `.mfd` unless it is to be `.proxmarkBinary`.
+    /// Reads a file. Memory without a header has the format `.mfd`, unless `.proxmarkBinary` is requested.
     init(parsing bytes: [UInt8], as format: TagImage.Format?) throws(TagImageError) {
         guard let layout = Self.layout(of: bytes) else {
             guard !Self.beginsAsProxmark15(bytes) else {
                 let reason =
-                    "The file begins as a Proxmark3 .bin file of an ISO 15693 tag, and no version of it has "
+                    "The file starts like a Proxmark3 .bin file of an ISO 15693 tag, but no version of that has "
                     + "\(bytes.count) bytes; the file may have been cut off. Dump the tag again."
                 throw TagImageError(.missingField, reason)
             }
-            let reason = "The file is in no known format, and its size and its beginning are those of no tag's memory."
+            let reason = "The file's format is unknown, and its size and first bytes match no tag's memory."
             throw TagImageError(.unknownFormat, reason)
         }
         self.bytes = bytes
@@ -62,8 +62,8 @@ struct MemoryDump: ImageSource {
     }
 
     var leftOut: [String] {
-        guard let held = Self.encoded(contents, layout) else { return [] }
-        let places = zip(bytes, held).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
+        guard let newBytes = Self.encoded(contents, layout) else { return [] }
+        let places = zip(bytes, newBytes).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
         return RangeSet(places.map { $0..<$0 + 1 }).ranges.map { range in
             range.count == 1 ? "byte \(range.lowerBound)" : "bytes \(range.lowerBound) to \(range.upperBound - 1)"
         }
@@ -86,8 +86,8 @@ struct MemoryDump: ImageSource {
         return beginsAsProxmark15(bytes) && !hasCheckByte ? nil : .classic
     }
 
-    /// Returns whether nothing follows the locks and the data of an ISO 15693 tag. A file of a later version that was
-    /// cut off at the size of an earlier one has its data at another place.
+    /// Returns whether only zeros follow the locks and the data of an ISO 15693 tag. If not, the file may be of a later
+    /// version, with its data at another offset, cut off at the size of an earlier version.
     private static func fills(_ bytes: [UInt8], _ layout: Layout) -> Bool {
         guard case .proxmark15(let locks, let countSize, _) = layout else { return false }
         let count = bytes.littleEndian(at: 13, count: countSize)
@@ -99,22 +99,22 @@ struct MemoryDump: ImageSource {
             && bytes[(data + used)..<(data + ProxmarkTag15.maximumSize)].allSatisfy { $0 == 0 }
     }
 
-    /// Returns whether the bytes start like the Proxmark3 client's file of an ISO 15693 tag: the UID with the low byte
-    /// first, locks that are 0 or 1, and the size of a block.
+    /// Returns whether the bytes start like a Proxmark3 client's file of an ISO 15693 tag: the UID with the low byte
+    /// first, locks that are 0 or 1, and a valid block size.
     private static func beginsAsProxmark15(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 300 && bytes[7] == 0xE0 && bytes[9] <= 1 && bytes[11] <= 1 && (1...32).contains(bytes[12])
     }
 
-    /// The start of the version of an NTAG I2C, with which a header begins. Its memory has no check bytes.
+    /// The start of a header for an NTAG I2C: its version. The memory of an NTAG I2C has no check bytes to test.
     private static let versionOfNTAGI2C: [UInt8] = [0x00, 0x04, 0x04, 0x05]
 
-    /// Returns whether the pages of an NTAG I2C are after a header that ends at an offset, by the manufacturer's byte
-    /// of the UID and the capability container.
+    /// Returns whether the pages of an NTAG I2C start at an offset, judging by the manufacturer byte of the UID and the
+    /// capability container.
     private static func isNTAGI2C(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes[offset] == 0x04 && bytes[offset + 12] == 0xE1
     }
 
-    /// Returns the product whose pages without a header have this size; of several, the MIFARE Ultralight EV1.
+    /// Returns the first product whose memory has this size, for a file without a header.
     private static func plainProduct(_ count: Int) -> Type2Product? {
         Type2Product.all.first { $0.pageCount * 4 == count && !$0.features.contains(.sectors) }
     }
@@ -139,7 +139,7 @@ struct MemoryDump: ImageSource {
                 header.tearingFlags[index] = bytes[47 + index * 4]
             }
             let memory = Array(bytes[56...])
-            // Byte 11 is the number of the last page, also in a partial dump.
+            // Byte 11 is the number of the last page, even in a partial dump.
             try checkSize(of: memory, pages: Int(bytes[11]) + 1)
             return .type2(try header.contents(memory: memory))
         case .oldProxmarkPages:
@@ -150,11 +150,11 @@ struct MemoryDump: ImageSource {
             let memory = Array(bytes[48...])
             try checkSize(of: memory, pages: (memory.count + 3) / 4)
             var contents = try header.contents(memory: memory)
-            // The acknowledgement of the password, which is not in the pages.
+            // The header also contains PACK, which the pages lack.
             if contents.product.features.contains(.password), bytes[13] != 0 || bytes[14] != 0 {
                 contents.memory.replaceSubrange((memory.count - 4)..<(memory.count - 2), with: bytes[13..<15])
             }
-            // This header has no number of pages. NTAG I2C is not checked, because its pages have gaps.
+            // This header lacks the number of pages. NTAG I2C is not checked, because its pages have gaps.
             let isWhole = memory.count == contents.product.pageCount * 4
             if !isWhole, !contents.product.features.contains(.sectors) {
                 try checkSize(of: memory, pages: contents.product.readablePageCount)
@@ -246,10 +246,10 @@ extension MemoryDump.Layout {
 /// A text file of the Proxmark3 client: the bytes of its binary file in hexadecimal, one block or page per line. Lines
 /// that start with # are comments.
 ///
-/// When a changed tag is saved, only the digits of changed bytes are replaced.
+/// Saving a changed tag replaces only the digits of changed bytes.
 struct ProxmarkText: ImageSource {
     let bytes: [UInt8]
-    /// The byte order mark, with which some editors begin a file.
+    /// The byte order mark that some editors put at the start of a file.
     private let mark: ArraySlice<UInt8>
     private let memory: MemoryDump
 
@@ -258,14 +258,14 @@ struct ProxmarkText: ImageSource {
     var remarks: [TagImageRemark] { memory.remarks }
     var leftOut: [String] { memory.leftOut }
 
-    /// Returns whether the first line of a file that is not empty or a comment has hexadecimal digits.
+    /// Returns whether the first line that is neither empty nor a comment has hexadecimal digits.
     static func begins(_ start: some Collection<UInt8>) -> Bool {
         let first = start.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first { $0.first != UInt8(ascii: "#") }
         guard let first, let bytes = [UInt8](hexadecimal: first.filter { !isSpace($0) }) else { return false }
         return bytes.count >= 4
     }
 
-    /// Reads a file. A line with another number of bytes than the others is malformed.
+    /// Reads a file. All lines must have the same number of bytes.
     init(parsing bytes: [UInt8]) throws(TagImageError) {
         self.bytes = bytes
         mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[..<3] : []
@@ -276,7 +276,7 @@ struct ProxmarkText: ImageSource {
                 throw TagImageError(.malformed, "The line is not a row of hexadecimal digits.", line: index + 1)
             }
             guard row.count == size ?? row.count else {
-                let reason = "The line has \(row.count) bytes, and those before it have \(size ?? 0)"
+                let reason = "The line has \(row.count) bytes, but the lines before have \(size ?? 0)"
                 throw TagImageError(.malformed, "\(reason); the file may have been cut off.", line: index + 1)
             }
             size = row.count
@@ -287,7 +287,7 @@ struct ProxmarkText: ImageSource {
         } catch {
             guard error.code == .unknownFormat else { throw error }
             let reason =
-                "The lines have \(data.count) bytes, which are not those of a MIFARE Classic (320, 1024, 2048 or 4096 bytes), "
+                "The lines have \(data.count) bytes, which match no MIFARE Classic (320, 1024, 2048 or 4096 bytes), "
                 + "Ultralight or NTAG; the file may have been cut off, or be of another tag."
             throw TagImageError(.unknownFormat, reason)
         }

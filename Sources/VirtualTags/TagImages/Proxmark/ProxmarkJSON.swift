@@ -2,10 +2,10 @@
 import TagLink
 import VirtualTags
 
-/// A JSON file of the Proxmark3 client. Only changed values are written again.
+/// A JSON file of the Proxmark3 client. Saving rewrites only changed values.
 ///
-/// `FileType` is the kind of tag: `mfu` MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` MIFARE
-/// Classic; `15693` in versions 1 to 5; `topaz` Topaz 96. All other parts stay and are not interpreted.
+/// `FileType` is the kind of tag: `mfu` for MIFARE Ultralight and NTAG; `mfc v2`, `mfc v3` and the older `mfcard` for
+/// MIFARE Classic; `15693` in versions 1 to 5; `topaz` for Topaz 96. All other parts are kept without interpretation.
 struct ProxmarkJSON: ImageSource {
     enum Kind: String, CaseIterable {
         case mfu
@@ -68,14 +68,14 @@ struct ProxmarkJSON: ImageSource {
         return [TagImageRemark(.contradiction, text)]
     }
 
-    /// The values that a new file of the same contents would have differently, or not at all.
+    /// The values that would be missing or different in a new file with the same contents.
     var leftOut: [String] {
         let values = Self.values(of: contents, kind) ?? []
-        let held = Dictionary(values.map { ($0.place, $0.bytes) }) { $1 }
+        let newValues = Dictionary(values.map { ($0.place, $0.bytes) }) { $1 }
         return ["Card", "blocks"].flatMap { name in
             let object = fields.object(name)
             return object.keys.map { "\(name).\($0)" }.filter { place in
-                guard let new = held[place] else { return true }
+                guard let new = newValues[place] else { return true }
                 let old = try? object.bytes(String(place.dropFirst(name.count + 1)))
                 return old != new
             }
@@ -96,7 +96,7 @@ struct ProxmarkJSON: ImageSource {
         return result
     }
 
-    /// Returns a new file, laid out in lines as the client does; nil when there is no type for the tag.
+    /// Returns a new file, with the client's line layout; nil when no `FileType` fits the tag.
     static func encoded(new contents: TagContents) -> [UInt8]? {
         guard let kind = kind(for: contents), let values = values(of: contents, kind) else { return nil }
         var lines = ["{", "  \"Created\": \"proxmark3\",", "  \"FileType\": \"\(kind.rawValue)\","]
@@ -192,7 +192,7 @@ struct ProxmarkJSON: ImageSource {
         let card = fields.object("Card")
         let uid = card.hasValue("UID") ? try card.nfcAIdentifier("UID") : ClassicContents.uid(inBlock0: memory)
         var contents = ClassicContents(product, memory: memory, uid: uid)
-        // ATQA is as on the air, low byte first.
+        // The file has ATQA in transmission order, low byte first.
         if card.hasValue("ATQA") { contents.atqa = try card.word("ATQA").byteSwapped }
         contents.sak = try card.byte("SAK", default: contents.sak)
         if card.hasValue("SIGNATURE") { contents.signature = try card.bytes("SIGNATURE") }
@@ -255,7 +255,7 @@ struct ProxmarkJSON: ImageSource {
             tag.blockSize = Int(try card.byte("bytesperpage"))
             let count = try card.bytes("pagescount")
             guard (1...2).contains(count.count), (1...32).contains(tag.blockSize) else {
-                let reason = "\"pagescount\" or \"bytesperpage\" is not the size of a memory."
+                let reason = "\"pagescount\" or \"bytesperpage\" is not a valid memory size."
                 throw card.error(.malformed, "pagescount", reason)
             }
             tag.blockCount = count.littleEndian(at: 0, count: count.count)
@@ -285,11 +285,11 @@ struct ProxmarkJSON: ImageSource {
     private static func type1(_ fields: JSONFields) throws(TagImageError) -> Type1Contents {
         let memory = try blocks(fields, size: 8, limit: 64)
         let card = fields.object("Card")
-        // The client writes one name and reads the other.
+        // The client writes one of these names and reads the other.
         let key = card.hasValue("H0R1") ? "H0R1" : "HR01"
         let header = try card.bytes(key, count: 2)
         guard header[0] == Type1Product.topaz96.header[0], memory.count == Type1Product.topaz96.memorySize else {
-            throw card.error(.unsupported, key, "Of Topaz tags only those with static memory are in such a file whole.")
+            throw card.error(.unsupported, key, "Such a file is only complete for Topaz tags with static memory.")
         }
         return Type1Contents(.topaz96, memory: memory, header: header)
     }
@@ -304,20 +304,20 @@ struct ProxmarkJSON: ImageSource {
 
     // MARK: Other files
 
-    /// Returns why files of a type can't become a virtual tag, as a sentence.
+    /// Returns a sentence that explains why files of a type can't become a virtual tag.
     static func refusal(of type: String) -> String {
         switch type {
         case "14b", "14b v2":
-            "The file has the blocks of a Type B memory, and neither its UID nor its chip: no tag can be made of them. "
+            "The file has the blocks of a Type B memory, but neither its UID nor its chip, so it can't become a virtual tag. "
                 + "The UID is in the name that the Proxmark3 gives the file; a Flipper file of the tag has all three."
-        case "mfpkeys", "mfdes": "The file has the keys of a card, and nothing of its memory."
-        case "ndef": "The file has a message, and no tag: write it to one with nfc tag write --message."
+        case "mfpkeys", "mfdes": "The file has only the keys of a card, not its memory."
+        case "ndef": "The file has a message but no tag: write it to a tag with nfc tag write --message."
         case "hitag", "t55x7", "t5555", "EM4205/EM4305", "EM4469/EM4569", "EM4X50":
-            "The file is of a tag for 125 kHz (\(type)); NFC tags work at 13.56 MHz."
+            "The file is for a 125 kHz tag (\(type)); NFC tags work at 13.56 MHz."
         case "iclass":
-            "A PicoPass or iCLASS is found by commands of its own and guarded by a cipher of its own: no phone sees it, "
-                + "and there is no virtual tag of it."
-        default: "A Proxmark3 file of type \(type) is of a tag that there is no virtual tag of."
+            "A PicoPass or iCLASS uses its own commands and its own cipher: phones can't detect it, "
+                + "and it has no virtual tag."
+        default: "A Proxmark3 file of type \(type) has no virtual tag."
         }
     }
 }

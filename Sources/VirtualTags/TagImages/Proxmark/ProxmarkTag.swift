@@ -2,7 +2,7 @@
 import TagLink
 import VirtualTags
 
-/// The Proxmark3 client's data of a MIFARE Ultralight or NTAG besides its pages.
+/// The data, apart from the pages, that the Proxmark3 client stores for a MIFARE Ultralight or NTAG.
 struct ProxmarkHeader {
     /// The answer to GET_VERSION; zeros if unknown.
     var version = [UInt8](repeating: 0, count: 8)
@@ -20,7 +20,7 @@ struct ProxmarkHeader {
         tearingFlags = contents.tearingFlags
     }
 
-    /// Returns the tag with this header and the given pages. ATQA and SAK are those of the family.
+    /// Returns the tag with this header and the given pages. ATQA and SAK are the family's usual values.
     func contents(memory: [UInt8]) throws(TagImageError) -> Type2Contents {
         let hasVersion = version.contains { $0 != 0 }
         guard let product = Type2Product(version: hasVersion ? version : nil, pageCount: memory.count / 4) else {
@@ -31,7 +31,7 @@ struct ProxmarkHeader {
             throw TagImageError(.unsupported, reason)
         }
         guard memory.count >= 16, memory.count <= product.pageCount * 4 else {
-            let reason = "\(memory.count / 4) pages are not what the \(product) has, which are \(product.pageCount)."
+            let reason = "\(memory.count / 4) pages are not the \(product.pageCount) pages of the \(product)."
             throw TagImageError(.inconsistent, reason)
         }
         var contents = Type2Contents(blank: product, uid: product.uid(inMemory: memory))
@@ -44,14 +44,14 @@ struct ProxmarkHeader {
     }
 }
 
-/// The Proxmark3 client's data of an ISO 15693 tag, in JSON and binary files.
+/// The data that the Proxmark3 client stores for an ISO 15693 tag, in JSON and binary files.
 struct ProxmarkTag15 {
     /// The maximum number of pages in versions with a one-byte count.
     static let version4Pages = 0xA0
     /// The maximum size of the data, in bytes.
     static let maximumSize = 2048
 
-    /// The UID, E0 first.
+    /// The UID, starting with E0.
     var uid: [UInt8] = [0xE0, 0, 0, 0, 0, 0, 0, 0]
     var dsfid: UInt8 = 0
     var isDSFIDLocked = false
@@ -61,11 +61,11 @@ struct ProxmarkTag15 {
     /// The number of blocks; nil to derive it from the data.
     private var count: Int?
     var icReference: UInt8 = 0
-    /// One byte per block, not 0 when it is locked.
+    /// One byte per block; nonzero for a locked block.
     var locks: [UInt8] = []
     /// All blocks.
     var data: [UInt8] = []
-    /// As on the air, low byte first; nil when the file does not have it.
+    /// The password in transmission order, low byte first; nil if the file lacks it.
     var privacyPassword: [UInt8]? = [0, 0, 0, 0]
 
     var blockCount: Int {
@@ -91,7 +91,7 @@ struct ProxmarkTag15 {
         privacyPassword = [UInt8](littleEndian: Int(contents.passwords[0x04] ?? 0), count: 4)
     }
 
-    /// Returns the tag. If there is no model of its product, it is a generic one.
+    /// Returns the tag. A product without a model becomes a generic tag.
     func contents() throws(TagImageError) -> Type5Contents {
         guard (1...32).contains(blockSize), (1...256).contains(blockCount), data.count == blockCount * blockSize else {
             let reason = "\(data.count) bytes are not \(blockCount) blocks of \(blockSize)."
@@ -116,12 +116,12 @@ struct ProxmarkTag15 {
 }
 
 extension Type2Product {
-    /// Finds the product by the 8 bytes of GET_VERSION, or by the number of pages of a product without the command; nil
-    /// when there is no model of it.
+    /// Finds the product by the 8 bytes of GET_VERSION, or by the number of pages if the product lacks this command;
+    /// nil for a product without a model.
     init?(version: [UInt8]?, pageCount: Int) {
         let product: Type2Product?
         if let version, version.count == 8 {
-            // Vendor, type and size identify a product. Its subtypes and versions have the same model.
+            // Vendor, type and size identify a product. All its subtypes and versions share one model.
             let isSame = { (other: [UInt8]) in
                 version[1] == other[1] && version[2] == other[2] && version[6] == other[6]
             }
@@ -140,7 +140,7 @@ extension Type2Product {
         self = product
     }
 
-    /// Returns the UID at the start of a memory: seven bytes. Except on NTAG I2C, a check byte follows the third one.
+    /// Returns the 7-byte UID at the start of a memory. Except on NTAG I2C, a check byte follows its third byte.
     func uid(inMemory memory: [UInt8]) -> [UInt8] {
         features.contains(.sectors) ? Array(memory.prefix(7)) : Array(memory.prefix(3) + memory.dropFirst(4).prefix(4))
     }

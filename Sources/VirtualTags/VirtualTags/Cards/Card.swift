@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// The card above ISO-DEP in a Type 4 tag. It takes complete messages and returns complete answers.
+/// The card above ISO-DEP in a Type 4 tag. It receives complete messages and returns complete answers.
 ///
-/// Most cards speak ISO/IEC 7816-4 and are an ``ApplicationCard``; MIFARE DESFire has its own commands. A card is a
-/// value: a copy of it has a copy of its memory.
+/// Most cards use ISO/IEC 7816-4 and are an ``ApplicationCard``; MIFARE DESFire has its own commands. A card is a
+/// value: copying it copies its memory.
 public protocol Card: Sendable {
     /// Executes a message.
     ///
     /// - Parameters:
     ///   - message: the reader's message, combined from all blocks of a chain.
-    ///   - tear: what remains of the programmed memory after a power cut; nil without a power cut.
+    ///   - tear: what the programmed memory contains after a power cut; nil without a power cut.
     /// - Returns: the answer, including the status.
     mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer
 
@@ -19,7 +19,7 @@ public protocol Card: Sendable {
 }
 
 extension Card {
-    /// Executes a message with a fault. If the fault refuses it, the answer is 6400; for a write it is 6581.
+    /// Executes a message with a fault. If the fault refuses the message, the answer is 6400, or 6581 for a write.
     mutating func process(_ message: [UInt8], injectedFault: InjectedFault?) -> CardAnswer {
         switch injectedFault {
         case nil: return process(message, tear: nil)
@@ -47,7 +47,7 @@ public struct CardCommand: Sendable, Hashable {
     public var p2: UInt8
     /// The command's data field.
     public var data: [UInt8]
-    /// The maximum number of bytes that the reader expects, 1 to 65536; nil when it expects none.
+    /// The maximum number of bytes that the reader expects, 1 to 65536; nil when it expects no data.
     public var expectedLength: Int?
     /// Whether the length fields are extended.
     public var isExtended: Bool
@@ -96,8 +96,7 @@ public struct CardCommand: Sendable, Hashable {
         return true
     }
 
-    /// Whether Le consists of zeros, so that the reader expects all bytes up to the most that Le can encode. Two bytes
-    /// of 01 00 are a number like any other.
+    /// Whether Le consists of zeros, so that the reader expects as many bytes as possible. 01 00 is an ordinary number.
     package var requestsAll: Bool { expectedLength == (isExtended ? 65536 : 256) }
 
     /// The two parameters as one number.
@@ -108,7 +107,7 @@ public struct CardCommand: Sendable, Hashable {
 public struct CardAnswer: Sendable, Hashable {
     /// The answer as it is sent, including the status.
     public var bytes: [UInt8]
-    /// How long the card works before it answers. Beyond the frame waiting time, ISO-DEP asks for more time.
+    /// How long the card works before it answers. If that exceeds the frame waiting time, ISO-DEP asks for more time.
     public var workTime: Airtime
     /// Whether the message programmed the card's memory.
     public var isWrite: Bool
@@ -135,7 +134,7 @@ public struct CardAnswer: Sendable, Hashable {
 }
 
 extension CardAnswer {
-    /// Creates the answer of a command, which throws its status when it is refused.
+    /// Creates the answer of `command`. A refused command throws its status.
     init(_ command: () throws(CardStatus) -> CardAnswer) {
         do throws(CardStatus) { self = try command() } catch { self.init(status: error) }
     }
@@ -143,7 +142,7 @@ extension CardAnswer {
 
 /// The status bytes SW1 and SW2 at the end of a card's answer (ISO/IEC 7816-4, 5.1.3).
 public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
-    /// SW1 in the high byte, SW2 in the low one.
+    /// SW1 in the high byte, SW2 in the low byte.
     public var rawValue: UInt16
 
     /// Creates a status from its two bytes.
@@ -151,9 +150,9 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
 
     /// Success.
     public static let success = CardStatus(rawValue: 0x9000)
-    /// The file ended before the requested number of bytes. The answer contains the available ones.
+    /// The file ended before the requested number of bytes. The answer contains the available bytes.
     public static let endOfFile = CardStatus(rawValue: 0x6282)
-    /// The command failed, and the memory has not changed.
+    /// The command failed, and the memory is unchanged.
     public static let executionError = CardStatus(rawValue: 0x6400)
     /// The memory could not be programmed.
     public static let memoryFailure = CardStatus(rawValue: 0x6581)
@@ -161,7 +160,7 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
     public static let wrongLength = CardStatus(rawValue: 0x6700)
     /// The access rights do not allow the command.
     public static let securityNotSatisfied = CardStatus(rawValue: 0x6982)
-    /// A condition is not satisfied, for example because an authentication was not started.
+    /// A condition is not satisfied, such as an authentication that was not started.
     public static let conditionsNotSatisfied = CardStatus(rawValue: 0x6985)
     /// No file is selected.
     public static let noCurrentFile = CardStatus(rawValue: 0x6986)
@@ -184,13 +183,13 @@ public struct CardStatus: RawRepresentable, Sendable, Hashable, Error {
     /// The class is unknown.
     public static let unknownClass = CardStatus(rawValue: 0x6E00)
 
-    /// The two bytes as they are sent.
+    /// The two bytes in transmission order.
     package var bytes: [UInt8] { rawValue.bigEndianBytes }
 }
 
-/// An ISO/IEC 7816-4 card with any number of applications. One of them can be selected at a time.
+/// An ISO/IEC 7816-4 card with any number of applications. Only one application can be selected at a time.
 public struct ApplicationCard: Card {
-    /// The applications. Their names should differ; the first match is selected.
+    /// The applications. If names are not unique, the first match is selected.
     public private(set) var applications: [any CardApplication]
     private var selected: Int?
 
@@ -235,13 +234,13 @@ public protocol CardApplication: Sendable {
     /// The names (AIDs) by which the application is selected.
     var names: [[UInt8]] { get }
 
-    /// Handles the SELECT command for the application. It is selected when the status is 9000 or 61xx.
+    /// Handles the SELECT command for the application. A status of 9000 or 61xx means that it is selected.
     mutating func select(_ command: CardCommand) -> CardAnswer
 
-    /// Executes a command while the application is selected. `tear` is what remains after a power cut.
+    /// Executes a command while the application is selected. `tear` is what memory contains after a power cut.
     mutating func process(_ command: CardCommand, tear: TornWrite?) -> CardAnswer
 
-    /// Resets all volatile state, after a loss of power or the selection of another application.
+    /// Resets all volatile state. Called after a loss of power or the selection of another application.
     mutating func deselect()
 }
 
@@ -252,14 +251,14 @@ public protocol CardApplication: Sendable {
 /// card.answer([0x00, 0xB0, 0x00, 0x00, 0x02], with: [0xCA, 0xFE, 0x90, 0x00])
 /// ```
 ///
-/// If a command is in the script several times, its answers are given in order, and the last one is repeated.
+/// If the script contains a command several times, its answers are sent in order. The last answer is repeated.
 public struct ScriptedCard: Card {
     private var answers: [[UInt8]: [CardAnswer]] = [:]
-    private var given: [[UInt8]: Int] = [:]
+    private var answerCounts: [[UInt8]: Int] = [:]
     /// The answer to commands that are not in the script; 6D00 by default.
     public var otherwise: CardAnswer
 
-    /// Creates a card from commands and their answers, including the status, and the answer to all other commands.
+    /// Creates a card from commands and their answers with status, and the answer to all other commands.
     public init(
         _ pairs: [(command: [UInt8], answer: [UInt8])] = [],
         otherwise: CardAnswer = CardAnswer(status: .unknownInstruction)
@@ -268,7 +267,7 @@ public struct ScriptedCard: Card {
         for pair in pairs { answer(pair.command, with: pair.answer) }
     }
 
-    /// Adds the whole answer to a whole command, and how long the card works and which extensions it requests first.
+    /// Adds a command and its answer, the card's work time, and the extensions that it requests before the answer.
     public mutating func answer(
         _ command: [UInt8],
         with answer: [UInt8],
@@ -282,11 +281,11 @@ public struct ScriptedCard: Card {
 
     public mutating func process(_ message: [UInt8], tear: TornWrite?) -> CardAnswer {
         guard let script = answers[message], let last = script.last else { return otherwise }
-        let count = given[message, default: 0]
-        given[message] = count + 1
+        let count = answerCounts[message, default: 0]
+        answerCounts[message] = count + 1
         return count < script.count ? script[count] : last
     }
 
     /// Restarts the script.
-    public mutating func losePower() { given = [:] }
+    public mutating func losePower() { answerCounts = [:] }
 }

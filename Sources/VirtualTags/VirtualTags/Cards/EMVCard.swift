@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The known data of a payment card: what it sends to each terminal before a payment (EMV, Book 3, Annex A).
+/// The known data of a payment card: the data that it sends to every terminal before a payment (EMV, Book 3, Annex A).
 ///
-/// The keys of a payment, certificates, track 2 and transaction counters are not included: no dump has them, and a
+/// Payment keys, certificates, track 2 and transaction counters are not included. Dumps don't contain them, and a
 /// virtual card can't make payments.
 public struct EMVContents: Sendable, Hashable {
     /// A date in the application's format: year, month and day, with two decimal digits each.
@@ -33,19 +33,19 @@ public struct EMVContents: Sendable, Hashable {
     public var country: UInt16 = 0
     /// The currency of the application (ISO 4217), in BCD; 0 if unknown.
     public var currency: UInt16 = 0
-    /// When the application expires.
+    /// The date on which the application expires.
     public var expiration = Date()
-    /// When the application becomes valid.
+    /// The date on which the application becomes valid.
     public var effective = Date()
     /// The number of remaining PIN attempts; nil if unknown.
     public var pinTries: UInt8?
 
-    /// Whether a text is one line, and no longer than any that a card has.
+    /// Whether a text is a single line of at most 64 bytes, as on cards.
     package static func canHold(_ text: String) -> Bool {
         text.utf8.count <= 64 && !text.unicodeScalars.contains { $0.value < 0x20 }
     }
 
-    /// Whether the name of the application and the number have lengths that they can have.
+    /// Whether the application name and the card number have valid lengths.
     package var isInRange: Bool {
         let count = applicationIdentifier.count
         return (count == 0 || (5...16).contains(count)) && accountNumber.count <= 10
@@ -61,7 +61,7 @@ public struct EMVContents: Sendable, Hashable {
 /// A payment card, up to the start of a payment: the directory of contactless applications, the application, its
 /// processing options, one record, and the PIN try counter (EMV, Book 1 and Book 3, 6.5; EMV Contactless, Book B).
 ///
-/// There is no track 2, no certificate and no cryptogram, which no dump has. GENERATE AC is answered with 6D00.
+/// It lacks track 2, certificates and cryptograms, because dumps do. GENERATE AC is answered with 6D00.
 public struct EMVCard: Card {
     /// The name of the directory, 2PAY.SYS.DDF01.
     public static let directoryName = Array("2PAY.SYS.DDF01".utf8)
@@ -140,13 +140,13 @@ private struct EMVApplication: CardApplication {
         }
     }
 
-    /// GET PROCESSING OPTIONS. The application asks for no data from the terminal.
+    /// GET PROCESSING OPTIONS. The application requests no data from the terminal.
     private mutating func processingOptions(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.parameters == 0 else { throw .wrongParameters }
         guard command.data == [0x83, 0x00] else { throw .wrongLength }
         guard !isInitiated else { throw .conditionsNotSatisfied }
         isInitiated = true
-        // One file, number 1, with one record that is not part of offline authentication.
+        // File 1 has one record, which is not part of offline authentication.
         let locator = DataObject(0x94, [0x08, 0x01, 0x01, 0x00])
         let options = DataObject(0x77, [DataObject(0x82, contents.interchangeProfile), locator])
         return CardAnswer(options.bytes, status: .success)

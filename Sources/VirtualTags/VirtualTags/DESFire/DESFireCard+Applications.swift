@@ -2,7 +2,7 @@
 import TagLink
 
 extension DESFireCard {
-    /// SELECT APPLICATION. It ends an authentication, and is not protected.
+    /// SELECT APPLICATION. This ends an authentication. The command itself is not protected.
     mutating func selectApplication(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 3)
         let identifier = UInt32(data.littleEndian(at: 0, count: 3))
@@ -30,8 +30,8 @@ extension DESFireCard {
         )
     }
 
-    /// CREATE APPLICATION: AID, settings, number and kind of keys; with bit 5 of that number also an ISO identifier and
-    /// a name. The keys are zero, or the default key of SET CONFIGURATION.
+    /// CREATE APPLICATION: AID, settings, number and kind of keys; if bit 5 of that number is set, also an ISO
+    /// identifier and a name. The keys are zero, or the default key of SET CONFIGURATION.
     mutating func createApplication(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard selected == nil else { throw .permissionDenied }
         guard data.count >= 5 else { throw .lengthError }
@@ -66,8 +66,8 @@ extension DESFireCard {
     /// The maximum number of applications on a card (MF3ICD81 data sheet, 9.1).
     static let applicationLimit = 28
 
-    /// DELETE APPLICATION, with the card's master key; or with the application's own, if everybody may create
-    /// applications. Unlike creating one, this is never free (MF3ICD81 data sheet, PICC master key settings, bit 2).
+    /// DELETE APPLICATION. This needs the card's master key; or the application's own, if everybody may create
+    /// applications. Unlike creating, deleting is never free (MF3ICD81 data sheet, PICC master key settings, bit 2).
     mutating func deleteApplication(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 3)
         let identifier = UInt32(data.littleEndian(at: 0, count: 3))
@@ -81,7 +81,7 @@ extension DESFireCard {
         return DESFireReply(programmed: Self.programmingUnit)
     }
 
-    /// FORMAT PICC: deletes all applications. The card's master key stays.
+    /// FORMAT PICC: deletes all applications. The card keeps its master key.
     mutating func format(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard selected == nil, !contents.configuration.isFormatDisabled else { throw .permissionDenied }
@@ -105,7 +105,7 @@ extension DESFireCard {
 
     // MARK: Keys
 
-    /// CHANGE KEY. The kind of the card's master key may change; the upper bits of its number give the new kind.
+    /// CHANGE KEY. Only the card's master key may change its kind, which the upper bits of the key number give.
     mutating func changeKey(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard let authenticatedKey, session != nil else { throw .authenticationError }
         guard let first = data.first else { throw .lengthError }
@@ -125,7 +125,7 @@ extension DESFireCard {
         return try endKeyChange(ofSession: isOwn)
     }
 
-    /// Returns whether the authenticated key may change a key, by the key settings (MF3ICD81 data sheet, 9.4.3).
+    /// Returns whether the key settings let the authenticated key change a key (MF3ICD81 data sheet, 9.4.3).
     private func mayChangeKey(_ number: UInt8) -> Bool {
         guard let selected else { return authenticatedKey == 0 && contents.keySettings & 0x01 != 0 }
         let settings = contents.applications[selected].keySettings
@@ -152,7 +152,7 @@ extension DESFireCard {
         return DESFireReply(data: [application.keySettings, application.keyCount & ~0x20])
     }
 
-    /// CHANGE KEY SETTINGS, with the master key, while the settings allow changes.
+    /// CHANGE KEY SETTINGS. This needs the master key, and settings that allow changes.
     mutating func changeKeySettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard authenticatedKey == 0 else { throw .authenticationError }
         let settings = selected.map { contents.applications[$0].keySettings } ?? contents.keySettings
@@ -167,14 +167,14 @@ extension DESFireCard {
     }
 }
 
-/// SET CONFIGURATION (5C), with the card's master key (MF3ICD81 data sheet, 9.4; the format as in libfreefare).
+/// SET CONFIGURATION (5C), which needs the card's master key (MF3ICD81 data sheet, 9.4; format as in libfreefare).
 extension DESFireCard {
-    /// The options of SET CONFIGURATION. Those of later products are refused.
+    /// The options of SET CONFIGURATION. Options of later products are refused.
     private enum Option: UInt8 {
         case card = 0x00, defaultKey, answerToSelect
     }
 
-    /// Returns how the data after the option are protected. An ATS has no fixed length, so its end is marked.
+    /// Returns the protection of the data after the option. An ATS has a variable length, so its end is marked.
     func configurationProtection(_ data: [UInt8]) throws(DESFireStatus) -> Protection {
         guard selected == nil else { throw .permissionDenied }
         guard authenticatedKey == 0 else { throw .authenticationError }
@@ -188,7 +188,7 @@ extension DESFireCard {
         }
     }
 
-    /// Executes SET CONFIGURATION. An option that is switched on for the whole card stays on.
+    /// Executes SET CONFIGURATION. The options for the whole card can't be switched off again.
     mutating func setConfiguration(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         guard let code = data.first, let option = Option(rawValue: code) else { throw .parameterError }
         let value = Array(data.dropFirst())

@@ -11,7 +11,7 @@ extension DESFireCard {
 
     // MARK: Creating
 
-    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, ISO identifier or not, protection, rights, size.
+    /// CREATE STD DATA FILE and CREATE BACKUP DATA FILE: number, optional ISO identifier, protection, rights, size.
     mutating func createDataFile(_ data: [UInt8], isBackup: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 7 || data.count == 9 else { throw .lengthError }
         let size = data.littleEndian(at: data.count - 3, count: 3)
@@ -36,8 +36,8 @@ extension DESFireCard {
         return try create(data, hasIdentifier: false, kind, needed: 32, programmed: Self.programmingUnit)
     }
 
-    /// CREATE LINEAR RECORD FILE and CREATE CYCLIC RECORD FILE: number, ISO identifier if the application has them,
-    /// protection, rights, the size of a record, and the number of records.
+    /// CREATE LINEAR RECORD FILE and CREATE CYCLIC RECORD FILE: number, ISO identifier if the application uses them,
+    /// protection, rights, record size, and number of records.
     mutating func createRecordFile(_ data: [UInt8], isCyclic: Bool) throws(DESFireStatus) -> DESFireReply {
         guard data.count == 10 || data.count == 12 else { throw .lengthError }
         let hasIdentifier = data.count == 12
@@ -95,7 +95,7 @@ extension DESFireCard {
 
     // MARK: Settings
 
-    /// Returns whether key settings and files may be listed: by everybody, or with the master key (bit 1).
+    /// Returns whether key settings and files may be listed: by everybody (bit 1), or with the master key.
     func mayList(_ application: DESFireApplication) -> Bool {
         application.keySettings & 0x02 != 0 || authenticatedKey == 0
     }
@@ -118,7 +118,7 @@ extension DESFireCard {
         switch file.kind {
         case .standard(let data), .backup(let data): settings += [UInt8](littleEndian: data.count, count: 3)
         case .value(let lower, let upper, _, let limited):
-            // The amount of a limited credit comes from the last transaction, and there was none.
+            // The limited credit is 0, because its amount would come from an earlier transaction.
             settings += [lower, upper].flatMap { [UInt8](littleEndian: Int($0), count: 4) }
             settings += [0, 0, 0, 0, limited ? 1 : 0]
         case .linearRecords(let size, let maximum, let records), .cyclicRecords(let size, let maximum, let records):
@@ -127,7 +127,7 @@ extension DESFireCard {
         return DESFireReply(data: settings)
     }
 
-    /// CHANGE FILE SETTINGS: protection and rights.
+    /// CHANGE FILE SETTINGS: file, protection and rights.
     mutating func changeFileSettings(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 4)
         guard let selected else { throw .permissionDenied }
@@ -136,9 +136,9 @@ extension DESFireCard {
         guard rights.holder(of: .change) != .nobody else { throw .permissionDenied }
         guard allows(rights, .change) else { throw .authenticationError }
         guard data[1] < 0x04 else { throw .parameterError }
-        let changed = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
+        let newRights = FileAccessRights(rawValue: UInt16(data.littleEndian(at: 2, count: 2)))
         contents.applications[selected].files[index].communication = CommunicationSettings(rawValue: data[1])
-        contents.applications[selected].files[index].accessRights = changed
+        contents.applications[selected].files[index].accessRights = newRights
         return DESFireReply(programmed: 3)
     }
 }
@@ -172,7 +172,7 @@ extension DESFireCard {
         return DESFireReply(programmed: length)
     }
 
-    /// Programs bytes of a standard file, or stores those of a backup file until the end of the transaction.
+    /// Programs bytes of a standard file. For a backup file, stores them until the end of the transaction.
     mutating func program(_ data: [UInt8], at offset: Int, in index: Int, of application: Int) {
         switch contents.applications[application].files[index].kind {
         case .standard(var bytes):
@@ -187,7 +187,7 @@ extension DESFireCard {
         }
     }
 
-    /// COMMIT TRANSACTION and ABORT TRANSACTION. A commit is done completely or not at all.
+    /// COMMIT TRANSACTION and ABORT TRANSACTION. A commit takes effect completely or not at all.
     mutating func endTransaction(commits: Bool, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 0)
         guard let selected else { throw .permissionDenied }
@@ -240,7 +240,7 @@ extension DESFireCard {
 
     // MARK: Records
 
-    /// READ RECORDS: file, how many records back from the newest, and their number; 0 reads all records, oldest first.
+    /// READ RECORDS: file, how many of the newest records to skip, and how many to read (0 for all); oldest first.
     func readRecords(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 7)
         let file = try file(data[0]).file
@@ -256,9 +256,9 @@ extension DESFireCard {
         return DESFireReply(data: Array(records[start..<(start + number * size)]))
     }
 
-    /// WRITE RECORD: file, offset in the record, length, and the bytes. The first one in a transaction creates a record
-    /// of zeros; later ones write to the same record. After CLEAR RECORD FILE it is refused until the commit; which
-    /// status a card has for this was in none of the available sources.
+    /// WRITE RECORD: file, offset in the record, length, and the bytes. The first write in a transaction creates a
+    /// record of zeros; later ones write to the same record. After CLEAR RECORD FILE, writing is refused until the
+    /// commit; the status for this is a guess.
     mutating func writeRecord(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let (index, file) = try file(data[0])
         guard let (size, maximum, committed) = file.kind.records else { throw .permissionDenied }
@@ -273,7 +273,7 @@ extension DESFireCard {
         if !openRecords.contains(index) {
             var limit = maximum * size
             if case .cyclicRecords = file.kind {
-                // One place is kept free, so that the oldest record stays until the commit.
+                // One record fewer fits, because the oldest record is kept until the commit.
                 limit -= size
                 if records.count >= limit { records.removeFirst(min(size, records.count)) }
             }
@@ -287,7 +287,7 @@ extension DESFireCard {
         return DESFireReply()
     }
 
-    /// CLEAR RECORD FILE. Until the commit, the old records are read.
+    /// CLEAR RECORD FILE. Until the commit, reads return the old records.
     mutating func clearRecords(_ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         try expect(data, 1)
         let (index, file) = try file(data[0])

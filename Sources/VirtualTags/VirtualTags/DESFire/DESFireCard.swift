@@ -4,17 +4,17 @@ import TagLink
 /// A MIFARE DESFire EV1, EV2 or EV3: native commands, also in APDUs of class 90, and ISO/IEC 7816-4 commands.
 ///
 /// Applications, files, keys, access rights and transactions follow the data sheet. So do the three authentications of
-/// EV1 with their secure messaging, and from EV2 on AUTHENTICATE EV2 FIRST and NON FIRST. The ciphers are those of the
-/// system's OpenSSL. Without it, the card behaves as if its keys were unknown: everything that is not free is refused
-/// with AE.
+/// EV1 with their secure messaging, and from EV2 on AUTHENTICATE EV2 FIRST and NON FIRST. The system's OpenSSL provides
+/// the ciphers. Without it, the card behaves as if its keys were unknown: it refuses everything that needs a key with
+/// AE.
 ///
 /// Challenges look random but are derived from the UID, so the same commands get the same answers in every run.
 ///
 /// SET CONFIGURATION changes the ATS, the key of new applications, whether the UID is random, and whether FORMAT PICC
 /// is allowed.
 ///
-/// Not modelled: limited credit and ISO/IEC 7816-4 authentication; and of EV2 and EV3 key sets, delegated applications,
-/// transaction MACs, proximity checks and their options of SET CONFIGURATION.
+/// Not modelled: limited credit and ISO/IEC 7816-4 authentication. Of EV2 and EV3: key sets, delegated applications,
+/// transaction MACs, proximity checks, and the related options of SET CONFIGURATION.
 public struct DESFireCard: NativeCard {
     /// The maximum number of data bytes in a frame of a native command.
     static let frameLimit = 59
@@ -34,7 +34,7 @@ public struct DESFireCard: NativeCard {
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
     var pending = NativePending.nothing
-    /// The files after COMMIT TRANSACTION, by index, those with a new record, and those whose records were cleared.
+    /// Uncommitted changes by file index: new contents, files with a new record, files with cleared records.
     var transaction: [Int: DESFireFile.Kind] = [:]
     var openRecords: Set<Int> = []
     var clearedRecords: Set<Int> = []
@@ -75,7 +75,7 @@ public struct DESFireCard: NativeCard {
 
     func endsAuthentication(_ error: DESFireStatus) -> Bool { error != .noChanges }
 
-    /// The answers to the commands that only EV2 and later have are only split by ISO-DEP.
+    /// The answers to the commands of EV2 and later are only split by ISO-DEP, not into native frames.
     func frameLimit(of command: UInt8) -> Int { [0xAD, 0xAB, 0x3C].contains(command) ? Int.max : Self.frameLimit }
 }
 
@@ -106,7 +106,7 @@ extension DESFireCard {
         return try gather(command, data, whole, protection)
     }
 
-    /// Returns how a command and its answer are protected, which depends on the file.
+    /// Returns the protection of a command and its answer, which depends on the file.
     private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
         switch command {
         case 0x54: return .command(.enciphered, header: 0, length: 1)
@@ -136,7 +136,7 @@ extension DESFireCard {
         }
     }
 
-    /// Executes a command whose protection was removed.
+    /// Executes a command after its protection was removed.
     mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         switch command {
         case 0x60:
@@ -190,12 +190,12 @@ extension DESFireCard {
 
     // MARK: Rights
 
-    /// Returns how data are protected between card and reader for one of a file's rights.
+    /// Returns the protection of data between card and reader for access with one of these rights.
     func communication(_ file: DESFireFile, _ rights: FileAccessRights.Right...) -> CommunicationMode {
         file.accessRights.mode(file.communication, authenticatedKey, rights)
     }
 
-    /// The same, but throws without the right.
+    /// Returns the same protection, but throws if none of the rights is granted.
     private func granted(_ file: DESFireFile, _ rights: FileAccessRights.Right...) throws(DESFireStatus)
         -> CommunicationMode
     {
@@ -215,10 +215,10 @@ extension DESFireCard {
         }
     }
 
-    /// The name that selects the card itself. The NDEF application of mapping version 1 has the same one.
+    /// The name that selects the card itself. The NDEF application of mapping version 1 has the same name.
     static let cardName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
 
-    /// SELECT by name, or by the identifier of the card, of an application, or of a file in the selected one.
+    /// SELECT by name, or by the identifier of the card, of an application, or of a file in the selected application.
     private mutating func selectISO(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.p2 & 0xF3 == 0 else { throw .wrongParameters }
         switch command.p1 {
@@ -254,7 +254,7 @@ extension DESFireCard {
         throw .notFound
     }
 
-    /// Returns the file and offset in P1 and P2. A short identifier is the file's number; 0 is the current file.
+    /// Returns the file and offset given by P1 and P2. A short identifier is the file's number; 0 is the current file.
     private mutating func target(
         _ command: CardCommand
     ) throws(CardStatus) -> (application: Int, file: Int, offset: Int) {
@@ -270,7 +270,7 @@ extension DESFireCard {
         return (selected, currentFile, Int(command.parameters))
     }
 
-    /// READ BINARY. A frame has room for 59 bytes, the maximum of one command. Le of 00 reads all available bytes.
+    /// READ BINARY. One command reads at most 59 bytes, so that they fit in a frame. Le of 00 reads all available.
     private mutating func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength else { throw .wrongLength }
         let target = try target(command)

@@ -9,7 +9,7 @@ public struct DESFireContents: Sendable, Hashable {
         case kilobytes4 = 0x18
         case kilobytes8 = 0x1A
 
-        /// The size of the memory for files, in bytes.
+        /// The memory available for files, in bytes.
         package var bytes: Int {
             switch self {
             case .kilobytes2: 2272
@@ -21,23 +21,23 @@ public struct DESFireContents: Sendable, Hashable {
 
     /// The UID, 7 bytes.
     public var uid: [UInt8]
-    /// The three parts of GET VERSION: hardware 7 bytes, software 7, production 14 with the UID.
+    /// The answer to GET VERSION: 7 bytes for hardware, 7 for software, and 14 for production, including the UID.
     public var version: [UInt8]
     /// The settings of the card's master key.
     public var keySettings: UInt8 = 0x0F
-    /// The card's master key; on a new card, a DES key of zeros.
+    /// The card's master key. A new card has a DES key of zeros.
     public var masterKey = DESFireKey.zero(.des)
-    /// The answer to READ SIGNATURE, 56 bytes, which EV1 does not have; zeros unless it was given.
+    /// The answer to READ SIGNATURE, 56 bytes; zeros by default. EV1 lacks this command.
     public var signature = [UInt8](repeating: 0, count: 56)
-    /// The changes of SET CONFIGURATION.
+    /// The changes made by SET CONFIGURATION.
     public var configuration = DESFireConfiguration()
     /// The applications.
     public var applications: [DESFireApplication]
-    /// How many more bytes the card reports as used than its files need; negative when it reports fewer. A real card
-    /// also needs memory for applications and keys, by unpublished rules.
+    /// How many more bytes the card reports as used than its files need; negative if it reports fewer. A real card also
+    /// needs memory for applications and keys, by unpublished rules.
     public var reservedMemory = 0
 
-    /// Creates a MIFARE DESFire; a new one has no applications.
+    /// Creates a MIFARE DESFire, by default without applications.
     public init(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -52,7 +52,7 @@ public struct DESFireContents: Sendable, Hashable {
         version += uid + [0xBA, 0x54, 0x45, 0x72, 0x80, 0x23, 0x21]
     }
 
-    /// The size of the card's memory, from its version.
+    /// The size of the card's memory, derived from its version.
     public var size: Size { Size(rawValue: version[5]) ?? .kilobytes8 }
 
     /// The number of free bytes. Files use whole units of 32 bytes. Setting this changes ``reservedMemory``.
@@ -75,8 +75,8 @@ public struct DESFireContents: Sendable, Hashable {
 }
 
 extension DESFireContents {
-    /// Creates a card with an empty NDEF application, like NXP's tools. The NDEF file has 0800, 1000 or 1E00 bytes, by
-    /// the size of the memory.
+    /// Creates a card with an empty NDEF application, as NXP's tools do. The NDEF file has 0800, 1000 or 1E00 bytes,
+    /// depending on the memory size.
     public static func ndef(
         uid: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
         generation: Generation = .ev1,
@@ -100,7 +100,7 @@ extension DESFireContents {
 
     // MARK: Generation
 
-    /// The generations of the product. Later ones support the commands of the earlier ones.
+    /// The generations of the product. Later generations support the commands of the earlier ones.
     public enum Generation: Sendable, Hashable, CaseIterable {
         case ev1, ev2, ev3
 
@@ -123,7 +123,7 @@ extension DESFireContents {
         }
     }
 
-    /// The product's generation, from its version.
+    /// The product's generation, derived from its version.
     public var generation: Generation {
         let hardware = version.count > 3 ? version[3] : 0
         return switch hardware & 0x0F {
@@ -134,21 +134,21 @@ extension DESFireContents {
     }
 }
 
-/// The changes of SET CONFIGURATION to a MIFARE DESFire. The defaults are those of a new card.
+/// The changes that SET CONFIGURATION made to a MIFARE DESFire. The defaults are those of a new card.
 public struct DESFireConfiguration: Sendable, Hashable {
     /// Whether FORMAT PICC is refused. This can't be undone.
     public var isFormatDisabled = false
     /// Whether the card is activated with a random UID of 4 bytes that changes at each power-up. This can't be undone.
-    /// A reader with a key gets the card's own UID with GET CARD UID.
+    /// A reader with a key gets the permanent UID with GET CARD UID.
     public var usesRandomUID = false
     /// The key for new applications: 24 bytes, of which each kind of key uses as many as it needs; nil for zeros.
     @Hidden public var defaultKey: [UInt8]? = nil
     /// The version of ``defaultKey``.
     public var defaultKeyVersion: UInt8 = 0
-    /// The ATS that replaces the tag's original one from the next power-up on; nil for none.
+    /// The ATS that replaces the tag's original ATS from the next power-up on; nil for no change.
     public var answerToSelect: [UInt8]?
 
-    /// The length of a default key, for all kinds of keys.
+    /// The length of a default key, which is the same for all kinds of keys.
     public static let defaultKeyLength = 24
     /// The maximum length of an ATS.
     public static let maximumAnswerToSelect = 20
@@ -173,11 +173,11 @@ public struct DESFireConfiguration: Sendable, Hashable {
 public struct DESFireApplication: Sendable, Hashable {
     /// The AID, a 24-bit number.
     public var identifier: UInt32
-    /// The key settings: bit 1 free listing, bit 2 free creation and deletion of files.
+    /// The key settings, such as bit 1 for free listing, and bit 2 for free creation and deletion of files.
     public var keySettings: UInt8
-    /// The number of keys in the lower four bits; ISO identifiers and the kind of keys in the upper ones.
+    /// The number of keys in the lower four bits. The upper bits are the key kind and whether ISO identifiers are used.
     public var keyCount: UInt8
-    /// The keys. ``keyCount`` has their number and kind. Missing keys are zero.
+    /// The keys. ``keyCount`` gives their number and kind. Missing keys are zero.
     public var keys: [DESFireKey]
     /// The ISO/IEC 7816-4 file identifier of the dedicated file.
     public var isoIdentifier: UInt16?
@@ -220,14 +220,14 @@ public struct DESFireApplication: Sendable, Hashable {
         return Int(number) < keys.count ? keys[Int(number)] : .zero(keyKind)
     }
 
-    /// Stores a key. Missing keys before it become zero.
+    /// Stores a key. Missing keys with lower numbers become zero.
     package mutating func setKey(_ number: UInt8, _ key: DESFireKey) {
         while keys.count <= Int(number) { keys.append(.zero(keyKind)) }
         keys[Int(number)] = key
     }
 
-    /// The NDEF application (NXP AN11004): the capability container in file 01, the NDEF file with its length field in
-    /// file 02.
+    /// Creates the NDEF application (NXP AN11004): file 01 is the capability container, file 02 the NDEF file with its
+    /// length field.
     public static func ndef(container: [UInt8], ndef: [UInt8]) -> DESFireApplication {
         DESFireApplication(
             identifier: 0x00_0001,
@@ -246,10 +246,10 @@ public struct DESFireFile: Sendable, Hashable {
     /// The kind of the file, with its content.
     public indirect enum Kind: Sendable, Hashable {
         case standard([UInt8])
-        /// Writes take effect with COMMIT TRANSACTION.
+        /// A data file whose writes take effect with COMMIT TRANSACTION.
         case backup([UInt8])
         case value(lower: Int32, upper: Int32, current: Int32, limitedCredit: Bool)
-        /// Records of `size` bytes, oldest first, `maximum` at most.
+        /// At most `maximum` records of `size` bytes, oldest first.
         case linearRecords(size: Int, maximum: Int, records: [UInt8])
         /// Like linear records, but the newest record replaces the oldest.
         case cyclicRecords(size: Int, maximum: Int, records: [UInt8])
@@ -259,9 +259,9 @@ public struct DESFireFile: Sendable, Hashable {
     public var number: UInt8
     /// The ISO/IEC 7816-4 identifier; nil when the file has none.
     public var isoIdentifier: UInt16?
-    /// The protection of data in messages.
+    /// The protection of this file's data in messages.
     public var communication: CommunicationSettings
-    /// The keys that may read, write, do both, and change the rights.
+    /// The keys that may read, write, do both, or change the rights.
     public var accessRights: FileAccessRights
     /// The kind of the file, with its content.
     public var kind: Kind
@@ -290,11 +290,11 @@ public struct DESFireFile: Sendable, Hashable {
     }
 }
 
-/// The access rights of a file of a DESFire or NTAG 424 card: a key for each right (NTAG 424 DNA data sheet, 8.2.3.3).
+/// A file's access rights on a DESFire or NTAG 424 card: a key for each right (NTAG 424 DNA data sheet, 8.2.3.3).
 ///
-/// An integer literal is the 16 bits as data sheets write them: 0xE000 can be read by everybody, and key 0 may do the rest.
+/// An integer literal is the 16 bits as in data sheets. With 0xE000, everybody can read, and key 0 may do the rest.
 public struct FileAccessRights: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
-    /// What a key may do with a file.
+    /// An operation that a key may perform on a file.
     public enum Right: Int, Sendable, Hashable, CaseIterable {
         case read = 12
         case write = 8
@@ -304,22 +304,22 @@ public struct FileAccessRights: RawRepresentable, Sendable, Hashable, Expressibl
         case change = 0
     }
 
-    /// Who has a right.
+    /// The holder of a right.
     public enum Holder: Sendable, Hashable {
-        /// Whoever has authenticated with the key of this number, 0 to 13.
+        /// A reader that authenticated with the key of this number, 0 to 13.
         case key(UInt8)
         case everybody
         case nobody
     }
 
-    /// Four bits for each right, starting with reading at the highest: the number of a key, E for everybody, F for nobody.
+    /// Four bits per right, starting with reading at the highest: a key number, E for everybody, or F for nobody.
     public var rawValue: UInt16
 
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     public init(integerLiteral value: UInt16) { rawValue = value }
 
-    /// Returns who has a right.
+    /// Returns the holder of a right.
     public func holder(of right: Right) -> Holder {
         switch UInt8(rawValue >> right.rawValue & 0x0F) {
         case 0x0E: .everybody
@@ -328,13 +328,13 @@ public struct FileAccessRights: RawRepresentable, Sendable, Hashable, Expressibl
         }
     }
 
-    /// Returns whether one of the rights belongs to everybody, or to the authenticated key.
+    /// Returns whether everybody or the authenticated key has one of these rights.
     func allow(_ provedKey: UInt8?, _ rights: [Right]) -> Bool {
         rights.contains { holder(of: $0) == .everybody } || hasOne(of: rights, provedKey)
     }
 
-    /// Returns how data are protected between card and reader: as the file's settings say if the authenticated key has
-    /// one of the rights. Otherwise everybody has one, and the data are plain.
+    /// Returns the protection of data between card and reader. If the authenticated key has one of the rights, the
+    /// file's settings apply. Otherwise everybody has one of the rights, and the data are plain.
     func mode(_ settings: CommunicationSettings, _ provedKey: UInt8?, _ rights: [Right]) -> CommunicationMode {
         hasOne(of: rights, provedKey) ? settings.mode : .plain
     }

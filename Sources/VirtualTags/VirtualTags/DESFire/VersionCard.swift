@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The known data of an NXP card: a dump of it contains only the activation and the answer to GET VERSION.
+/// The known data of an NXP card whose dump contains only the activation and the answer to GET VERSION.
 public struct VersionCardContents: Sendable, Hashable {
-    /// The family that a card belongs to.
+    /// The product family of a card.
     public enum Family: String, Sendable, Hashable, CaseIterable {
         /// NTAG 413 DNA, 424 DNA and 426Q DNA.
         case ntag4xx = "NTAG 4xx"
@@ -12,7 +12,7 @@ public struct VersionCardContents: Sendable, Hashable {
 
     /// The family.
     public var family: Family
-    /// The three parts of the answer to GET VERSION, 28 or 29 bytes; zeros when the card does not have the command.
+    /// The three parts of the answer to GET VERSION, 28 or 29 bytes; zeros if the card lacks the command.
     public var version: [UInt8]
     /// The type of a MIFARE Plus, such as `Mifare Plus EV2`; empty if unknown.
     public var cardType = ""
@@ -27,7 +27,7 @@ public struct VersionCardContents: Sendable, Hashable {
         self.version = version
     }
 
-    /// The name of the chip, as far as the version identifies it (NXP AN12196; NT4H2421Tx data sheet).
+    /// The most specific chip name that the version identifies (NXP AN12196; NT4H2421Tx data sheet).
     public var chip: String {
         guard family == .ntag4xx else { return cardType.isEmpty ? family.rawValue : cardType }
         guard version.count > 3 else { return family.rawValue }
@@ -38,9 +38,9 @@ public struct VersionCardContents: Sendable, Hashable {
         }
     }
 
-    /// The frames of the answer to GET VERSION; empty when the card does not have the command.
+    /// The frames of the answer to GET VERSION; empty if the card lacks the command.
     ///
-    /// The last frame has a 15th byte when the fab's key does not fit into its five bits. Then these bits are all ones.
+    /// A fab key that does not fit into its five bits is the last frame's 15th byte; the five bits are then all ones.
     var frames: [[UInt8]] {
         guard version.count >= 28, version.contains(where: { $0 != 0 }) else { return [] }
         let isLong = version.count > 28 && version[25] & 0x0F == 0x0F && version[26] & 0x80 != 0

@@ -15,28 +15,28 @@ import TagLink
 public struct EMRTDCard: Card {
     /// The name of the application (AID).
     public static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x02, 0x47, 0x10, 0x01]
-    /// EF.ATR/INFO: supports selection by name, identifier and short identifier, and extended commands and answers.
+    /// EF.ATR/INFO: declares selection by name, identifier and short identifier, and extended commands and answers.
     static let cardInformation: [UInt8] = [
         0x47, 0x03, 0x94, 0x01, 0x60, 0x7F, 0x66, 0x08, 0x02, 0x02, 0xFF, 0xFF, 0x02, 0x02, 0xFF, 0xFF,
     ]
-    /// The maximum number of data bytes in an answer. EF.ATR/INFO states 65535, including the status.
+    /// The maximum number of data bytes in an answer. EF.ATR/INFO declares 65535, including the status.
     static let maximumLength = 65533
 
     /// The document's contents.
     public let contents: EMRTDContents
 
-    /// The first bytes that the random number generator returns.
+    /// The bytes that the random number generator returns first.
     private var givenBytes: ArraySlice<UInt8>
     private var random: SplitMix64
 
     // Volatile state.
-    /// Whether the application is selected. Otherwise the master file is.
+    /// Whether the application is selected. If not, the master file is.
     private var isApplicationSelected = false
     private var currentFile: UInt16?
     private var pendingChallenge: [UInt8]?
     private var messaging: EMRTDSecureMessaging?
 
-    /// Creates a document. Nothing is selected. Its random number generator returns the given bytes first: 8 for a
+    /// Creates a document without a selection. Its random number generator returns the given bytes first: 8 for a
     /// challenge, then 16 for its part of the session keys. All later bytes are the same in every run.
     public init(_ contents: EMRTDContents, randomBytes: [UInt8] = []) {
         self.contents = contents
@@ -71,8 +71,9 @@ public struct EMRTDCard: Card {
         }
     }
 
-    /// Executes a command whose protection was removed. `capacity` is the maximum number of data bytes in its answer.
-    /// `isOpen` means that it came by secure messaging, so that the reader has proved that it knows the zone.
+    /// Executes a command after its protection was removed. `capacity` is the maximum number of data bytes in the
+    /// answer. `isOpen` means that the command was sent by secure messaging, so the reader has proved that it knows the
+    /// zone.
     private mutating func execute(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer
     {
         let challenge = pendingChallenge
@@ -147,8 +148,8 @@ public struct EMRTDCard: Card {
         return file
     }
 
-    /// READ BINARY. With the odd instruction, the offset is in object 54 and can be of any size, and the answer is in
-    /// object 53 (ICAO 9303-10, 3.6.2).
+    /// READ BINARY. With the odd instruction, object 54 contains the offset, which can be of any size, and object 53
+    /// contains the answer (ICAO 9303-10, 3.6.2).
     private mutating func read(_ command: CardCommand, capacity: Int, isOpen: Bool) throws(CardStatus) -> CardAnswer {
         let file = try target(command, isOpen)
         let isOdd = command.ins & 1 != 0
@@ -161,7 +162,7 @@ public struct EMRTDCard: Card {
             offset = Int(bytes: objects[0].value)
         }
         guard offset < file.count else { throw .wrongOffset }
-        // Le of zeros requests as many bytes as fit.
+        // A zero Le requests as many bytes as fit.
         let isUnlimited = command.requestsAll
         guard isUnlimited || expected <= capacity else { throw .wrongLength }
         var room = min(expected, capacity)
@@ -188,7 +189,7 @@ public struct EMRTDCard: Card {
         return CardAnswer(challenge, status: .success)
     }
 
-    /// EXTERNAL AUTHENTICATE: the reader's proof, and the document's own (ICAO 9303-11, 4.3.1 and 4.3.4.2).
+    /// EXTERNAL AUTHENTICATE: checks the reader's proof, and answers with its own (ICAO 9303-11, 4.3.1 and 4.3.4.2).
     private mutating func authenticate(_ command: CardCommand, _ challenge: [UInt8]?) throws(CardStatus) -> CardAnswer {
         guard command.parameters == 0 else { throw .wrongParameters }
         guard command.data.count == 40, let expected = command.expectedLength, expected >= 40 else {
@@ -222,17 +223,17 @@ extension CardStatus {
 
 /// The card's side of secure messaging with triple DES (ICAO 9303-11, 9.8).
 ///
-/// When a command is refused, its status is sent without protection, and the session ends.
+/// If a command is refused, the status is sent without protection, and the session ends.
 struct EMRTDSecureMessaging: Sendable {
     let keys: EMRTDKeys
-    /// The send sequence counter. It counts commands and answers.
+    /// The send sequence counter, which counts commands and answers.
     var counter: UInt64
 
-    /// Checks a protected command and removes the protection: its data objects are 87 or 85, 97, and 8E, in this order.
+    /// Checks a protected command and removes the protection. Its data objects are 87 or 85, 97, and 8E, in this order.
     mutating func open(_ command: CardCommand) throws(CardStatus) -> CardCommand {
         guard let objects = DataObject.sequence(command.data) else { throw .incorrectObject }
         guard let code = objects.last, code.tag == 0x8E else { throw .missingObject }
-        // The MAC's object must take exactly 10 bytes. Otherwise it is not certain which bytes the MAC covers.
+        // The MAC's object must take exactly 10 bytes. Otherwise it would be unclear which bytes the MAC covers.
         guard command.data.suffix(10).starts(with: [0x8E, 0x08]) else { throw .incorrectObject }
         var rest = objects.dropLast()[...]
         var plain = command
@@ -275,8 +276,8 @@ struct EMRTDSecureMessaging: Sendable {
         return data
     }
 
-    /// Protects the data and the status of an answer. For an odd instruction the data are in object 85, otherwise in
-    /// 87. The status is sent both in the protected part and after it.
+    /// Protects the data and the status of an answer. For an odd instruction, object 85 contains the data, otherwise
+    /// object 87. The status is sent both in the protected part and after it.
     mutating func seal(_ answer: CardAnswer, to instruction: UInt8) throws(CardStatus) -> [UInt8] {
         let data = Array(answer.bytes.dropLast(2))
         let status = Array(answer.bytes.suffix(2))
@@ -298,9 +299,9 @@ struct EMRTDSecureMessaging: Sendable {
         return code
     }
 
-    /// Returns the maximum number of data bytes in a protected answer of a length without the status.
+    /// Returns the maximum number of data bytes in a protected answer of `length` bytes, excluding the status.
     static func capacity(_ length: Int) -> Int {
-        // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. Then there is the padding.
+        // Object 99 takes 4 bytes, object 8E takes 10, and the head of object 87 up to 4. The padding takes the rest.
         let head = length > 256 ? 5 : 4
         return max(0, (length - 14 - head) / 8 * 8 - 1)
     }
@@ -339,7 +340,7 @@ struct EMRTDKeys: Sendable, Hashable {
         try BlockCipher.des(encryption.bytes).decrypt(data, Self.zero)
     }
 
-    /// Returns the MAC of some bytes. They are padded first.
+    /// Pads the data and returns its MAC.
     func code(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         try BlockCipher.retailMAC(data.paddedWithMark(to: 8), key: authentication.bytes)
     }
@@ -347,12 +348,12 @@ struct EMRTDKeys: Sendable, Hashable {
 
 extension Type4FrontEnd {
     /// The activation of a travel document over NFC-A, with a random UID that changes at each power-up. The ATS allows
-    /// frames of 256 bytes and announces extended lengths (ISO/IEC 14443-3, 6.5.4).
+    /// frames of 256 bytes and declares extended lengths (ISO/IEC 14443-3, 6.5.4).
     public static let randomEMRTD = Type4FrontEnd.emrtd(uid: [0x08, 0x5A, 0x1C, 0xE7])
 
     /// Returns the activation of a travel document over NFC-A. A UID of 4 bytes that starts with 08 is random.
     public static func emrtd(uid: [UInt8]) -> Type4FrontEnd {
-        // The historical bytes announce the same capabilities as EF.ATR/INFO.
+        // The historical bytes declare the same capabilities as EF.ATR/INFO.
         let ats: [UInt8] = [0x0A, 0x78, 0x77, 0x90, 0x02, 0x80, 0x73, 0x94, 0x01, 0x60]
         return .nfcA(uid: uid, atqa: uid.count == 4 ? 0x0008 : 0x0048, ats: ats)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The contents of an electronic travel document: the files of its application, and the zone that gives access to them.
+/// The contents of an electronic travel document: the files of its application, and the zone that unlocks them.
 ///
 /// ```swift
 /// let contents = try EMRTDContents(
@@ -11,19 +11,19 @@ import TagLink
 /// field.bring(VirtualType4Tag(contents))
 /// ```
 public struct EMRTDContents: Sendable, Hashable {
-    /// The machine readable zone that is printed in the document. The keys of basic access control are derived from it.
+    /// The machine readable zone printed in the document. The keys of basic access control are derived from it.
     public var zone: MachineReadableZone
     /// The files of the application by identifier: EF.COM 011E, EF.SOD 011D, and 0101 to 0110 for data groups 1 to 16.
     public var files: [UInt16: [UInt8]]
-    /// EF.CardAccess, which everybody may read; nil for a document without it. Only documents with PACE have it.
+    /// EF.CardAccess, which everybody may read; nil for a document without PACE, which lacks this file.
     public var cardAccess: [UInt8]?
 
     /// The identifier of EF.COM, which lists the data groups.
     public static let comIdentifier: UInt16 = 0x011E
-    /// The identifier of EF.SOD, the signed hashes of the data groups.
+    /// The identifier of EF.SOD, which contains the signed hashes of the data groups.
     public static let sodIdentifier: UInt16 = 0x011D
 
-    /// Creates contents from existing files, such as those that were read from a document.
+    /// Creates contents from existing files, such as files read from a document.
     public init(_ zone: MachineReadableZone, files: [UInt16: [UInt8]], cardAccess: [UInt8]? = nil) {
         self.zone = zone
         self.files = files
@@ -38,9 +38,9 @@ public struct EMRTDContents: Sendable, Hashable {
     ///   - zone: the printed zone.
     ///   - portrait: a portrait, a JPEG file; by default a drawing of an invented face.
     ///   - otherGroups: the complete files of data groups 3 to 16 by number, each starting with its tag.
-    ///   - signer: the signer of the data groups' hashes; ``EMRTDSigner/test`` for a document that nobody needs to
+    ///   - signer: the signer of the data groups' hashes. Use ``EMRTDSigner/test`` for a document that nobody needs to
     ///     trust.
-    /// - Throws: ``EMRTDError`` with `unsuitableContents`, or `cryptography` when the system has no libcrypto.
+    /// - Throws: ``EMRTDError`` with `unsuitableContents`, or `cryptography` when the system's libcrypto is missing.
     public init(
         _ zone: MachineReadableZone,
         portrait: [UInt8] = samplePortrait,
@@ -67,7 +67,7 @@ public struct EMRTDContents: Sendable, Hashable {
     }
 }
 
-/// Why an electronic travel document could not be created. Errors are equal if their codes are.
+/// The reason why an electronic travel document could not be created. Two errors with the same code are equal.
 public struct EMRTDError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure; new kinds may be added.
     public struct Code: Sendable, Hashable {
@@ -104,7 +104,7 @@ public struct EMRTDError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// The data groups (ICAO 9303-10, 4.7).
 extension EMRTDContents {
-    /// Returns the tag at the start of a data group; nil when there is no such group.
+    /// Returns the tag at the start of a data group; nil for an unknown group.
     static func tag(ofGroup number: Int) -> UInt8? {
         let tags: [UInt8] = [
             0x61, 0x75, 0x63, 0x76, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6A, 0x6B, 0x6C, 0x6D, 0x6E, 0x6F, 0x70,
@@ -112,7 +112,7 @@ extension EMRTDContents {
         return tags.indices.contains(number - 1) ? tags[number - 1] : nil
     }
 
-    /// EF.COM: version 1.7 of the data structure, version 4.0.0 of Unicode, and the tags of the existing groups.
+    /// Returns EF.COM: data structure version 1.7, Unicode version 4.0.0, and the tags of the existing groups.
     static func commonData(ofGroups numbers: [Int]) -> [UInt8] {
         DataObject(
             0x60,
@@ -123,12 +123,12 @@ extension EMRTDContents {
         ).bytes
     }
 
-    /// Data group 1: the zone as printed.
+    /// Returns data group 1: the zone as printed.
     static func zoneGroup(_ zone: MachineReadableZone) -> [UInt8] {
         DataObject(0x61, [DataObject(0x5F1F, zone.characters)]).bytes
     }
 
-    /// Data group 2: one facial image; nil when the portrait is not a JPEG file.
+    /// Returns data group 2: one facial image; nil when the portrait is not a JPEG file.
     static func faceGroup(_ portrait: [UInt8]) -> [UInt8]? {
         guard let record = faceRecord(portrait) else { return nil }
         // The header of ISO/IEC 7816-11: facial features, in format 8 of ISO/IEC JTC 1/SC 37.
@@ -143,7 +143,7 @@ extension EMRTDContents {
         return DataObject(0x75, [DataObject(0x7F61, [DER.number(1), template])]).bytes
     }
 
-    /// The facial record of ISO/IEC 19794-5:2005, 5.
+    /// Returns the facial record of ISO/IEC 19794-5:2005, 5.
     private static func faceRecord(_ portrait: [UInt8]) -> [UInt8]? {
         guard let picture = JPEGSize(portrait) else { return nil }
         let length = 20 + 12 + portrait.count
@@ -163,7 +163,7 @@ extension EMRTDContents {
 struct JPEGSize {
     var width: Int
     var height: Int
-    /// 1 for grey, 3 for colour.
+    /// The number of colour components: 1 for grey, 3 for colour.
     var components: Int
 
     /// Finds the frame header; returns nil when the bytes are not a complete JPEG file.
@@ -173,7 +173,7 @@ struct JPEGSize {
         while position + 10 <= bytes.count {
             guard bytes[position] == 0xFF else { return nil }
             let marker = bytes[position + 1]
-            // C0 to CF start a frame, except the tables C4 and CC, and the extension C8.
+            // C0 to CF start a frame header, except C4 and CC (tables) and C8 (an extension).
             if (0xC0...0xCF).contains(marker), ![0xC4, 0xC8, 0xCC].contains(marker) {
                 height = Int(high: bytes[position + 5], low: bytes[position + 6])
                 width = Int(high: bytes[position + 7], low: bytes[position + 8])

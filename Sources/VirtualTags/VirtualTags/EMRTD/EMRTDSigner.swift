@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import CardCryptography
 
-/// A document signer with its certificate and its RSA key (ICAO 9303-12). It signs the data of documents.
+/// A document signer with its certificate and its RSA key (ICAO 9303-12). It signs the hashes of data groups.
 public struct EMRTDSigner: Sendable, Hashable {
-    /// The certificate (X.509, DER). Documents contain it.
+    /// The certificate (X.509, DER). Documents contain this certificate.
     public var certificate: [UInt8]
     /// The private key (DER, PKCS #8 without encryption or PKCS #1).
     @Hidden public var privateKey: [UInt8]
@@ -14,7 +14,7 @@ public struct EMRTDSigner: Sendable, Hashable {
         self.privateKey = privateKey
     }
 
-    /// The issuer and the serial number in the format of a signature; nil when this is not a certificate.
+    /// The issuer and the serial number in the format of a signature; nil when ``certificate`` is invalid.
     var issuerAndSerialNumber: DataObject? {
         var rest = certificate[...]
         guard let whole = DataObject(takingFrom: &rest), whole.tag == DER.sequence,
@@ -30,7 +30,7 @@ public struct EMRTDSigner: Sendable, Hashable {
 }
 
 extension EMRTDContents {
-    /// EF.SOD: the signed hashes of the data groups' files by number (ICAO 9303-10, 4.6.2; RFC 5652).
+    /// Returns EF.SOD: the signed hashes of the data groups, given by number (ICAO 9303-10, 4.6.2; RFC 5652).
     static func securityObject(of groups: [Int: [UInt8]], signer: EMRTDSigner) throws(EMRTDError) -> [UInt8] {
         guard let signerIdentifier = signer.issuerAndSerialNumber else {
             throw EMRTDError(.unsuitableContents, "The signer's certificate is not a certificate in DER.")
@@ -38,12 +38,13 @@ extension EMRTDContents {
         do {
             let content = try hashes(of: groups)
             let hash = DataObject(DER.octetString, try MessageDigest.sha256.hash(content.bytes))
-            // DER requires the members of a set in the order of their bytes. These are in order.
+            // DER requires the members of a set to be sorted by their bytes. These are in that order.
             let attributes = [
                 DER.sequence(of: DER.contentType, DataObject(DER.set, [DER.securityObject])),
                 DER.sequence(of: DER.messageDigest, DataObject(DER.set, [hash])),
             ]
-            // It covers the attributes with the tag of a set. The file has them with a context tag (RFC 5652, 5.4).
+            // The signature covers the attributes with a set's tag. The file stores a context tag instead (RFC 5652,
+            // 5.4).
             let key = SigningKey(encoded: signer.privateKey)
             let signature = try key.sign(DataObject(DER.set, attributes).bytes, .sha256)
             let signerInfo = DER.sequence(
@@ -69,7 +70,7 @@ extension EMRTDContents {
         }
     }
 
-    /// The LDS security object, version 0.
+    /// Returns the LDS security object, version 0, with the hashes.
     private static func hashes(of groups: [Int: [UInt8]]) throws(CryptographyError) -> DataObject {
         var hashes: [DataObject] = []
         for (number, file) in groups.sorted(by: { $0.key < $1.key }) {

@@ -11,7 +11,7 @@
 /// )
 /// ```
 public struct MachineReadableZone: Sendable, Hashable {
-    /// The sizes of documents. Each has a zone with different lines.
+    /// The sizes of documents. Each size has a different number and length of lines.
     public enum Format: Sendable, Hashable, CaseIterable {
         /// A card: three lines of 30 characters.
         case td1
@@ -60,7 +60,7 @@ public struct MachineReadableZone: Sendable, Hashable {
         }
     }
 
-    /// The complete document number, also when it has more than nine characters, without the fillers at its end.
+    /// The complete document number, even if it has more than nine characters, without trailing fillers.
     public var documentNumber: String {
         let number = number.digits
         return String(decoding: number.prefix(1 + (number.lastIndex { $0 != Self.filler } ?? -1)), as: UTF8.self)
@@ -84,7 +84,7 @@ public struct MachineReadableZone: Sendable, Hashable {
 
     private static let filler = UInt8(ascii: "<")
 
-    /// The nine positions of the document number. Its check digit follows.
+    /// The nine positions of the document number, which the check digit follows.
     private var shortNumber: Range<Int> { format == .td1 ? 5..<14 : format.lineLength..<(format.lineLength + 9) }
     private var birth: Range<Int> { at(format == .td1 ? 30 : format.lineLength + 13) }
     private var expiry: Range<Int> { at(format == .td1 ? 38 : format.lineLength + 21) }
@@ -98,8 +98,8 @@ public struct MachineReadableZone: Sendable, Hashable {
         }
     }
 
-    /// The document number and its check digit. On cards, a long number continues in the optional data, and a filler is
-    /// in place of the check digit (ICAO 9303-5, 4.2.2, note j; 9303-6, 4.2.2).
+    /// The document number and its check digit. On cards, a long number continues in the optional data, with a filler
+    /// instead of the check digit (ICAO 9303-5, 4.2.2, note j; 9303-6, 4.2.2).
     private var number: (digits: [UInt8], check: UInt8) {
         let check = characters[shortNumber.upperBound]
         let rest = characters[optionalData].prefix { $0 != Self.filler }
@@ -111,7 +111,7 @@ public struct MachineReadableZone: Sendable, Hashable {
 
     // MARK: Check digits
 
-    /// A character's value (ICAO 9303-3, 4.9): 0 to 9 for digits, 10 to 35 for letters, 0 for the filler.
+    /// Returns a character's value (ICAO 9303-3, 4.9): 0 to 9 for digits, 10 to 35 for letters, 0 for the filler.
     private static func value(of character: UInt8) -> Int? {
         switch character {
         case 0x30...0x39: Int(character - 0x30)
@@ -138,7 +138,7 @@ public struct MachineReadableZone: Sendable, Hashable {
         case .td1: all = [5..<37, 38..<45, 48..<59]
         case .td2: all = [36..<46, 49..<56, 57..<71]
         case .td3:
-            // The digit of an empty personal number may be a filler (ICAO 9303-4, 4.2.2).
+            // The check digit of an empty personal number may be a filler (ICAO 9303-4, 4.2.2).
             let personal = characters[optionalData]
             if characters[86] != Self.filler || personal.contains(where: { $0 != Self.filler }) {
                 try check(personal, characters[86], "personal number")

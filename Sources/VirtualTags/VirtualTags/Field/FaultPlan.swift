@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// The faults in a field, the same in every run.
+/// The faults to inject in a field. A plan has the same effect in every run.
 ///
-/// Plans are values. Add them with `+`. The `every…` functions list all places where one fault can happen, for a test
-/// that tries each of them.
+/// Plans are values; combine them with `+`. The `every…` functions return one plan for each exchange or write that a
+/// fault can hit, for a test that tries them all.
 public struct FaultPlan: Sendable, CustomStringConvertible {
     /// The faults, in any order. If several apply to an exchange, all of them happen.
     public var faults: [Fault]
-    /// The seed for wrong bits and the bits of a torn page.
+    /// The seed that selects wrong bits and the bits of a torn page.
     public var seed: UInt64
 
     /// Creates a plan.
@@ -37,8 +37,8 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     /// The tag leaves before exchange `k`, counted from 0.
     public static func loss(atExchange k: Int) -> FaultPlan { FaultPlan([Fault(.loss, at: .exchange(k))]) }
 
-    /// The power is cut right after the `k`-th write command was programmed, or before the first one when `k` is 0. Its
-    /// acknowledgement is never received.
+    /// The power is cut right after the `k`-th write command was programmed, or before the first write if `k` is 0. The
+    /// reader never receives the acknowledgement.
     public static func tear(afterWrite k: Int) -> FaultPlan {
         k <= 0 ? tear(duringWrite: 1, leaving: .old) : tear(duringWrite: k, leaving: .new)
     }
@@ -51,30 +51,30 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     /// A tag at the edge of the field. It can be read, but lacks the power to be written.
     public static let weakField = FaultPlan([Fault(.brownOut, at: .everyWrite)])
 
-    /// One effect at exchange `k`, counted from 0.
+    /// The given effect at exchange `k`, counted from 0.
     public static func effect(_ effect: Fault.Effect, atExchange k: Int) -> FaultPlan {
         FaultPlan([Fault(effect, at: .exchange(k))])
     }
 
     // MARK: All plans of a kind
 
-    /// A loss of the tag at each of the first `count` exchanges.
+    /// One plan for each of the first `count` exchanges, in which the tag is lost.
     public static func everyLoss(inExchanges count: Int) -> [FaultPlan] {
         (0..<count).map { loss(atExchange: $0) }
     }
 
-    /// Every tear in `count` write commands: before the first, after each, and within each with each of `rests`.
+    /// One plan per tear in `count` write commands: before the first, after each, and during each with each of `rests`.
     public static func everyTear(inWrites count: Int, leaving rests: [TornWrite] = []) -> [FaultPlan] {
         (0...count).map { tear(afterWrite: $0) }
             + (1..<(count + 1)).flatMap { write in rests.map { tear(duringWrite: write, leaving: $0) } }
     }
 
-    /// Each of `effects` at each of the first `count` exchanges.
+    /// One plan for each of `effects` at each of the first `count` exchanges.
     public static func every(_ effects: [Fault.Effect], inExchanges count: Int) -> [FaultPlan] {
         (0..<count).flatMap { exchange in effects.map { effect($0, atExchange: exchange) } }
     }
 
-    /// `count` faults at random ones of the first exchanges, like in a noisy field; the same for the same seed.
+    /// A plan with `count` faults at random exchanges, as in a noisy field. The same seed gives the same plan.
     public static func random(seed: UInt64, of effects: [Fault.Effect], inExchanges exchanges: Int, count: Int)
         -> FaultPlan
     {
@@ -88,7 +88,7 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
     }
 }
 
-/// A fault that happens once, at a certain exchange or write.
+/// A fault that happens at a certain exchange or write.
 public struct Fault: Sendable, CustomStringConvertible {
     /// The effect of a fault.
     public enum Effect: Sendable {
@@ -98,28 +98,28 @@ public struct Fault: Sendable, CustomStringConvertible {
         case mute
         /// The tag does not receive the request.
         case deaf
-        /// One bit of the answer is wrong. The parity shows this, except in an answer of a few bits.
+        /// One bit of the answer is wrong. Parity detects this, except in an answer of a few bits.
         case bitError
-        /// The tag refuses the command with this 4-bit code, and changes its state like after any refusal.
+        /// The tag refuses the command with this 4-bit code, and changes its state as after any refusal.
         case refusal(UInt8)
         /// The answer has this many additional bytes, with a correct checksum.
         case tooLong(by: Int)
-        /// The answer lacks this many bytes, with a correct checksum. An empty answer is not received.
+        /// The answer lacks this many bytes, with a correct checksum. If no byte remains, the reader receives nothing.
         case tooShort(by: Int)
         /// The tag answers this much later.
         case delay(Airtime)
         /// Before the request, this tag replaces all others.
         case swap(any VirtualTag)
-        /// The power is cut while the tag programs its memory. The reader receives nothing, and all tags are gone.
+        /// The power is cut while the tag programs its memory. The reader receives nothing, and all tags leave.
         case powerCut(TornWrite)
-        /// The power is too low to program the memory. The tag resets, keeps its memory and stays.
+        /// The power is too low to program the memory. The tag resets, but keeps its memory and stays in the field.
         case brownOut
-        /// Before the request, this closure is called once, on the caller's thread and outside of locks. It may bring
-        /// and remove tags. If it cancels the task of the exchange, nothing is sent.
+        /// Before the request, this closure is called once, on the caller's thread and without holding locks. It may
+        /// bring and remove tags. If it cancels the task of the exchange, nothing is sent.
         case call(@Sendable () -> Void)
     }
 
-    /// When a fault happens.
+    /// The moment at which a fault happens.
     public enum Trigger: Sendable, Hashable {
         /// At an exchange, counted from 0.
         case exchange(Int)
@@ -129,7 +129,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case everyWrite
     }
 
-    /// When the fault happens.
+    /// The moment at which the fault happens.
     public var trigger: Trigger
     /// The effect of the fault.
     public var effect: Effect
@@ -137,7 +137,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     /// Creates a fault.
     ///
     /// At an exchange that programs nothing, `powerCut` and `brownOut` have no effect. At a write, a `loss` happens
-    /// right after it; `deaf`, `swap` and `call` have no effect, because they happen before a request.
+    /// right after the write; `deaf`, `swap` and `call` have no effect, because they happen before a request.
     public init(_ effect: Effect, at trigger: Trigger) {
         self.effect = effect
         self.trigger = trigger
@@ -158,13 +158,13 @@ public struct Fault: Sendable, CustomStringConvertible {
     }
 }
 
-/// An active plan of faults, which counts exchanges and writes.
+/// A plan of faults in use, which counts exchanges and writes.
 struct ArmedFaults: Sendable {
     private var faults: [Fault]
     private var random: SplitMix64
     /// The number of exchanges since the plan was armed.
     private(set) var exchanges = 0
-    /// The number of writes among them.
+    /// The number of writes among these exchanges.
     private(set) var writes = 0
 
     init(_ plan: FaultPlan) {
@@ -172,7 +172,7 @@ struct ArmedFaults: Sendable {
         random = SplitMix64(seed: plan.seed)
     }
 
-    /// Returns the closures to call before the next exchange, each only once.
+    /// Returns the closures to call before the next exchange, and removes them from the plan.
     mutating func takeCalls() -> [@Sendable () -> Void] {
         var taken: [@Sendable () -> Void] = []
         faults.removeAll { fault in
@@ -185,7 +185,7 @@ struct ArmedFaults: Sendable {
 
     /// Starts the next exchange.
     ///
-    /// - Returns: the faults that may happen in it; nil for none.
+    /// - Returns: the faults that may happen in this exchange; nil for none.
     mutating func next() -> FaultyExchange? {
         defer { exchanges += 1 }
         var faulty: FaultyExchange?
@@ -213,7 +213,7 @@ struct FaultyExchange {
     private var effectsOfWrite: [Fault.Effect] = []
     private(set) var injectedFault: InjectedFault?
     private(set) var swapsTags = false
-    /// Whether a tag resets and stays in the field when it lacks the power for a write; otherwise all tags are gone.
+    /// Whether tags only reset when the power fails during a write. If false, all tags leave the field.
     private(set) var keepsTags = false
 
     init(random: UInt64) { self.random = random }
@@ -238,7 +238,7 @@ struct FaultyExchange {
         }
     }
 
-    /// Applies the changes of the field before the request is sent.
+    /// Applies the faults that change the tags before the request is sent.
     mutating func changeTags(in state: inout FieldState) {
         for effect in effects {
             switch effect {
@@ -281,7 +281,7 @@ struct FaultyExchange {
 }
 
 extension TornWrite {
-    /// The same torn write, with random choices that differ for each fault of a plan.
+    /// Returns this torn write, with random choices that differ for each fault of a plan.
     fileprivate func seeded(_ random: UInt64) -> TornWrite {
         if case .mixed(let seed) = self { .mixed(seed: seed ^ random) } else { self }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The state of a virtual field: it takes a frame and returns what the reader receives.
+/// The state of a virtual field. It processes the reader's frames and returns what the reader receives.
 struct FieldState: Sendable {
     struct Outcome {
         var record: ExchangeRecord
@@ -17,10 +17,10 @@ struct FieldState: Sendable {
     var faults: ArmedFaults?
     var recording: [ExchangeRecord]?
     var recordingLimit = 0
-    /// The number of commands that have programmed a tag's memory.
+    /// The number of commands that programmed a tag's memory.
     var writes = 0
 
-    /// Adds a tag without power.
+    /// Adds a tag in its unpowered state.
     mutating func add(_ tag: any VirtualTag) {
         lastArrival += 1
         tags.append(tag)
@@ -38,7 +38,7 @@ struct FieldState: Sendable {
         arrivals.removeAll()
     }
 
-    /// Returns the arrival number of the tag with an identifier; nil when there is none.
+    /// Returns the arrival number of the tag with this identifier; nil if no such tag is present.
     func arrival(of identifier: [UInt8]) -> UInt64? {
         tags.firstIndex { $0.answers(to: identifier) }.map { arrivals[$0] }
     }
@@ -144,7 +144,7 @@ struct FieldAnswer {
         case .silence: reply = .frame(frame)
         case .frame(let other): reply = .merged(other, frame, technology)
         case .collision(let point):
-            // A third tag can only move the first difference to an earlier position.
+            // Another tag can only move the first difference to an earlier position.
             let known = Frame(bits: point.bits + [0], validBitsInLastByte: 8)
             if case .collision(let earlier) = Reply.merged(known, frame, technology), earlier.bitIndex < point.bitIndex
             {
@@ -155,7 +155,7 @@ struct FieldAnswer {
     }
 
     /// Adds an answer to NFC-F polling. The reader receives the answers of all slots in one frame, each starting with
-    /// its length byte. A slot with several answers is lost (NFC Forum Digital 2.3, 8.7.2).
+    /// its length byte. Several answers in the same slot are lost (NFC Forum Digital 2.3, 8.7.2).
     private mutating func add(_ frame: Frame, inSlot slot: Int) {
         slots.updateValue(slots.keys.contains(slot) ? nil : frame, forKey: slot)
         let heard = slots.sorted { $0.key < $1.key }.compactMap(\.value)
@@ -180,7 +180,7 @@ struct FieldAnswer {
             }
             let length = received.bytes.count + (received.checksum == .none ? 0 : 2)
             if length > maximumFrameLength {
-                return .failure(LinkError(.frameTooLong, "The answer is longer than the reader can take."))
+                return .failure(LinkError(.frameTooLong, "The answer is longer than the reader can receive."))
             }
             return .success(received)
         }
@@ -190,8 +190,9 @@ struct FieldAnswer {
 extension FieldAnswer.Reply {
     /// Returns what a reader receives when two tags answer at the same time: the merged frame, or a collision.
     ///
-    /// On NFC-A, each bit modulates one half of its time. So equal bits arrive as one bit, and the first different bit
-    /// is seen as a collision (ISO/IEC 14443-3, 6.1.5). When one answer has ended, the other one continues alone.
+    /// On NFC-A, each bit modulates one half of its period. So equal bits arrive as one bit, and the first different
+    /// bit appears as a collision (ISO/IEC 14443-3, 6.1.5). The longer answer continues alone after the end of the
+    /// shorter one.
     static func merged(_ one: Frame, _ other: Frame, _ technology: Technology) -> FieldAnswer.Reply {
         if one == other { return .frame(one) }
         let first = one.bytesOnAir(technology)
@@ -219,7 +220,7 @@ extension [UInt8] {
         return bits
     }
 
-    /// Returns the bits from `start` on, moved to begin at the least significant bit of the first byte.
+    /// Returns the bits from `start` on, shifted to the least significant bit of the first byte.
     func bits(from start: Int) -> Frame {
         let length = count * 8 - start
         var bits = [UInt8](repeating: 0, count: (length + 7) / 8)
@@ -227,7 +228,7 @@ extension [UInt8] {
         return Frame(bits: bits, validBitsInLastByte: length % 8 == 0 ? 8 : length % 8)
     }
 
-    /// Returns whether the first `count` bits are those of `other`.
+    /// Returns whether the first `count` bits equal those of `other`.
     func startsWithBits(_ count: Int, of other: [UInt8]) -> Bool {
         guard count <= self.count * 8, count <= other.count * 8 else { return false }
         return (0..<count).allSatisfy { hasBit($0) == other.hasBit($0) }

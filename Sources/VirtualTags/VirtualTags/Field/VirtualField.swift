@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A reader with a field in memory. You bring virtual tags near and remove them, and its links deliver raw frames.
+/// A reader with a simulated field. You add and remove virtual tags, and the reader's links deliver raw frames.
 ///
 /// All methods may be called at any time from any thread. An exchange completes without suspending. It takes only
 /// simulated time, which the link's statistics count and `onElapsed` reports.
@@ -11,7 +11,7 @@ public import TagLink
 /// field.bring(VirtualType2Tag(.ntag213))
 /// ```
 ///
-/// The carrier is initially on. An exchange without a tag times out, like with a reader that has no presence detection.
+/// The carrier is initially on. An exchange without a tag times out, as on a reader without presence detection.
 public final class VirtualField: FieldDriver {
     public let name: String
     public let technologies: Set<Technology>
@@ -21,13 +21,13 @@ public final class VirtualField: FieldDriver {
     /// Creates an empty field.
     ///
     /// - Parameters:
-    ///   - name: the reader's name, for people.
+    ///   - name: the reader's display name.
     ///   - technologies: the technologies that the reader can poll for.
-    ///   - maximumFrameLength: the longest answer that the reader accepts, in bytes with the checksum. A longer one
+    ///   - maximumFrameLength: the longest answer that the reader accepts, in bytes with the checksum. A longer answer
     ///     causes the error `frameTooLong`.
-    ///   - onElapsed: called after each exchange with its simulated time, on the caller's thread and outside of locks.
-    ///     Use it to advance a clock.
-    ///   - onExchange: called after each exchange with its data, before `onElapsed` and in the same way.
+    ///   - onElapsed: called after each exchange with its simulated time, on the caller's thread and without holding
+    ///     locks. Use it to advance a clock.
+    ///   - onExchange: called like `onElapsed`, just before it, with the data of the exchange.
     public init(
         name: String = "virtual",
         technologies: Set<Technology> = Set(Technology.allCases),
@@ -48,7 +48,7 @@ public final class VirtualField: FieldDriver {
 
     public func setCarrier(_ isOn: Bool) async throws(LinkError) { switchCarrier(isOn) }
 
-    /// Switches the carrier on or off, without waiting. When it is switched off, tags lose their volatile state.
+    /// Switches the carrier on or off at once. Switching it off clears the volatile state of all tags.
     public func switchCarrier(_ isOn: Bool) {
         core.state.withLock { state in
             if state.isCarrierOn, !isOn {
@@ -71,7 +71,7 @@ public final class VirtualField: FieldDriver {
     /// The tags in the field, in the order of their arrival.
     public var tags: [any VirtualTag] { core.state.withLock { $0.tags } }
 
-    /// Brings a tag near. A tag that is already near stays as it is.
+    /// Brings a tag near. Does nothing if the tag is already near.
     public func bring(_ tag: any VirtualTag) {
         core.changePresence { state in
             guard !state.tags.contains(where: { $0 === tag }) else { return false }
@@ -101,18 +101,18 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Exchanges
 
-    /// Sends a frame and returns the answer and the simulated time, without a task: for a program that passes on the
-    /// frames of another one.
+    /// Sends a frame and returns the answer and the simulated time. It needs no task, so that a program can forward
+    /// another program's frames.
     ///
-    /// It does what the link of the technology does, except that `onExchange` and `onElapsed` are not called and calls
-    /// of a fault plan are not made.
+    /// It works like the link of the technology, except that it doesn't call `onExchange`, `onElapsed` or the closures
+    /// of a fault plan.
     public func exchange(
         _ frame: Frame,
         over technology: Technology,
         timeout: Airtime
     ) -> (result: Result<Frame, LinkError>, elapsed: Airtime) {
         guard technologies.contains(technology) else {
-            return (.failure(LinkError(.unsupported, "This field does not have the technology.")), .zero)
+            return (.failure(LinkError(.unsupported, "This field does not support the technology.")), .zero)
         }
         let outcome = core.exchange(frame, technology, timeout: timeout)
         if outcome.changedPresence { core.observers.notify() }
@@ -121,10 +121,10 @@ public final class VirtualField: FieldDriver {
 
     // MARK: Faults and recording
 
-    /// The number of commands that have programmed a tag's memory so far.
+    /// The number of commands that programmed a tag's memory so far.
     public var writeCount: Int { core.state.withLock { $0.writes } }
 
-    /// Activates a plan of faults in place of an earlier one. Exchanges and writes are counted from now on.
+    /// Activates a plan of faults, replacing any earlier plan. Counts exchanges and writes from now on.
     public func arm(_ plan: FaultPlan) {
         core.state.withLock { $0.faults = plan.isEmpty ? nil : ArmedFaults(plan) }
     }
@@ -134,7 +134,7 @@ public final class VirtualField: FieldDriver {
         core.state.withLock { $0.faults.map { ($0.exchanges, $0.writes) } }
     }
 
-    /// Starts to record up to `limit` exchanges, replacing an earlier recording.
+    /// Starts recording up to `limit` exchanges. An earlier recording is discarded.
     public func startRecording(limit: Int = 100_000) {
         core.state.withLock { state in
             state.recording = []
@@ -172,7 +172,7 @@ public struct ExchangeRecord: Sendable, Hashable, CustomStringConvertible {
         self.elapsed = elapsed
     }
 
-    /// The answer; nil when there was none.
+    /// The answer; nil when the exchange failed.
     public var response: Frame? { try? result.get() }
 
     /// The exchange on one line, such as `30 03 -> e1 10 12 00 …` or `26' -> timeout`. A `'` marks incomplete bytes.
@@ -200,7 +200,7 @@ final class VirtualLink: FrameLink {
 
     var statistics: LinkStatistics { core.state.withLock { $0.statistics[Int(technology.rawValue)] } }
 
-    /// Performs an exchange, then informs the clock and the observers, outside the lock.
+    /// Performs an exchange, then notifies the clock and the observers without holding the lock.
     func transceive(_ frame: Frame, timeout: Airtime) async throws(LinkError) -> Frame {
         let calls = core.state.withLock { state in state.isCarrierOn ? state.faults?.takeCalls() ?? [] : [] }
         for call in calls { call() }
@@ -237,7 +237,7 @@ final class FieldCore: Sendable {
         }
     }
 
-    /// Changes the tags in the field, and informs the observers if `change` returns true.
+    /// Changes the tags in the field, and notifies the observers if `change` returns true.
     func changePresence(_ change: @Sendable (inout FieldState) -> Bool) {
         if state.withLock({ change(&$0) }) { observers.notify() }
     }

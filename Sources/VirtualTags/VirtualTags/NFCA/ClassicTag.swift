@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A MIFARE Classic product, or one that behaves like it (NXP AN10833, MF1S50yyX and MF1S70yyX data sheets).
+/// A MIFARE Classic or a product that behaves like one (NXP AN10833, MF1S50yyX and MF1S70yyX data sheets).
 public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// MIFARE Classic Mini, MF1S20: 320 bytes in 5 sectors.
     case mini = "MIFARE Classic Mini"
@@ -14,10 +14,10 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
 
     public var description: String { rawValue }
 
-    /// Finds the product with a name such as `MIFARE Classic 1K`; nil for an unknown name.
+    /// Finds a product by name, such as `MIFARE Classic 1K`; nil for an unknown name.
     public init?(named name: String) { self.init(rawValue: name) }
 
-    /// Finds the product with a memory of this size in bytes; nil when there is none.
+    /// Finds a product by its memory size in bytes; nil for an unknown size.
     public init?(memorySize: Int) {
         guard let product = Self.allCases.first(where: { $0.memorySize == memorySize }) else { return nil }
         self = product
@@ -36,10 +36,10 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
     /// The size of the memory, in bytes.
     public var memorySize: Int { blockCount * 16 }
 
-    /// The number of sectors. Each has its own keys and access conditions in its last block.
+    /// The number of sectors. The last block of each sector contains its keys and access conditions.
     public var sectorCount: Int { blockCount <= 128 ? blockCount / 4 : 32 + (blockCount - 128) / 16 }
 
-    /// Returns the last block of a sector, with its keys and access conditions.
+    /// Returns the number of a sector's last block, which contains its keys and access conditions.
     public static func trailer(ofSector sector: Int) -> Int {
         sector < 32 ? sector * 4 + 3 : 128 + (sector - 32) * 16 + 15
     }
@@ -67,7 +67,7 @@ public enum ClassicProduct: String, Sendable, Hashable, CaseIterable, CustomStri
 public struct ClassicContents: Sendable, Hashable {
     /// The product.
     public var product: ClassicProduct
-    /// The UID, 4 or 7 bytes. A 4-byte UID need not be unique. It is also at the start of the memory.
+    /// The UID, 4 or 7 bytes, also stored at the start of the memory. A 4-byte UID need not be unique.
     public var uid: [UInt8]
     /// ATQA. The low byte is sent first.
     public var atqa: UInt16
@@ -75,12 +75,12 @@ public struct ClassicContents: Sendable, Hashable {
     public var sak: UInt8
     /// All blocks, 16 bytes each, including keys.
     public var memory: [UInt8]
-    /// The positions of bytes in ``memory`` that are missing in a dump. They are zero.
+    /// The positions in ``memory`` of bytes that a dump lacks. These bytes are zero.
     public var unknownBytes: Set<Int> = []
-    /// The originality signature of MIFARE Classic EV1, 32 bytes; empty when there is none.
+    /// The originality signature of MIFARE Classic EV1, 32 bytes; empty if the card has none.
     public var signature: [UInt8] = []
 
-    /// Creates contents from an image. Missing bytes at the end are zero. The UID is by default that in the memory.
+    /// Creates contents from an image. Missing bytes at the end are zero. The UID defaults to the one in the memory.
     public init(_ product: ClassicProduct, memory: [UInt8], uid: [UInt8]? = nil) {
         let missing = max(0, product.memorySize - memory.count)
         self.product = product
@@ -105,8 +105,8 @@ public struct ClassicContents: Sendable, Hashable {
         self.init(product, memory: memory, uid: uid)
     }
 
-    /// Returns the UID at the start of the memory of a whole card. After a 7-byte UID, ATQA shows its length. A 4-byte
-    /// UID is followed by the exclusive or of its bytes.
+    /// Returns the UID at the start of a whole card's memory. After a 7-byte UID, ATQA shows its length. A 4-byte UID
+    /// is followed by the XOR of its bytes.
     package static func uid(inBlock0 memory: [UInt8]) -> [UInt8] {
         let short = Array(memory.prefix(4))
         let isDouble = memory[0] == 0x04 && memory[8] & 0xC0 == 0x40 && memory[9] == 0x00
@@ -114,10 +114,10 @@ public struct ClassicContents: Sendable, Hashable {
     }
 }
 
-// Prints and dumps show zeros in place of the passwords and keys, which are in the middle of the memory.
+// Printing these contents must not show the keys, which are in the middle of the memory.
 
 extension ClassicContents: CustomReflectable, CustomStringConvertible {
-    /// The printed parts, without the sectors' keys.
+    /// The parts to print, with zeros instead of the sectors' keys.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -149,9 +149,9 @@ extension ClassicContents {
 /// let card = ClassicTag(ClassicContents(blank: .classic1K, uid: [0x9C, 0x0C, 0x37, 0x01]))
 /// ```
 ///
-/// Its cipher, Crypto-1, is not modelled. Core NFC on phones can't authenticate either, so everything protected by an
-/// authentication is out of reach. The card is activated with its UID, ATQA and SAK. It answers an authentication (60,
-/// 61) with a nonce and then stays silent, like after a wrong answer from the reader. It refuses every other command.
+/// The cipher, Crypto-1, is not modelled. Core NFC on phones can't authenticate either, so nothing that needs an
+/// authentication is accessible. The card is activated with its UID, ATQA and SAK. It answers an authentication (60,
+/// 61) with a nonce and then stays silent, as after a wrong answer from the reader. It refuses every other command.
 public final class ClassicTag: ChipTag {
     /// The card's persistent state.
     public let contents: ClassicContents
@@ -169,16 +169,16 @@ public final class ClassicTag: ChipTag {
     public var identifier: [UInt8] { contents.uid }
 }
 
-/// A MIFARE Classic as far as a reader without its cipher can use it (MF1S50yyX data sheet, 10 and 12).
+/// The part of a MIFARE Classic that a reader without its cipher can use (MF1S50yyX data sheet, 10 and 12).
 struct ClassicChip: TagChip {
-    /// The 4-bit code of a refusal: not allowed.
+    /// The 4-bit code for a command that is not allowed.
     private static let notAllowed: UInt8 = 0x4
     private static let checksum: UInt8 = 0x5
 
     let contents: ClassicContents
     private var listener: NFCAListener
     private var random: SplitMix64
-    /// Whether a nonce was sent. The next message would be encrypted.
+    /// Whether the card sent a nonce, so that the next message would be encrypted.
     private var awaitsReader = false
 
     init(_ contents: ClassicContents) {
@@ -194,7 +194,7 @@ struct ClassicChip: TagChip {
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         if awaitsReader {
-            // No reader has the right answer to the nonce, so the card stays silent.
+            // No reader knows the right answer to the nonce, so the card stays silent.
             awaitsReader = false
             listener.deselect()
             return nil
@@ -209,7 +209,7 @@ struct ClassicChip: TagChip {
         }
     }
 
-    /// Authentication with key A or B answers with a nonce. All other commands are refused.
+    /// Answers an authentication with key A or B with a nonce, and refuses all other commands.
     private mutating func execute(_ command: [UInt8]) -> TagAnswer? {
         guard command.count == 2, command[0] == 0x60 || command[0] == 0x61,
             Int(command[1]) < contents.product.blockCount

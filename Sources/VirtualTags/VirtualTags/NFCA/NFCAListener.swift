@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// The tag's side of NFC-A activation. It answers a frame, or passes it to the layer above.
+/// The tag's side of NFC-A activation. It answers each frame, or passes the frame to the layer above.
 ///
-/// The states are those of ISO/IEC 14443-3, 6.3: IDLE, READY, ACTIVE and HALT. READY* and ACTIVE* are for a tag that
+/// The states are those of ISO/IEC 14443-3, 6.3: IDLE, READY, ACTIVE and HALT. READY* and ACTIVE* apply to a tag that
 /// was woken from HALT and returns to it.
 struct NFCAListener: Sendable {
     enum State: Sendable, Hashable {
         case idle
-        /// Waits for anticollision or SELECT of a cascade level, starting at 0.
+        /// The tag waits for anticollision or SELECT of this cascade level, starting at 0.
         case ready(level: Int)
         case active
         case halt
@@ -31,10 +31,10 @@ struct NFCAListener: Sendable {
     private let sak: UInt8
 
     private(set) var state = State.idle
-    /// Whether the tag was woken from HALT, and returns to it.
+    /// Whether the tag was woken from HALT and returns to it.
     private(set) var wasHalted = false
 
-    /// Creates the layer for a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. SAK is that of the last level.
+    /// Creates the layer for a UID of 4, 7 or 10 bytes. The low byte of ATQA is sent first. SAK is for the last level.
     init(uid: [UInt8], atqa: UInt16, sak: UInt8) {
         var levels: [[UInt8]] = []
         var rest = uid[...]
@@ -48,8 +48,8 @@ struct NFCAListener: Sendable {
         self.sak = sak
     }
 
-    /// Replaces the UID by another one of 4 bytes, for a tag with random UIDs that is powered. The length stays the
-    /// same, because it is part of ATQA (ISO/IEC 14443-3, 6.5.2).
+    /// Replaces the 4-byte UID of a tag with random UIDs when it is powered. The length must not change, because ATQA
+    /// contains it (ISO/IEC 14443-3, 6.5.2).
     mutating func replaceIdentifier(_ uid: [UInt8]) {
         levels = [uid + [uid.reduce(0, ^)]]
         atqa.bytes[0] &= 0x3F
@@ -86,7 +86,7 @@ struct NFCAListener: Sendable {
         }
     }
 
-    /// REQA wakes a tag in IDLE, WUPA also one in HALT. In any other state they are errors.
+    /// REQA wakes a tag in IDLE; WUPA wakes a tag in IDLE or HALT. In any other state, both are errors.
     private mutating func receiveShortFrame(_ command: UInt8) -> Outcome {
         switch (state, command) {
         case (.idle, 0x26), (.idle, 0x52): wasHalted = false
@@ -103,11 +103,11 @@ struct NFCAListener: Sendable {
     /// Anticollision and SELECT (ISO/IEC 14443-3, 6.5.3). A tag with another UID returns to its resting state.
     private mutating func receiveWhileReady(_ frame: Frame, level: Int) -> Outcome {
         let select: [UInt8] = [0x93, 0x95, 0x97]
-        let own = levels[level]
+        let levelBytes = levels[level]
         if frame.bytes.count >= 2, frame.bytes[0] == select[level] {
             let nvb = frame.bytes[1]
             if nvb == 0x70 {
-                if let payload = frame.payload(checkedBy: .nfcA), payload.dropFirst(2) == own[...] {
+                if let payload = frame.payload(checkedBy: .nfcA), payload.dropFirst(2) == levelBytes[...] {
                     if level + 1 < levels.count {
                         state = .ready(level: level + 1)
                         return .answer(Frame([sak | 0x04]))
@@ -119,9 +119,9 @@ struct NFCAListener: Sendable {
                 let bits = Int(nvb >> 4) * 8 + Int(nvb & 0x0F) - 16
                 let sent = Array(frame.bytes.dropFirst(2))
                 if nvb & 0x0F < 8, (0..<40).contains(bits), frame.bitCount == bits + 16,
-                    own.startsWithBits(bits, of: sent)
+                    levelBytes.startsWithBits(bits, of: sent)
                 {
-                    return .answer(own.bits(from: bits))
+                    return .answer(levelBytes.bits(from: bits))
                 }
             }
         }
@@ -130,7 +130,7 @@ struct NFCAListener: Sendable {
     }
 }
 
-/// A virtual NFC-A tag that can be activated, but answers no commands, such as one from a dump without memory.
+/// A virtual NFC-A tag that can be activated but answers no commands, such as a tag from a dump without memory.
 public final class NFCATag: ChipTag {
     /// The data of the tag.
     public let contents: NFCAContents
@@ -148,7 +148,7 @@ public final class NFCATag: ChipTag {
     public var identifier: [UInt8] { contents.uid }
 }
 
-/// A chip that only can be activated. After any command it is deselected.
+/// A chip that can only be activated. Any command deselects it.
 extension NFCAListener: TagChip {
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         switch receive(frame) {
@@ -161,7 +161,7 @@ extension NFCAListener: TagChip {
     }
 }
 
-/// The data of an NFC-A tag of which only the activation is known.
+/// The data of an NFC-A tag known only by its activation.
 public struct NFCAContents: Sendable, Hashable {
     /// The UID, 4, 7 or 10 bytes.
     public var uid: [UInt8]

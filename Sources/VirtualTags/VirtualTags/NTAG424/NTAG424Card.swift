@@ -4,21 +4,21 @@ import TagLink
 /// An NTAG 424 DNA as a Type 4 tag: ISO/IEC 7816-4 commands, and native commands in APDUs of class 90.
 ///
 /// Authentication, secure messaging with AES, keys, file settings and secure dynamic messaging follow the data sheet.
-/// The ciphers are those of the system's OpenSSL. Without it, the tag behaves as if its keys were unknown: everything
-/// that is not free is refused, and nothing is inserted into messages.
+/// The system's OpenSSL provides the ciphers. Without it, the tag behaves as if its keys were unknown: it refuses
+/// everything that needs a key, and inserts nothing into messages.
 ///
 /// Challenges and padding are derived from the UID and the read counter, so that every run gives the same answers.
 ///
-/// Not modelled: SET CONFIGURATION and with it LRP, the failed authentication counter, and tamper evidence.
+/// Not modelled: SET CONFIGURATION, and therefore LRP, the failed authentication counter, and tamper evidence.
 public struct NTAG424Card: NativeCard {
-    /// The name of the application. It can be selected by this name or by its identifier E110.
+    /// The name of the application. A reader selects it by this name or by its identifier E110.
     public static let applicationName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
-    /// The name that selects the tag itself, outside of the application.
+    /// The name that selects the tag itself, not its application.
     static let tagName: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
     static let programmingUnit = 32
     static let programmingTime = Airtime.milliseconds(2)
 
-    /// A kind of reading, and the file's index. Repeated reading with the same values is not counted again.
+    /// The instruction and the file of a reading. A repeated reading with the same values is not counted again.
     struct Reading: Sendable, Hashable {
         var instruction: UInt8
         var file: Int
@@ -31,7 +31,7 @@ public struct NTAG424Card: NativeCard {
     // Volatile state.
     var isSelected = false
     private var currentFile: Int?
-    /// The reading that the last command belonged to.
+    /// The reading to which the last command belonged.
     private var reading: Reading?
     var authenticatedKey: UInt8?
     var session: (any SecureMessaging)?
@@ -77,7 +77,7 @@ public struct NTAG424Card: NativeCard {
 
     // MARK: ISO/IEC 7816-4
 
-    /// SELECT by name, by identifier, or without data: then the tag itself is meant (10.9.1).
+    /// SELECT by name, by identifier, or without data, which selects the tag itself (10.9.1).
     private mutating func selectISO(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.p2 & 0xF3 == 0 else { throw .wrongParameters }
         if command.p1 == 0x04 {
@@ -102,7 +102,7 @@ public struct NTAG424Card: NativeCard {
         return CardAnswer(status: .success)
     }
 
-    /// Returns the file and offset in P1 and P2. Short identifiers are the lower five bits; 0 is the current file.
+    /// Returns the file and offset given by P1 and P2. The lower five bits are a short identifier; 0 means current.
     private mutating func target(_ command: CardCommand) throws(CardStatus) -> (file: Int, offset: Int) {
         guard isSelected else { throw .conditionsNotSatisfied }
         let isShort = command.p1 & 0x80 != 0
@@ -116,7 +116,7 @@ public struct NTAG424Card: NativeCard {
         return (currentFile, isShort ? Int(command.p2) : Int(command.parameters))
     }
 
-    /// READ BINARY, refused after an authentication. A number beyond the end reads up to the end (10.9.2).
+    /// READ BINARY, which is refused after an authentication. A length beyond the end reads up to the end (10.9.2).
     private mutating func readBinary(_ command: CardCommand) throws(CardStatus) -> CardAnswer {
         guard command.data.isEmpty, let expected = command.expectedLength, !command.isExtended else {
             throw .wrongLength
@@ -143,7 +143,7 @@ public struct NTAG424Card: NativeCard {
 
     // MARK: Dynamic messages
 
-    /// Returns a file as a reader sees it; nil at the counter's limit. The first of consecutive readings counts (9.3.1).
+    /// Returns a file as a reader sees it; nil at the counter's limit. Consecutive readings count as one (9.3.1).
     mutating func visibleData(_ index: Int, _ instruction: UInt8) -> [UInt8]? {
         let file = contents.files[index]
         guard let messaging = file.dynamicMessaging, authenticatedKey == nil else { return file.data }
@@ -166,13 +166,13 @@ public struct NTAG424Card: NativeCard {
 
     // MARK: Rights
 
-    /// Returns whether a file may be read: by its rights, or by everybody if a MAC authenticates the data.
+    /// Returns whether a file may be read: its rights allow it, or a MAC authenticates the data, so everybody may.
     func allowsReading(_ file: NTAG424Contents.File) -> Bool {
         let isDynamic = authenticatedKey == nil && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
         return isDynamic || allows(file.accessRights, .read, .readWrite)
     }
 
-    /// Returns how data are protected between tag and reader for one of a file's rights.
+    /// Returns the protection of data between tag and reader for access with one of these rights.
     func communication(_ file: NTAG424Contents.File, _ rights: FileAccessRights.Right...) -> CommunicationMode {
         file.accessRights.mode(file.communication, authenticatedKey, rights)
     }
@@ -213,7 +213,7 @@ extension NTAG424Card {
         return try complete(command, data, protection)
     }
 
-    /// Returns how a command and its answer are protected (10.2). The header of CHANGE FILE SETTINGS has no length.
+    /// Returns the protection of a command and its answer (10.2). The header of CHANGE FILE SETTINGS lacks a length.
     private func protection(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> Protection {
         switch command {
         case 0x51, 0x3C: return .answer(.enciphered)
@@ -259,7 +259,7 @@ extension NTAG424Card {
         case 0xF6: return try fileCounters(data)
         case 0xAD: return try readData(data)
         case 0x8D: return try writeData(data)
-        // SET CONFIGURATION.
+        // SET CONFIGURATION is not modelled.
         case 0x5C: throw authenticatedKey == 0 ? .parameterError : .authenticationError
         default: throw .illegalCommand
         }
@@ -283,7 +283,7 @@ extension NTAG424Card {
         return index
     }
 
-    /// Returns why a file may not be read or written: nobody may, or a key is needed.
+    /// Returns the status for a refused access: nobody may read or write the file, or a key is needed.
     private func refusal(_ file: NTAG424Contents.File, _ rights: FileAccessRights.Right...) -> DESFireStatus {
         let isReading = rights.contains(.read)
         let hasKey = isReading && file.dynamicMessaging.map { $0.fileReadKey < 5 } ?? false
@@ -340,7 +340,7 @@ extension NTAG424Card {
         if length == 0 { length = min(size - offset, 256) }
         guard offset + length <= size, length <= 256 else { throw .boundaryError }
         guard let visible = visibleData(index, 0xAD) else {
-            // The counter has reached its limit, or can't count any further.
+            // The read counter has reached its configured limit or its maximum.
             throw contents.files[index].dynamicMessaging?.counterLimit == nil ? .integrityError : .permissionDenied
         }
         return DESFireReply(data: Array(visible[offset..<(offset + length)]))

@@ -5,32 +5,32 @@ import TagLink
 
 /// The persistent state of an NTAG 424 DNA (NT4H2421Gx data sheet, 8.2).
 public struct NTAG424Contents: Sendable, Hashable {
-    /// A file. All files are standard data files.
+    /// A file of the tag. All files are standard data files.
     public struct File: Sendable, Hashable {
         /// The number in native commands: 1, 2 or 3.
         public var number: UInt8
         /// The ISO/IEC 7816-4 identifier.
         public var isoIdentifier: UInt16
-        /// The protection of data in messages.
+        /// The protection of this file's data in messages.
         public var communication: CommunicationSettings
-        /// The keys that may read, write, do both, and change the rights.
+        /// The keys that may read, write, do both, or change the rights.
         public var accessRights: FileAccessRights
-        /// The bytes.
+        /// The file's content.
         public var data: [UInt8]
-        /// What the tag inserts when the file is read; nil for nothing. Only the NDEF file can have this.
+        /// The data that the tag inserts when the file is read; nil for none. Only the NDEF file can have insertions.
         public var dynamicMessaging: SecureDynamicMessaging?
 
         /// FileOption: the protection, and bit 6 for secure dynamic messaging.
         var option: UInt8 { communication.rawValue | (dynamicMessaging == nil ? 0x00 : 0x40) }
 
-        /// The settings as CHANGE FILE SETTINGS has them: FileOption, access rights, secure dynamic messaging.
+        /// The settings in the format of CHANGE FILE SETTINGS: FileOption, access rights, secure dynamic messaging.
         package var settings: [UInt8] {
             [option] + accessRights.rawValue.littleEndianBytes + (dynamicMessaging?.bytes ?? [])
         }
 
         /// Changes the settings, in the format of CHANGE FILE SETTINGS.
         ///
-        /// - Returns: false when the file does not support these settings. Then it is unchanged.
+        /// - Returns: false when the file does not support these settings. The file is then unchanged.
         package mutating func change(_ settings: [UInt8]) -> Bool {
             guard settings.count >= 3, settings[0] & 0xBC == 0 else { return false }
             var messaging: SecureDynamicMessaging?
@@ -47,8 +47,8 @@ public struct NTAG424Contents: Sendable, Hashable {
             return true
         }
 
-        /// Returns whether a tag takes these settings from a reader (NT4H2421Gx data sheet, table 71): their keys exist,
-        /// and what they need is switched on.
+        /// Returns whether a tag accepts these settings from a reader (NT4H2421Gx data sheet, table 71). The keys must
+        /// exist, and the options that a setting requires must be switched on.
         func hasPossibleSettings(readCounter: UInt32) -> Bool {
             let hasKeys = FileAccessRights.Right.allCases.allSatisfy { right in
                 if case .key(let number) = accessRights.holder(of: right) { number < 5 } else { true }
@@ -64,15 +64,15 @@ public struct NTAG424Contents: Sendable, Hashable {
 
     /// The UID, 7 bytes.
     public var uid: [UInt8]
-    /// The three parts of GET VERSION: hardware 7 bytes, software 7, production 14 with the UID.
+    /// The answer to GET VERSION: 7 bytes for hardware, 7 for software, and 14 for production, including the UID.
     public var version: [UInt8]
     /// The capability container (E103), the NDEF file (E104) and the proprietary file (E105).
     public var files: [File]
-    /// The five AES keys; zero on a new tag.
+    /// The five AES keys. On a new tag, they are zero.
     public var keys: [DESFireKey] = Array(repeating: .zero(.aes), count: 5)
-    /// SDMReadCtr: how often the NDEF file was read with inserted data.
+    /// SDMReadCtr: how many times the NDEF file was read with inserted data.
     public var readCounter: UInt32 = 0
-    /// The answer to READ SIGNATURE, 56 bytes; zeros unless it was given.
+    /// The answer to READ SIGNATURE, 56 bytes; zeros by default.
     public var signature: [UInt8]
 
     /// Creates a new tag with an empty NDEF file.
@@ -113,9 +113,9 @@ public struct NTAG424Contents: Sendable, Hashable {
 extension NTAG424Contents {
     /// Writes a link that changes at each read, and configures the NDEF file for it.
     ///
-    /// Names in braces are places for the data that the tag inserts: `{picc}` the encrypted UID and counter, or `{uid}`
-    /// and `{counter}` as plain text, and `{cmac}` the MAC that authenticates them. `metaReadKey` is the number of the
-    /// key for `{picc}`, and `fileReadKey` for `{cmac}`.
+    /// Names in braces are placeholders for data that the tag inserts: `{picc}` for the encrypted UID and counter,
+    /// `{uid}` and `{counter}` for plain text, and `{cmac}` for the MAC that authenticates them. `metaReadKey` is the
+    /// number of the key for `{picc}`, and `fileReadKey` that for `{cmac}`.
     ///
     /// ```swift
     /// var contents = NTAG424Contents()
@@ -123,7 +123,7 @@ extension NTAG424Contents {
     /// ```
     ///
     /// - Returns: false when the link is too long for the file, has an unknown or repeated name, or mixes `{picc}` with
-    ///   `{uid}` and `{counter}`. Then nothing has changed.
+    ///   `{uid}` and `{counter}`. The contents are then unchanged.
     @discardableResult
     public mutating func setLink(_ link: String, metaReadKey: UInt8 = 2, fileReadKey: UInt8 = 1) -> Bool {
         var places: [String: Int] = [:]
@@ -143,7 +143,7 @@ extension NTAG424Contents {
         guard let record = try? URIRecord(text).makeRecord(identifier: []),
             let message = try? NDEFMessage([record]).encoded(), message.count <= ndefFile.count - 2
         else { return false }
-        // The text ends at the end of the message. The prefix is only a code.
+        // The text is the end of the message. Its prefix is only a code, so positions are counted from the end.
         let start = 2 + message.count - text.utf8.count
         func offset(_ name: String) -> Int? { places[name].map { $0 + start } }
 
@@ -175,13 +175,13 @@ extension NTAG424Contents {
 
 /// The data that an NTAG 424 DNA inserts into its NDEF file at each read (NT4H2421Gx data sheet, 9.3 and 10.7.1).
 ///
-/// The data are written as hexadecimal digits, and replace the bytes at their place in the file.
+/// The data are written as hexadecimal digits, which replace bytes of the file.
 public struct SecureDynamicMessaging: Sendable, Hashable {
-    /// An encrypted part of the file. The first half of its place is the plain text; the whole place gets the digits.
+    /// An encrypted part of the file. Its first half is the plain text; the ciphertext's digits fill the whole part.
     public struct EncryptedPart: Sendable, Hashable {
-        /// The start of the place in the file.
+        /// The offset of the part in the file.
         public var offset: Int
-        /// The length of the place, a multiple of 32.
+        /// The length of the part, a multiple of 32.
         public var length: Int
 
         /// Creates a part.
@@ -191,30 +191,30 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         }
     }
 
-    /// SDMOptions: bit 7 the UID, 6 the read counter, 5 its limit, 4 an encrypted part of the file, 0 digits.
+    /// SDMOptions: bit 7 the UID, 6 the read counter, 5 its limit, 4 an encrypted part of the file, 0 ASCII encoding.
     public var options: UInt8
     /// SDMMetaRead: the key, 0 to 4, for encrypting UID and counter; E for plain text, F for neither.
     public var metaReadKey: UInt8
     /// SDMFileRead: the key, 0 to 4, of the MAC; F for none.
     public var fileReadKey: UInt8
-    /// SDMCtrRet: the key, 0 to 4, with which a reader can read the counter; E everybody, F nobody.
+    /// SDMCtrRet: the key, 0 to 4, that a reader needs for reading the counter; E for everybody, F for nobody.
     public var counterKey: UInt8
-    /// The place of the UID, 14 digits.
+    /// The offset of the UID, 14 digits.
     public var uidOffset: Int?
-    /// The place of the counter, 6 digits; FFFFFF for none.
+    /// The offset of the counter, 6 digits; FFFFFF for none.
     public var counterOffset: Int?
-    /// The place of the encrypted UID and counter, 32 digits.
+    /// The offset of the encrypted UID and counter, 32 digits.
     public var piccDataOffset: Int?
-    /// The start of the part of the file that the MAC covers. It ends before the MAC.
+    /// The offset of the data that the MAC covers, which end before the MAC.
     public var codeInputOffset: Int?
-    /// A part of the file that is encrypted.
+    /// The encrypted part of the file.
     public var encryptedPart: EncryptedPart?
-    /// The place of the MAC, 16 digits.
+    /// The offset of the MAC, 16 digits.
     public var codeOffset: Int?
     /// The maximum number of readings of the file.
     public var counterLimit: UInt32?
 
-    /// Creates settings with the encrypted UID and counter, and a MAC, which covers the file from `codeInputOffset` on.
+    /// Creates settings with the encrypted UID and counter, and a MAC that covers the file from `codeInputOffset` on.
     public init(
         piccDataOffset: Int,
         codeOffset: Int,
@@ -232,7 +232,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
     }
 
     /// Parses settings in the format of CHANGE FILE SETTINGS: SDMOptions, SDMAccessRights, and the fields that these
-    /// require. Nil when the length is wrong, or the product does not support the settings.
+    /// require. Nil if the length is wrong, or the product does not support the settings.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count >= 3 else { return nil }
         options = bytes[0]
@@ -267,9 +267,9 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         guard rest.isEmpty, !isShort else { return nil }
     }
 
-    /// Whether the UID is inserted.
+    /// Whether the tag inserts its UID.
     public var mirrorsUID: Bool { options & 0x80 != 0 }
-    /// Whether the counter is inserted.
+    /// Whether the tag inserts its read counter.
     public var mirrorsCounter: Bool { options & 0x40 != 0 }
 
     /// The settings in the format of GET FILE SETTINGS and CHANGE FILE SETTINGS.
@@ -282,7 +282,7 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
         return [options] + rights + numbers.compactMap { $0 }.flatMap { [UInt8](littleEndian: $0, count: 3) }
     }
 
-    /// Returns whether everything has its place in a file of this size, without overlaps (9.3.3, 9.3.5 and 9.3.7).
+    /// Returns whether all insertions fit in a file of this size without overlaps (9.3.3, 9.3.5 and 9.3.7).
     func fits(_ size: Int) -> Bool {
         let counter = counterOffset == 0xFF_FFFF ? nil : counterOffset
         let part = encryptedPart
@@ -306,11 +306,11 @@ public struct SecureDynamicMessaging: Sendable, Hashable {
 }
 
 extension SecureDynamicMessaging {
-    /// Returns the NDEF file as a reader without a key sees it, by the same number of bytes (NT4H2421Gx data sheet,
-    /// 9.3.3 to 9.3.9). The counter includes this reading. The padding is random: 15 bytes at most, after the encrypted
+    /// Returns the NDEF file as a reader without a key sees it; its length does not change (NT4H2421Gx data sheet,
+    /// 9.3.3 to 9.3.9). The counter includes this reading. `padding` are at most 15 random bytes after the encrypted
     /// UID and counter.
     ///
-    /// - Throws: `CryptographyError` when the system's library is missing.
+    /// - Throws: `CryptographyError` when the system's OpenSSL is missing.
     package func mirrored(
         _ file: [UInt8],
         uid: [UInt8],
@@ -349,7 +349,7 @@ extension SecureDynamicMessaging {
 }
 
 extension [UInt8] {
-    /// Writes bytes as capital hexadecimal digits at a place; does nothing if they do not fit there.
+    /// Writes bytes as capital hexadecimal digits at an offset; does nothing if they do not fit.
     fileprivate mutating func show(_ bytes: [UInt8], at offset: Int?) {
         guard let offset, offset + bytes.count * 2 <= count else { return }
         replaceSubrange(offset..<(offset + bytes.count * 2), with: bytes.hexadecimalDigits)

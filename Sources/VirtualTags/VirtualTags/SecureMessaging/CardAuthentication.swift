@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CardCryptography
 
-/// An authentication in progress: the card has sent its challenge, and waits for the reader's proof.
+/// An authentication in progress: the card sent its challenge and waits for the reader's proof.
 package struct CardAuthentication: Sendable {
-    /// How both sides prove that they know the key.
+    /// The scheme by which both sides prove that they know the key.
     package enum Scheme: UInt8, Sendable {
-        /// AUTHENTICATE of the first MIFARE DESFire: the card encrypts, and the reader decrypts.
+        /// AUTHENTICATE of the first MIFARE DESFire: the card only encrypts, and the reader only decrypts.
         case legacy = 0x0A
         /// AUTHENTICATE ISO: triple DES. CBC chaining continues from message to message.
         case iso = 0x1A
@@ -35,17 +35,17 @@ package struct CardAuthentication: Sendable {
     let number: UInt8
     private let key: DESFireKey
     @Hidden private var challenge: [UInt8]
-    /// PCDcap2, 6 bytes: the reader's capabilities, which ``Scheme/ev2First`` sends back.
+    /// PCDcap2, 6 bytes: the reader's capabilities, which the card's answer to ``Scheme/ev2First`` repeats.
     private let capabilities: [UInt8]
     /// The proof for the schemes that chain their messages, ``Scheme/iso`` and ``Scheme/aes``.
     private let chain: ChallengeProof?
     /// RndB as sent to the reader.
     package let sent: [UInt8]
 
-    /// Starts an authentication with a key of a kind that the scheme accepts. Of the 16 bytes of the challenge, DES
-    /// with up to two keys uses the first 8.
+    /// Starts an authentication. The scheme must accept the key's kind. DES with one or two keys uses only the first 8
+    /// of the challenge's 16 bytes.
     ///
-    /// Without the system's library the challenge is sent unencrypted, and the authentication will fail.
+    /// Without the system's OpenSSL, the challenge is sent unencrypted, and the authentication will fail.
     package init(_ scheme: Scheme, number: UInt8, key: DESFireKey, challenge: [UInt8], capabilities: [UInt8] = []) {
         self.capabilities = Array((capabilities + [0, 0, 0, 0, 0, 0]).prefix(6))
         self.scheme = scheme
@@ -57,8 +57,8 @@ package struct CardAuthentication: Sendable {
         sent = chain?.sent ?? challenge
     }
 
-    /// Checks the reader's proof, and returns the card's own with the protection of later messages. ``Scheme/ev2First``
-    /// starts a transaction, ``Scheme/ev2NonFirst`` continues the previous session.
+    /// Checks the reader's proof. Returns the card's own proof, and the protection of later messages.
+    /// ``Scheme/ev2First`` starts a transaction; ``Scheme/ev2NonFirst`` continues the previous session.
     ///
     /// - Throws: `authenticationError` or `lengthError`.
     package func finish(
@@ -89,12 +89,12 @@ package struct CardAuthentication: Sendable {
         }
     }
 
-    /// Returns the reader's challenge from a decrypted proof. The proof must repeat the card's challenge after it.
-    private func checked(_ both: [UInt8]?) throws(DESFireStatus) -> [UInt8] {
-        guard let both, ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else {
+    /// Returns the reader's challenge from a decrypted proof. The card's challenge must follow it, rotated.
+    private func checked(_ challenges: [UInt8]?) throws(DESFireStatus) -> [UInt8] {
+        guard let challenges, ConstantTime.areEqual(challenges[challenge.count...], challenge.rotated) else {
             throw .authenticationError
         }
-        return Array(both[..<challenge.count])
+        return Array(challenges[..<challenge.count])
     }
 
     private func beginTransaction(
@@ -111,9 +111,9 @@ package struct CardAuthentication: Sendable {
             transaction: isFirst ? transaction : session?.transaction ?? transaction,
             counter: isFirst ? 0 : session?.counter ?? 0
         )
-        let turned = readerChallenge.rotated
-        // PDcap2 is zero: the card has no other capabilities.
-        let answer = isFirst ? transaction + turned + [0, 0, 0, 0, 0, 0] + capabilities : turned
+        let rotatedChallenge = readerChallenge.rotated
+        // PDcap2 is zero, because the card has no further capabilities.
+        let answer = isFirst ? transaction + rotatedChallenge + [0, 0, 0, 0, 0, 0] + capabilities : rotatedChallenge
         let zero = [UInt8](repeating: 0, count: cipher.blockLength)
         return (try cipher.encrypt(answer, .blockChaining(vector: zero)), messaging)
     }

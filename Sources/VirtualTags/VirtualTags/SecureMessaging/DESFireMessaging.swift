@@ -4,17 +4,17 @@ import TagLink
 
 /// The secure messaging of MIFARE DESFire up to EV1.
 ///
-/// That of the first DESFire, after AUTHENTICATE (0A), uses 4-byte MACs that cover only the data, or triple DES with a
-/// 16-bit CRC; the card uses the cipher only to encrypt (MF3ICD40). That of EV1, after AUTHENTICATE ISO (1A) and AES (AA),
-/// uses CMACs, and encryption with a 32-bit CRC; the last block of a message is the initialisation vector of the next one
-/// (MF3ICD81 data sheet, 9.2). Both are like libfreefare's.
+/// The first DESFire, after AUTHENTICATE (0A), uses 4-byte MACs over only the data, or triple DES with a 16-bit CRC;
+/// the card uses the cipher only to encrypt (MF3ICD40). EV1, after AUTHENTICATE ISO (1A) or AES (AA), uses CMACs, and
+/// encryption with a 32-bit CRC; the last block of a message is the initialisation vector of the next message (MF3ICD81
+/// data sheet, 9.2). Both follow libfreefare.
 package struct DESFireMessaging: SecureMessaging {
     private let cipher: BlockCipher
     private let isLegacy: Bool
-    /// Zeros for the first DESFire.
+    /// The initialisation vector of the next message; always zeros for the first DESFire.
     private var vector: [UInt8]
 
-    /// Starts a session with its key.
+    /// Starts a session with the cipher of its key.
     package init(cipher: BlockCipher, isLegacy: Bool = false) {
         self.cipher = cipher
         self.isLegacy = isLegacy
@@ -59,13 +59,13 @@ package struct DESFireMessaging: SecureMessaging {
             guard data.count == header + protectedLength(length, .enciphered) else { throw .lengthError }
             return try checked(command, Array(data[..<header]), try decipher(Array(data[header...])), length: length)
         case .standard, .command, .answer:
-            // The reader of an EV1 has calculated a MAC here too, although it did not send it.
+            // An EV1 reader computes a MAC here too, which it does not send but which becomes the next vector.
             if !isLegacy { _ = try code([command] + data) }
             return data
         }
     }
 
-    /// Returns the header and the deciphered data, whose checksum follows them.
+    /// Checks the checksum after the deciphered data, and returns the header and the data.
     private func checked(
         _ command: UInt8,
         _ header: [UInt8],
@@ -117,7 +117,7 @@ package struct DESFireMessaging: SecureMessaging {
         return enciphered
     }
 
-    /// Returns the MAC of a message. On EV1 it is also the initialisation vector of the next message.
+    /// Returns the MAC of a message. On EV1, it becomes the initialisation vector of the next message.
     private mutating func code(_ message: [UInt8]) throws(DESFireStatus) -> [UInt8] {
         if isLegacy {
             guard let chained = try? cipher.encrypt(message.padded(to: 8), .blockChaining(vector: vector)) else {
@@ -130,7 +130,7 @@ package struct DESFireMessaging: SecureMessaging {
         return Array(code.prefix(8))
     }
 
-    /// Recovers data from a reader. That of the first DESFire combines each block with the previous one, then decrypts.
+    /// Recovers data from a reader. With the first DESFire, readers XOR each block with the previous one, then decrypt.
     private mutating func decipher(_ data: [UInt8]) throws(DESFireStatus) -> [UInt8] {
         if isLegacy {
             guard let blocks = try? cipher.encrypt(data) else { throw .integrityError }

@@ -37,7 +37,7 @@ package struct EV2Messaging: SecureMessaging {
         authentication = try .aes(codeKey)
     }
 
-    /// Starts or continues a transaction with keys that are derived from both challenges.
+    /// Starts or continues a transaction with keys derived from both challenges.
     init(
         key: BlockCipher,
         readerChallenge: [UInt8],
@@ -133,6 +133,6 @@ package struct EV2Messaging: SecureMessaging {
 }
 
 extension [UInt8] {
-    /// The second byte, the fourth and so on. This is how NTAG 424 DNA shortens its MACs.
+    /// Every second byte, starting with the second. NTAG 424 DNA shortens its MACs like this.
     var everySecond: [UInt8] { stride(from: 1, to: count, by: 2).map { self[$0] } }
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// What the next frame of a native command continues.
+/// The part of a native command that the next frame continues.
 enum NativePending: Sendable {
     case nothing
     case frames([[UInt8]])
     case command(UInt8, data: [UInt8], length: Int, Protection)
-    /// The reader's proof. A session that was active before continues with it.
+    /// The reader's proof of an authentication, with the session to continue, if any.
     case proof(CardAuthentication, after: EV2Messaging?)
 }
 
 /// The native commands of MIFARE DESFire and NTAG 424 DNA: their frames, authentication and secure messaging.
 protocol NativeCard: Card {
-    /// The number of bytes that the memory programs at a time, and the time for this.
+    /// The number of bytes that are programmed at a time, and the time this takes.
     static var programmingUnit: Int { get }
     static var programmingTime: Airtime { get }
 
     var random: SplitMix64 { get set }
-    /// The number of the authenticated key, and the protection of messages since then.
+    /// The number of the authenticated key, and the protection of messages after the authentication.
     var authenticatedKey: UInt8? { get set }
     var session: (any SecureMessaging)? { get set }
     var pending: NativePending { get set }
-    /// What remains of the memory of the current command after a power cut.
+    /// What the current command leaves in memory after a power cut; nil without a power cut.
     var tear: TornWrite? { get set }
 
     mutating func answer(to message: [UInt8]) -> CardAnswer
@@ -29,10 +29,10 @@ protocol NativeCard: Card {
     /// Handles the first frame of a command.
     mutating func execute(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply
 
-    /// Executes a command whose protection was removed.
+    /// Executes a command after its protection was removed.
     mutating func perform(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply
 
-    /// Returns a key for an authentication; nil when there is none.
+    /// Returns a key for an authentication; nil for an unknown key.
     func key(_ number: UInt8) -> DESFireKey?
 
     func endsAuthentication(_ error: DESFireStatus) -> Bool
@@ -47,7 +47,7 @@ extension NativeCard {
         self.tear = tear
         let answer = answer(to: message)
         self.tear = nil
-        // Nothing of a write remains.
+        // Undoes the whole write.
         if tear == .old, answer.isWrite { self = before }
         return answer
     }
@@ -72,8 +72,8 @@ extension NativeCard {
         CardAnswer(bytes, workTime: Self.programming(reply.programmed), isWrite: reply.programmed > 0)
     }
 
-    /// Executes a native command. An error ends everything that was started, including the authentication. So does a
-    /// new command before the last frame of the one before it.
+    /// Executes a native command. An error cancels any unfinished command or authentication, and ends an existing
+    /// authentication. Starting a new command before the last frame of the previous command is such an error.
     mutating func native(_ command: UInt8, _ data: [UInt8]) -> DESFireReply {
         do throws(DESFireStatus) {
             guard command != 0xAF else { return try proceed(data) }
@@ -158,8 +158,8 @@ extension NativeCard {
 
     // MARK: Keys
 
-    /// The first part of an authentication: an encrypted challenge (MF3ICD81 data sheet, 9.4; NT4H2421Gx data sheet,
-    /// 10.4, for the commands from EV2 on).
+    /// The first part of an authentication: sends an encrypted challenge (MF3ICD81 data sheet, 9.4; NT4H2421Gx data
+    /// sheet, 10.4, for the commands from EV2 on).
     mutating func authenticate(_ command: UInt8, _ data: [UInt8]) throws(DESFireStatus) -> DESFireReply {
         let previous = session as? EV2Messaging
         forgetAuthentication()
@@ -179,7 +179,7 @@ extension NativeCard {
         return DESFireReply(data: authentication.sent, status: .additionalFrame)
     }
 
-    /// Ends CHANGE KEY. When the key of the session was replaced, so the session ends.
+    /// Ends CHANGE KEY. If the session's own key was replaced, the session ends too.
     mutating func endKeyChange(ofSession isOwn: Bool) throws(DESFireStatus) -> DESFireReply {
         guard !isOwn else {
             forgetAuthentication()
@@ -195,7 +195,7 @@ extension NativeCard {
         return DESFireReply(data: [key.version])
     }
 
-    /// Returns whether one of the keys for a file's rights is free or was authenticated.
+    /// Returns whether one of a file's rights is free, or its key was authenticated.
     func allows(_ accessRights: FileAccessRights, _ rights: FileAccessRights.Right...) -> Bool {
         accessRights.allow(authenticatedKey, rights)
     }
@@ -207,15 +207,15 @@ extension NativeCard {
 
 struct DESFireReply: Sendable {
     var data: [UInt8] = []
-    /// The positions where a new frame starts, besides those where a frame is full.
+    /// The positions where a new frame starts even if the previous frame is not full.
     var cuts: [Int] = []
     var status = DESFireStatus.success
-    /// The number of bytes that were programmed; 0 when the memory is unchanged.
+    /// The number of programmed bytes; 0 if the memory is unchanged.
     var programmed = 0
 }
 
 extension DESFireReply {
-    /// An answer with a frame for each part.
+    /// Creates an answer with a frame for each part.
     init(parts: [[UInt8]]) {
         data = Array(parts.joined())
         for part in parts.dropLast() { cuts.append((cuts.last ?? 0) + part.count) }

@@ -4,7 +4,7 @@ import TagLink
 
 /// The protection of messages after an authentication: the session keys, and the state between messages.
 package protocol SecureMessaging: Sendable {
-    /// Returns the length of data when they are protected.
+    /// Returns the length of the data after protection.
     func protectedLength(_ length: Int, _ mode: CommunicationMode) -> Int
 
     /// Removes the protection from a command's data.
@@ -12,8 +12,8 @@ package protocol SecureMessaging: Sendable {
     /// - Throws: `integrityError` or `lengthError`.
     mutating func open(_ command: UInt8, _ data: [UInt8], _ protection: Protection) throws(DESFireStatus) -> [UInt8]
 
-    /// Removes the protection from the data of CHANGE KEY after the key's number. They have their own checksums. The
-    /// replaced key is nil when the session uses it, so that the reader has proved that it knows it.
+    /// Removes the protection from the data of CHANGE KEY after the key's number. The data have their own checksums.
+    /// `old` is nil when the session uses the replaced key, because the reader has then proved that it knows that key.
     mutating func openKey(
         _ number: UInt8,
         _ cryptogram: [UInt8],
@@ -21,14 +21,14 @@ package protocol SecureMessaging: Sendable {
         replacing old: DESFireKey?
     ) throws(DESFireStatus) -> DESFireKey
 
-    /// Protects the data of an answer. The status is protected too.
+    /// Protects the data of an answer. The protection covers the status too.
     mutating func seal(_ data: [UInt8], _ protection: Protection, status: UInt8) throws(DESFireStatus) -> [UInt8]
 }
 
 extension DESFireKey {
-    /// Creates a new key from the data of CHANGE KEY: the key's bytes, combined with those of the replaced key if it is
-    /// another one than the session's, and the version of an AES key. A right checksum of the new bytes proves that the
-    /// reader knows the replaced key.
+    /// Creates a new key from the data of CHANGE KEY: the key's bytes and, for AES, its version. If the session uses
+    /// another key than the replaced one, the bytes are XORed with the replaced key. A right checksum then proves that
+    /// the reader knows the replaced key.
     init(_ kind: Kind, sent: [UInt8], replacing old: DESFireKey?, isChecked: ([UInt8]) -> Bool) throws(DESFireStatus) {
         var bytes = Array(sent.prefix(kind.length))
         if let old {
@@ -49,7 +49,7 @@ extension [UInt8] {
     /// The bytes, then 80 and zeros up to whole blocks (ISO/IEC 9797-1, padding method 2).
     func paddedWithMark(to block: Int) -> [UInt8] { (self + [0x80]).padded(to: block) }
 
-    /// The bytes without the mark 80 and the zeros after it; nil when there is no mark.
+    /// The bytes without the mark 80 and the zeros after it; nil without a mark.
     var withoutMark: [UInt8]? {
         guard let end = lastIndex(where: { $0 != 0 }), self[end] == 0x80 else { return nil }
         return Array(self[..<end])
@@ -57,7 +57,7 @@ extension [UInt8] {
 
     func combined(with other: some Sequence<UInt8>) -> [UInt8] { zip(self, other).map { $0 ^ $1 } }
 
-    /// The CRC-32 of MIFARE DESFire, low byte first. It is that of IEEE 802.3 without the final inversion.
+    /// The CRC-32 of MIFARE DESFire, low byte first. It equals the CRC-32 of IEEE 802.3 without the final inversion.
     var desfireCRC32: [UInt8] {
         var crc = UInt32.max
         for byte in self {
@@ -68,31 +68,31 @@ extension [UInt8] {
     }
 }
 
-/// Which part of a command and its answer is protected.
+/// The part of a command and its answer that is protected.
 package enum Protection: Sendable {
-    /// For commands without secret data: only the protection that the session adds to every message.
+    /// No protected data: only the protection that the session adds to every message.
     case standard
-    /// The data in the command are protected, after a header of some bytes. `length` is the length of the unprotected
+    /// The command's data are protected, after a header of `header` bytes. `length` is the length of the unprotected
     /// data, if the header contains it.
     case command(CommunicationMode, header: Int, length: Int)
-    /// The data are encrypted after a header. Their length is not sent, so a mark follows their checksum.
+    /// The command's data are encrypted after a header. The length is not sent, so a mark follows the checksum.
     case markedCommand(header: Int)
-    /// The data in the answer are protected; when they are open-ended, the end must be marked.
+    /// The answer's data are protected. If their length is open-ended, the end must be marked.
     case answer(CommunicationMode, isOpenEnded: Bool = false)
 }
 
-/// How data are protected between card and reader.
+/// The protection of data between card and reader.
 public enum CommunicationMode: Sendable, Hashable {
     case plain
-    /// With a MAC.
+    /// Plain data with a MAC.
     case maced
-    /// Encrypted, and with a checksum or MAC.
+    /// Encrypted data with a checksum or MAC.
     case enciphered
 }
 
-/// The communication settings of a file of a DESFire or NTAG 424 card: a byte, of which two bits are the mode.
+/// The communication settings of a file on a DESFire or NTAG 424 card. Two bits of this byte are the mode.
 public struct CommunicationSettings: RawRepresentable, Sendable, Hashable {
-    /// Data are sent as they are.
+    /// Data are sent without protection.
     public static let plain = CommunicationSettings(rawValue: 0x00)
     /// Data are sent with a MAC.
     public static let maced = CommunicationSettings(rawValue: 0x01)
@@ -121,12 +121,12 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let success = DESFireStatus(rawValue: 0x00)
-    /// READ SIGNATURE was successful. No other command has this status (NXP AN12196; AN12343, table 44).
+    /// READ SIGNATURE was successful. No other command returns this status (NXP AN12196; AN12343, table 44).
     package static let signature = DESFireStatus(rawValue: 0x90)
     package static let outOfMemory = DESFireStatus(rawValue: 0x0E)
     /// There are no changes to commit or to abort.
     package static let noChanges = DESFireStatus(rawValue: 0x0C)
-    /// The form of READ SIGNATURE is wrong. Only NTAG 424 DNA has this status, for this command alone.
+    /// The format of READ SIGNATURE is wrong. Only NTAG 424 DNA returns this status, and only for this command.
     package static let formatError = DESFireStatus(rawValue: 0x0C)
     package static let illegalCommand = DESFireStatus(rawValue: 0x1C)
     /// A MAC, a checksum or the padding is wrong.
@@ -144,7 +144,7 @@ package struct DESFireStatus: RawRepresentable, Sendable, Hashable, Error {
     package static let boundaryError = DESFireStatus(rawValue: 0xBE)
     /// The previous command was not completed: the reader has not sent or requested all its frames.
     package static let commandAborted = DESFireStatus(rawValue: 0xCA)
-    /// The card has as many applications as it can have.
+    /// The card already has the maximum number of applications.
     package static let countError = DESFireStatus(rawValue: 0xCE)
     package static let duplicate = DESFireStatus(rawValue: 0xDE)
     package static let fileNotFound = DESFireStatus(rawValue: 0xF0)
@@ -164,7 +164,7 @@ public struct DESFireKey: Sendable, Hashable {
         /// The length of a key in bytes.
         public var length: Int { self == .tripleDES ? 24 : 16 }
 
-        /// The upper two bits of the byte with an application's number of keys (MF3ICD81 data sheet, 9.4.1).
+        /// The upper two bits of the byte that gives an application's number of keys (MF3ICD81 data sheet, 9.4.1).
         var code: UInt8 {
             switch self {
             case .des: 0x00
@@ -182,14 +182,14 @@ public struct DESFireKey: Sendable, Hashable {
 
     /// The cipher of the key.
     public let kind: Kind
-    /// The key. A DES key's version is in the lowest bits of its first 8 bytes, which the cipher ignores.
+    /// The key. The lowest bits of a DES key's first 8 bytes, which the cipher ignores, store its version.
     public var bytes: [UInt8] { secret.bytes }
     private let secret: SecretBytes
     /// The key's version.
     public let version: UInt8
 
-    /// Creates a key of the kind's length, or of 8 bytes for single DES; nil for another length. A DES key has its
-    /// version in its bytes.
+    /// Creates a key of the kind's length, or of 8 bytes for single DES; nil for another length. The bytes of a DES key
+    /// contain its version.
     public init?(_ kind: Kind, _ bytes: [UInt8], version: UInt8 = 0) {
         let bytes = kind == .des && bytes.count == 8 ? bytes + bytes : bytes
         guard bytes.count == kind.length else { return nil }
@@ -198,7 +198,7 @@ public struct DESFireKey: Sendable, Hashable {
         self.version = kind == .aes ? version : bytes[..<8].reduce(0) { $0 << 1 | $1 & 1 }
     }
 
-    /// Returns the key of zeros of a new card. A DES key's version is stored in its bytes.
+    /// Returns a key of zeros, as on a new card. The bytes of a DES key store its version.
     public static func zero(_ kind: Kind, version: UInt8 = 0) -> DESFireKey {
         var bytes = [UInt8](repeating: 0, count: kind.length)
         if kind != .aes {
@@ -217,7 +217,7 @@ public struct DESFireKey: Sendable, Hashable {
         kind == .aes ? try .aes(bytes) : try .des(bytes)
     }
 
-    /// Whether triple DES with this key is single DES, ignoring the version.
+    /// Whether triple DES with this key equals single DES, ignoring the version.
     var isSingleDES: Bool {
         kind == .des
             && zip(bytes[..<8], bytes[8...]).allSatisfy { (first: UInt8, second: UInt8) in

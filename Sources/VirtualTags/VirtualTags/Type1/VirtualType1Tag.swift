@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A virtual Type 1 tag: a Topaz 96 or 512, answering raw frames with CRC_B over NFC-A.
+/// A virtual Type 1 tag: a Topaz 96 or 512. It answers raw frames with CRC_B over NFC-A.
 ///
 /// ```swift
 /// let tag = VirtualType1Tag(.topaz512)
 /// ```
 ///
-/// A forbidden command gets no answer, for example a write to a locked block, or a command with another UID. A command
-/// that a fault plan refuses gets none either.
+/// The tag does not answer a forbidden command, such as a write to a locked block, or a command with another UID. Nor
+/// does it answer a command that a fault plan refuses.
 public final class VirtualType1Tag: ChipTag {
     /// The product.
     public let product: Type1Product
@@ -19,13 +19,13 @@ public final class VirtualType1Tag: ChipTag {
 
     /// Creates a tag with the given contents.
     public init(_ contents: Type1Contents) {
-        precondition(contents.memory.count == contents.product.memorySize, "the memory is not of the product's size")
+        precondition(contents.memory.count == contents.product.memorySize, "the memory must have the product's size")
         precondition(contents.header.count == 2, "the header is HR0 and HR1")
         product = contents.product
         chip = Locked(Type1Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format and a UID of 7 bytes.
+    /// Creates a new tag that is formatted for NDEF but empty, with a UID of 7 bytes.
     public convenience init(_ product: Type1Product, uid: [UInt8] = VirtualType1Tag.defaultUID) {
         precondition(uid.count == 7, "a UID of Type 1 tags has 7 bytes")
         self.init(Type1Contents(blank: product, uid: uid))
@@ -48,7 +48,7 @@ public struct Type1Contents: Sendable, Hashable {
     public var product: Type1Product
     /// The header bytes HR0 and HR1.
     public var header: [UInt8]
-    /// All bytes from block 0 on. The first seven are the UID.
+    /// All bytes, starting at block 0. The first seven are the UID.
     public var memory: [UInt8]
 
     /// Creates contents from an image of the memory. Missing bytes at the end are zero.
@@ -58,7 +58,7 @@ public struct Type1Contents: Sendable, Hashable {
         self.memory = Array((memory + Array(repeating: 0, count: product.memorySize)).prefix(product.memorySize))
     }
 
-    /// Creates a new tag with an empty NDEF format and a UID of 7 bytes.
+    /// Creates a new tag that is formatted for NDEF but empty, with a UID of 7 bytes.
     public init(blank product: Type1Product, uid: [UInt8]) {
         self.init(product, memory: uid + [0x00] + product.factoryData)
         // Blocks 0, D and E are locked.
@@ -70,13 +70,13 @@ public struct Type1Contents: Sendable, Hashable {
     public var uid: [UInt8] { Array(memory[0..<7]) }
 }
 
-/// The state machine of a Type 1 tag: it takes a frame and returns the answer.
+/// The state machine of a Type 1 tag: it receives a frame and returns the answer.
 ///
 /// A Type 1 tag has no anticollision and no SAK. After REQA or WUPA it accepts commands, and each command contains the
 /// UID (NFC Forum T1T 1.2, 5). A forbidden command gets no answer.
 struct Type1Chip: TagChip {
-    /// The time for erasing and programming, and for programming alone. These values are not checked against a data
-    /// sheet, because none was available.
+    /// The time for erasing and programming, and for programming alone. No data sheet was available to check these
+    /// values.
     static let eraseTime = Airtime.microseconds(5200)
     static let programTime = Airtime.microseconds(2600)
 
@@ -149,7 +149,7 @@ struct Type1Chip: TagChip {
         return answer([UInt8(address), contents.memory[address]])
     }
 
-    /// RSEG: 128 bytes. The segment is in the upper four bits.
+    /// RSEG: 128 bytes. The upper four bits of the address are the segment.
     private func readSegment(_ address: UInt8) -> TagAnswer? {
         answer([address] + bytes(from: Int(address >> 4) * 128, count: 128))
     }
@@ -159,8 +159,8 @@ struct Type1Chip: TagChip {
         answer([block] + bytes(from: Int(block) * 8, count: 8))
     }
 
-    /// Returns bytes of the memory. A tag also answers beyond the end of its memory, but bytes written there are not
-    /// kept; nfcpy finds the end of a Topaz 512 that way. That zeros are read there is a guess.
+    /// Returns bytes of the memory. A tag also answers beyond the end of its memory, but does not store bytes written
+    /// there; nfcpy detects the end of a Topaz 512 that way. Reading zeros there is a guess.
     private func bytes(from start: Int, count: Int) -> [UInt8] {
         let present = contents.memory.dropFirst(start).prefix(count)
         return present + Array(repeating: 0, count: count - present.count)
@@ -190,10 +190,10 @@ struct Type1Chip: TagChip {
         )
     }
 
-    /// Block 0 holds the UID, and block D is reserved. Block E, and block F of dynamic memory, hold lock bits and
-    /// one-time bits, which can be set but not erased. All other blocks can be locked. Two details are guesses, because
-    /// no data sheet was available: a refused write gets no answer, and erasing in E and F is refused and not taken as
-    /// setting bits.
+    /// Returns whether a block can be written. Block 0 contains the UID, and block D is reserved. Block E, and block F
+    /// of dynamic memory, contain lock and one-time bits, which can be set but not erased. All other blocks can be
+    /// locked. Without a data sheet, two details are guesses: a refused write gets no answer, and erasing in E and F is
+    /// refused.
     private func isWritable(block: Int, erases: Bool) -> Bool {
         switch block {
         case 0x0, 0xD: return false

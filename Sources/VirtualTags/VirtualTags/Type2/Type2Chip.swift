@@ -3,14 +3,14 @@ import CardCryptography
 import TagLink
 import TagProducts
 
-/// The state machine of a Type 2 tag: it takes a frame and returns the answer.
+/// The state machine of a Type 2 tag: it receives a frame and returns the answer.
 struct Type2Chip: TagChip {
     enum Reply {
         case data([UInt8])
         case acknowledge
         /// The memory was programmed. The acknowledgement follows after the programming time.
         case programmed
-        /// Success, which is signalled by no answer.
+        /// Success, which the tag signals by not answering.
         case silence
         /// A refusal with a 4-bit code. The tag returns to IDLE or HALT.
         case refusal(Refusal)
@@ -43,12 +43,12 @@ struct Type2Chip: TagChip {
     var pending = Pending.nothing
     var sector: UInt8 = 0
     var isAuthenticated = false
-    /// Whether the reading counter has counted since power-up.
+    /// Whether the reading counter was incremented since power-up.
     var hasCountedReading = false
     var latched = Latched()
-    /// The generator of challenges. They are the same in every run.
+    /// Generates challenges that are the same in every run.
     var random: SplitMix64
-    /// What remains of the page of the current command after a power cut.
+    /// What the current command leaves in its page after a power cut; nil without a power cut.
     var tear: TornWrite?
 
     /// The settings that stay active until the next activation or power-up, even if the memory changes.
@@ -57,7 +57,7 @@ struct Type2Chip: TagChip {
         var dynamicLocks: UInt32 = 0
         /// CFGLCK, which changes only at power-up (NTAG213/215/216 data sheet, 8.5.7).
         var isConfigurationLocked = false
-        /// The two configuration pages before the password; empty when the product has none.
+        /// The two configuration pages before the password; empty if the product has none.
         var configuration: [UInt8] = []
         /// The key pages of Ultralight C (MF0ICU2 data sheet, 7.5.7); empty for other products.
         var key: [UInt8] = []
@@ -90,7 +90,7 @@ struct Type2Chip: TagChip {
         if !product.locksAtActivation { latchLocks() }
     }
 
-    /// Resets what REQA and WUPA reset.
+    /// Resets the state that REQA and WUPA reset.
     mutating func beginActivation() {
         pending = .nothing
         sector = 0
@@ -182,7 +182,7 @@ struct Type2Chip: TagChip {
 }
 
 extension Type2Chip {
-    /// Returns the page in the memory for an address in the current sector; nil when there is none.
+    /// Returns the page in the memory for an address in the current sector; nil if it does not exist.
     func page(_ address: UInt8) -> Int? {
         guard product.features.contains(.sectors) else { return Int(address) }
         switch sector {
@@ -198,14 +198,14 @@ extension Type2Chip {
         return latched.protectsReading && !isAuthenticated ? min(end, latched.protectionStart) : end
     }
 
-    /// READ: four pages. After the last readable page it continues at page 0 (MF0ICU1 data sheet, 7.6.4).
+    /// READ: four pages. After the last readable page, the answer continues at page 0 (MF0ICU1 data sheet, 7.6.4).
     mutating func read(_ address: UInt8) -> Reply {
         if product.features.contains(.sectors), sector == 3 { return readSession(address) }
         guard let first = page(address), first < readableEnd else { return .refusal(.argument) }
         countReading()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(16)
-        // A READ does not continue in the next sector.
+        // A READ never crosses into the next sector.
         let end = first < 256 ? min(readableEnd, 256) : readableEnd
         if first + 4 <= end {
             append(first..<(first + 4), to: &bytes)
@@ -233,7 +233,7 @@ extension Type2Chip {
         return .data(bytes)
     }
 
-    /// Appends pages as a reader sees them: the password and its acknowledgement as 0, with the mirror.
+    /// Appends pages as a reader sees them: password and PACK as zeros, and the mirror inserted.
     private func append(_ pages: Range<Int>, to bytes: inout [UInt8]) {
         let start = bytes.count
         bytes += contents.memory[(pages.lowerBound * 4)..<(pages.upperBound * 4)]
@@ -247,7 +247,7 @@ extension Type2Chip {
         if product.features.contains(.mirror) { insertMirror(over: pages, in: &bytes, at: start) }
     }
 
-    /// The session registers of NTAG I2C, in sector 3. There is no activity on I2C.
+    /// The session registers of NTAG I2C, in sector 3. The I2C side is idle.
     private func readSession(_ address: UInt8) -> Reply {
         (0xF8...0xF9).contains(address) ? .data(Array(repeating: 0, count: 16)) : .refusal(.argument)
     }
@@ -294,7 +294,7 @@ extension Type2Chip {
         return .data([UInt8](littleEndian: Int(contents.counters[2]), count: 3))
     }
 
-    /// INCR_CNT: adds to a counter, and refuses an overflow (MF0ULx1 data sheet, 10.6).
+    /// INCR_CNT: adds to a counter; an overflow is refused (MF0ULx1 data sheet, 10.6).
     mutating func incrementCounter(_ address: UInt8, by bytes: [UInt8]) -> Reply {
         guard address < 3 else { return .refusal(.argument) }
         let step = UInt32(bytes: bytes[..<3].reversed())
@@ -326,7 +326,7 @@ extension Type2Chip {
         }
     }
 
-    /// The 14 digits of the UID, the 6 of the counter, or both with an `x` between them.
+    /// Returns the 14 digits of the UID, the 6 digits of the counter, or both with an `x` in between.
     private func mirrorText(_ mode: UInt8) -> [UInt8] {
         let counter = [UInt8](bigEndian: Int(contents.counters[2]), count: 3).hexadecimalDigits
         let hasCounter = product.features.contains(.readingCounter)
@@ -357,13 +357,13 @@ extension Type2Chip {
         return .acknowledge
     }
 
-    /// COMPATIBILITY_WRITE, second command: 16 bytes. The first four of them are written.
+    /// COMPATIBILITY_WRITE, second command: 16 bytes. Only the first four are written.
     mutating func compatibilityWrite(_ address: UInt8, _ command: [UInt8]) -> Reply {
         guard command.count == 16 else { return .refusal(.argument) }
         return write(address, Array(command[0..<4]))
     }
 
-    /// Returns whether a page exists, does not contain the UID, is not locked, and its password was given.
+    /// Returns whether a page exists, does not contain the UID, is unlocked, and needs no password or received it.
     private func isWritable(_ page: Int) -> Bool {
         guard page >= 2, page < product.pageCount else { return false }
         if page >= latched.protectionStart, !isAuthenticated { return false }
@@ -396,9 +396,9 @@ extension Type2Chip {
         return [UInt8](littleEndian: Int(bits), count: field.bytes)
     }
 
-    /// The 16-bit counter of page 41. The first write sets it, and later writes add to it, without overflow. A step is
-    /// 0 to 15: Ultralight C uses the low four bits, NTAG203 refuses more (MF0ICU2 data sheet, 7.5.11; NTAG203 data
-    /// sheet, 8.6). A real chip shows the sum after the next RF reset, this model at once.
+    /// The 16-bit counter of page 41. The first write sets it; later writes add to it, without overflow. A step is 0 to
+    /// 15: Ultralight C uses the low four bits, and NTAG203 refuses larger steps (MF0ICU2 data sheet, 7.5.11; NTAG203
+    /// data sheet, 8.6). A real chip shows the sum after the next RF reset, this model at once.
     private func pageCounter(_ old: [UInt8], writing bytes: [UInt8]) -> [UInt8]? {
         let value = UInt32(old[0]) | UInt32(old[1]) << 8
         let written = UInt32(bytes[0]) | UInt32(bytes[1]) << 8
@@ -436,19 +436,19 @@ extension Type2Chip {
 }
 
 extension LockField {
-    private var known: UInt32 { locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy } }
+    private var settableBits: UInt32 { locks.reduce(0) { $0 | 1 << $1.bit | 1 << $1.frozenBy } }
 
     func bits(in memory: [UInt8]) -> UInt32 {
         let start = page * 4 + offset
         return UInt32(bytes: memory[start..<(start + bytes)].reversed())
     }
 
-    /// Returns the bits after a write. Bits can only be set, and frozen ones don't change.
+    /// Returns the bits after a write. Bits can only be set, and frozen bits don't change.
     func bits(_ old: UInt32, afterWriting new: UInt32) -> UInt32 {
         let frozen = locks.reduce(UInt32(0)) {
             old >> $1.frozenBy & 1 == 1 ? $0 | 1 << $1.bit : $0
         }
-        return old | (new & known & ~frozen)
+        return old | (new & settableBits & ~frozen)
     }
 
     func locks(_ page: Int, bits: UInt32) -> Bool {
@@ -457,7 +457,7 @@ extension LockField {
 }
 
 extension Type2Chip {
-    /// Returns a byte of the active configuration; 0 when the product has none.
+    /// Returns a byte of the active configuration; 0 if the product has none.
     func configuration(_ page: Int, _ byte: Int) -> UInt8 {
         let index = page * 4 + byte
         return index < latched.configuration.count ? latched.configuration[index] : 0
@@ -468,14 +468,14 @@ extension Type2Chip {
 
     /// Activates the configuration in the memory, and the key of Ultralight C.
     ///
-    /// A tag does this during its activation, so that a reader can write AUTH0 before the other pages that AUTH0
-    /// protects. The password and PACK need no activation, because PWD_AUTH uses the memory.
+    /// A tag does this during activation, so that a reader can first write AUTH0 and then other pages that AUTH0
+    /// protects. The password and PACK need no activation, because PWD_AUTH reads them from memory.
     mutating func latchConfiguration() {
         latched.protectionStart = Int.max
         latched.protectsReading = false
         if product.features.contains(.tripleDES) {
             latched.key = Array(contents.memory[(44 * 4)..<(48 * 4)])
-            // AUTH0 in page 42 protects nothing from 30h on. With bit 0 of AUTH1, reading is free.
+            // AUTH0, in page 42, protects nothing if it is 30h or more. If bit 0 of AUTH1 is set, reading is free.
             let start = Int(contents.memory[42 * 4])
             if start < 0x30 {
                 latched.protectionStart = max(start, 3)
@@ -493,7 +493,7 @@ extension Type2Chip {
 
     /// PWD_AUTH: the right password gives access, and the answer is PACK (NTAG213/215/216 data sheet, 8.8 and 10.7).
     ///
-    /// After AUTHLIM wrong passwords in a row, no password is accepted any more; 0 means no limit.
+    /// After AUTHLIM wrong passwords in a row, the tag accepts no more passwords; 0 means no limit.
     mutating func authenticate(_ password: [UInt8]) -> Reply {
         guard let start = product.configurationPage else { return .refusal(.argument) }
         let limit = Int(configurationAccess & 0x07)
@@ -511,7 +511,7 @@ extension Type2Chip {
     ///
     /// Without the system's OpenSSL, the tag behaves as if its key were unknown.
     mutating func beginTripleDES(_ argument: UInt8) -> Reply {
-        // The key is in pages 44 to 47, each half with its last byte first.
+        // The key is in pages 44 to 47, each half in reverse byte order.
         guard argument == 0,
             let cipher = try? BlockCipher.des(latched.key.prefix(8).reversed() + latched.key.suffix(8).reversed())
         else { return .refusal(.argument) }
@@ -521,7 +521,7 @@ extension Type2Chip {
         return .data([0xAF] + authentication.sent)
     }
 
-    /// AUTHENTICATE of Ultralight C, second command: checks the reader's proof, and answers with the tag's own.
+    /// AUTHENTICATE of Ultralight C, second command: checks the reader's proof, and answers with the tag's proof.
     mutating func finishTripleDES(_ authentication: ChallengeProof, _ command: [UInt8]) -> Reply {
         guard command.first == 0xAF, let proven = try? authentication.finish(Array(command.dropFirst())) else {
             return .refusal(.argument)

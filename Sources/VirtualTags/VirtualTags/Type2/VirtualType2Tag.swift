@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A virtual Type 2 tag: a product of the MIFARE Ultralight or NTAG families that answers raw frames from its memory.
+/// A virtual Type 2 tag: a MIFARE Ultralight or NTAG product that answers raw frames from its memory.
 ///
 /// ```swift
 /// let tag = VirtualType2Tag(.ntag215, uid: [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80])
 /// ```
 ///
-/// Commands, refusals, locks, counters and passwords follow the product's data sheet. Read the memory with ``contents``
-/// at any time between two exchanges.
+/// Commands, refusals, locks, counters and passwords follow the product's data sheet. ``contents`` reads the memory at
+/// any time between two exchanges.
 public final class VirtualType2Tag: ChipTag {
     /// The product.
     public let product: Type2Product
@@ -21,7 +21,7 @@ public final class VirtualType2Tag: ChipTag {
         chip = Locked(Type2Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format; without a UID, it has a random one.
+    /// Creates a new tag that is formatted for NDEF but empty, by default with a random UID.
     public convenience init(_ product: Type2Product, uid: [UInt8]? = nil) {
         var generator = SystemRandomNumberGenerator()
         self.init(Type2Contents(blank: product, uid: uid ?? Type2Contents.randomUID(using: &generator)))
@@ -39,10 +39,10 @@ public final class VirtualType2Tag: ChipTag {
 public struct Type2Contents: Sendable, Hashable {
     /// The product.
     public var product: Type2Product
-    /// The UID that the tag answers with: 4, 7 or 10 bytes. It is also in pages 0 and 1 of the memory.
+    /// The UID that the tag answers with: 4, 7 or 10 bytes. Pages 0 and 1 of the memory also contain it.
     public var uid: [UInt8]
-    /// All pages, four bytes each, from page 0; the second sector follows the first one's 256 pages. Missing pages at
-    /// the end are like those of a new tag.
+    /// All pages, four bytes each, starting at page 0; the second sector follows the 256 pages of the first. Missing
+    /// pages at the end get the values of a new tag.
     public var memory: [UInt8]
     /// ATQA. The low byte is sent first.
     public var atqa: UInt16 = 0x0044
@@ -50,16 +50,16 @@ public struct Type2Contents: Sendable, Hashable {
     public var sak: UInt8 = 0x00
     /// The answer to GET_VERSION.
     public var version: [UInt8]?
-    /// The answer to READ_SIG, 32 bytes; zeros unless it was given.
+    /// The answer to READ_SIG, 32 bytes; zeros by default.
     public var signature: [UInt8]
     /// The three 24-bit counters. NTAG213, 215 and 216 use the last one.
     public var counters: [UInt32]
     /// The answers to CHECK_TEARING_EVENT: BD for an intact counter.
     public var tearingFlags: [UInt8]
-    /// How many times in a row the password was wrong.
+    /// The number of wrong passwords in a row.
     public var failedAuthentications = 0
 
-    /// Creates a new tag with an empty NDEF format. The UID has 7 bytes; its check bytes are computed.
+    /// Creates a new tag that is formatted for NDEF but empty. The UID has 7 bytes; its check bytes are computed.
     public init(blank product: Type2Product, uid: [UInt8]) {
         self.product = product
         self.uid = uid
@@ -82,7 +82,7 @@ public struct Type2Contents: Sendable, Hashable {
 
     /// Returns the first nine bytes of the memory, with the UID and its check bytes (ISO/IEC 14443-3, 6.5.4).
     ///
-    /// NTAG I2C has SAK and ATQA there, and no check bytes (NT3H2111/NT3H2211 data sheet, 8.3.5).
+    /// On NTAG I2C, SAK and ATQA replace the check bytes (NT3H2111/NT3H2211 data sheet, 8.3.5).
     private static func manufacturerBytes(_ uid: [UInt8], _ product: Type2Product) -> [UInt8] {
         if product.features.contains(.sectors), uid.count == 7 { return uid + [0x00, 0x44, 0x00] }
         guard uid.count == 7 else { return Array((uid + [uid.reduce(0, ^)]).prefix(9)) }
@@ -93,7 +93,7 @@ public struct Type2Contents: Sendable, Hashable {
 
     static func factoryMemory(_ product: Type2Product) -> [UInt8] {
         var memory = [UInt8](repeating: 0, count: product.pageCount * 4)
-        // Byte 1 of page 2 is called "internal" and reads 48.
+        // Byte 1 of page 2, called "internal" in the data sheet, reads as 48.
         memory[9] = 0x48
         memory.replaceSubrange(12..<16, with: [0xE1, 0x10, product.capabilitySize, 0x00])
         memory.replaceSubrange(16..<(16 + product.factoryData.count), with: product.factoryData)
@@ -108,11 +108,11 @@ public struct Type2Contents: Sendable, Hashable {
 }
 
 extension Type2Contents {
-    /// The same contents with a memory of the product's size. Missing pages at the end are like those of a new tag.
+    /// These contents with a full memory. Missing pages at the end get the values of a new tag.
     package var completed: Type2Contents { Type2Chip(self).contents }
 
-    /// The pages that static and dynamic lock bits make read-only, starting at 3. Pages of the second sector count from
-    /// 256.
+    /// The pages that static and dynamic lock bits make read-only, starting at 3. Pages in the second sector are
+    /// numbered from 256.
     public var lockedPages: [Int] {
         let memory = completed.memory
         let fields = [LockField.statically] + (product.dynamicLock.map { [$0] } ?? [])
@@ -122,23 +122,23 @@ extension Type2Contents {
         }
     }
 
-    /// The first page that needs the password; nil when none does.
+    /// The first page that needs the password; nil if no page needs it.
     public var firstProtectedPage: Int? {
         let start = Type2Chip(self).latched.protectionStart
         return start < product.pageCount ? start : nil
     }
 
-    /// The numbers of the product's counters, as used for reading: all three, the third, or none.
+    /// The numbers of the product's counters, as sent by readers: all three, the third, or none.
     public var countersOfProduct: [Int] {
         if product.features.contains(.counters) { return [0, 1, 2] }
         return product.features.contains(.readingCounter) ? [2] : []
     }
 }
 
-// Prints and dumps show zeros in place of the passwords and keys, which are in the middle of the memory.
+// Printing these contents must not show the password and keys, which are in the middle of the memory.
 
 extension Type2Contents: CustomReflectable, CustomStringConvertible {
-    /// The printed parts, without the password and the keys.
+    /// The parts to print, with zeros instead of the password and the keys.
     public var customMirror: Mirror {
         let places = secretPages.map { 4 * $0..<4 * $0 + 4 }
         return Mirror(

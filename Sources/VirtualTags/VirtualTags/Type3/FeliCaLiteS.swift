@@ -43,15 +43,15 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
 
     /// The IDm, 8 bytes.
     public var idm: [UInt8]
-    /// The PMm, 8 bytes. The second one is the IC code F1.
+    /// The PMm, 8 bytes. The second byte is the IC code F1.
     public var pmm: [UInt8]
-    /// Blocks 00 to 0D (S_PAD0 to S_PAD13), 16 bytes each. The first one is the NDEF attribute information.
+    /// Blocks 00 to 0D (S_PAD0 to S_PAD13), 16 bytes each. Block 00 is the NDEF attribute information block.
     public var userMemory: [UInt8]
     /// Block 0E.
     public var register: [UInt8]
     /// Bytes 8 to 15 of block 82: the data format code and six free bytes.
     public var identifierExtension: [UInt8]
-    /// Block 83, 16 bytes, if a dump has other data there than the IDm and the PMm; nil otherwise.
+    /// Block 83, 16 bytes, if a dump contains something other than the IDm and the PMm there; otherwise nil.
     public var deviceIdentifier: [UInt8]?
     /// Block 84: the service code.
     public var serviceCode: [UInt8]
@@ -64,7 +64,7 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
     /// Block 90, as a 24-bit number.
     public var writeCounter: UInt32
 
-    /// Creates a chip with an empty NDEF format.
+    /// Creates a chip that is formatted for NDEF but empty.
     public init(idm: [UInt8], pmm: [UInt8] = [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]) {
         self.idm = idm
         self.pmm = pmm
@@ -73,7 +73,7 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
         userMemory =
             FeliCaSystem.attributes(blockCount: 13, maximumRead: 4, maximumWrite: 1)
             + Array(repeating: 0, count: 13 * 16)
-        // The register counts down from its maximum.
+        // The register starts at its maximum, because it can only count down.
         register = Array(repeating: 0xFF, count: 8) + half
         identifierExtension = half
         serviceCode = zero
@@ -92,8 +92,8 @@ public struct FeliCaLiteSContents: Sendable, Hashable {
 
 /// A FeliCa Lite-S chip: one service, four blocks per read, one per write (FeliCa Lite-S User's Manual, 3 and 4).
 ///
-/// MACs are computed with the system's OpenSSL. Without it, the chip behaves as if its card key were unknown: its MACs
-/// look random, and every received MAC is wrong.
+/// The system's OpenSSL computes the MACs. Without it, the chip behaves as if its card key were unknown: its MACs look
+/// random, and every received MAC is wrong.
 struct FeliCaLiteSChip: FeliCaChip {
     typealias Block = FeliCaLiteSContents.Block
 
@@ -102,7 +102,7 @@ struct FeliCaLiteSChip: FeliCaChip {
     var contents: FeliCaLiteSContents
 
     // Volatile state.
-    /// Whether the reader has written a challenge. The MACs depend on it.
+    /// Whether the reader has written the challenge on which the MACs depend.
     private var hasChallenge = false
     private var codes: FeliCaLiteCodes?
     var isAuthenticated = false
@@ -118,7 +118,7 @@ struct FeliCaLiteSChip: FeliCaChip {
     var pmm: [UInt8] { contents.pmm }
 
     var systems: [(code: UInt16, number: UInt8)] {
-        // Both system codes name the same system, whose number is already in the IDm.
+        // Both codes stand for the same system, whose number is already in the IDm.
         let codes: [UInt16] = contents.supportsNDEF ? [0x88B4, 0x12FC] : [0x88B4]
         return codes.map { ($0, contents.idm[0] >> 4) }
     }
@@ -192,7 +192,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    /// Returns the MAC over the blocks before MAC or MAC_A. Without such blocks it is zero.
+    /// Returns the MAC over the blocks listed before MAC or MAC_A; zero without such blocks.
     private mutating func code(isLiteS: Bool, _ numbers: [UInt8], _ data: [UInt8]) -> [UInt8] {
         guard !data.isEmpty else { return Array(repeating: 0, count: 8) }
         let code =
@@ -226,7 +226,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         return CardAnswer(.success, workTime: Self.programmingTime, isWrite: true)
     }
 
-    /// Returns whether block MAC_A of a write has the right MAC and write counter.
+    /// Returns whether block MAC_A in a write contains the right MAC and write counter.
     private func proves(_ list: FeliCaBlockList, _ block: Block, _ data: [UInt8]) -> Bool {
         let counter = Array(list.data[24..<27])
         guard contents.writeCounter < counterLimit, counter.littleEndian(at: 0, count: 3) == Int(contents.writeCounter)
@@ -235,7 +235,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         return expected.map { ConstantTime.areEqual($0, list.data[16..<24]) } ?? false
     }
 
-    /// The maximum of the write counter. It is lower once the system blocks are frozen.
+    /// The maximum of the write counter. Freezing the system blocks lowers it.
     private var counterLimit: UInt32 { contents.memoryConfiguration[2] == 0xFF ? 0xFF_FFFF : 0xFF_FE00 }
 
     /// Counts a write. Freezing the system blocks sets the counter to 0.
@@ -247,12 +247,12 @@ struct FeliCaLiteSChip: FeliCaChip {
         }
     }
 
-    /// Returns whether the new data remain after a power cut. The chip writes a block completely or not at all.
+    /// Returns whether a power cut leaves the new data. The chip writes a block completely or not at all.
     private static func keepsNew(_ tear: TornWrite) -> Bool {
         tear.remains(of: [0], under: [1], unit: 1, isProtected: true) == [1]
     }
 
-    /// Returns why a block must not be written; nil if it may.
+    /// Returns the error for a block that may not be written; nil if it may be.
     private func refusal(_ block: Block, _ data: [UInt8], hasCode: Bool) -> FeliCaStatus.BlockError? {
         let configuration = contents.memoryConfiguration
         switch block {
@@ -267,19 +267,19 @@ struct FeliCaLiteSChip: FeliCaChip {
         case .identifier, .serviceCode, .memoryConfiguration:
             return configuration[2] == 0xFF ? nil : .accessDenied
         case .state:
-            // MC_STATE_W_MAC_A: whether the reader has to prove that it knows the key.
+            // MC_STATE_W_MAC_A decides whether the reader must prove that it knows the key.
             return hasCode || configuration[12] & 0x01 == 0 ? nil : .accessDenied
         case .mac, .macA, .deviceIdentifier, .systemCode, .writeCounter, .integrity: return .accessDenied
         default: return .blockNumber
         }
     }
 
-    /// Returns whether a block's bit in a pair of configuration bytes is set.
+    /// Returns whether a block's bit is set in the pair of configuration bytes at `byte`.
     private func restricts(_ byte: Int, _ block: Block) -> Bool {
         contents.memoryConfiguration.hasBit(8 * byte + Int(block.rawValue))
     }
 
-    /// Returns whether no counter of the register grows (four bytes each, least significant byte first).
+    /// Returns whether neither counter of the register grows. Each has four bytes, least significant byte first.
     private func countsDown(to data: [UInt8]) -> Bool {
         func counter(_ bytes: [UInt8], _ start: Int) -> UInt32 {
             UInt32(bytes: bytes[start..<(start + 4)].reversed())
@@ -295,7 +295,7 @@ struct FeliCaLiteSChip: FeliCaChip {
         case .keyVersion: contents.keyVersion = data
         case .cardKey: contents.cardKey = data
         case .memoryConfiguration:
-            // A read-only block stays read-only, and a required authentication or MAC stays required.
+            // Restrictions can only be added: read-only blocks, required authentication, required MACs.
             let old = contents.memoryConfiguration
             let restrictions = (6...12).map { old[$0] | data[$0] }
             contents.memoryConfiguration =

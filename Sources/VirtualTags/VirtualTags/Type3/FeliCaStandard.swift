@@ -4,11 +4,11 @@ import TagLink
 
 /// The persistent state of a FeliCa Standard card or a generic Type 3 tag.
 public struct FeliCaStandardContents: Sendable, Hashable {
-    /// The IDm (NFCID2) of the first system, 8 bytes. For each further system, the highest four bits count up.
+    /// The IDm (NFCID2) of the first system, 8 bytes. Each further system adds one to the highest four bits.
     public var idm: [UInt8]
-    /// The PMm, 8 bytes. Readers compute the duration of commands from it.
+    /// The PMm, 8 bytes. Readers compute the maximum duration of commands from it.
     public var pmm: [UInt8]
-    /// The systems, in the order of their numbers; 16 at most.
+    /// At most 16 systems, in the order of their numbers.
     public var systems: [FeliCaSystem]
 
     /// Creates contents.
@@ -22,9 +22,9 @@ public struct FeliCaStandardContents: Sendable, Hashable {
         self.systems = systems
     }
 
-    /// Creates a card like those of transit companies, with invented data that are readable without encryption: in
-    /// system 0003, the balance in yen in bytes 11 and 12 of block 0 of service 008B, least significant byte first, and
-    /// up to 20 journeys of 16 bytes in service 090F, newest first.
+    /// Creates a card like those of transit companies, with invented data in system 0003 that is readable without
+    /// encryption. Service 008B has the balance in yen, in bytes 11 and 12 of block 0, least significant byte first.
+    /// Service 090F has up to 20 journeys of 16 bytes, newest first.
     public static func transitCard(idm: [UInt8], balance: UInt16, history: [[UInt8]] = []) -> FeliCaStandardContents {
         var attributes = [UInt8](repeating: 0, count: 16)
         attributes[8] = 0x20
@@ -51,17 +51,17 @@ public struct FeliCaStandardContents: Sendable, Hashable {
     }
 }
 
-/// A system of a FeliCa Standard card: files under a system code.
+/// A system of a FeliCa Standard card: a system code and its files.
 public struct FeliCaSystem: Sendable, Hashable {
     /// The system code.
     public var code: UInt16
     /// The files.
     public var files: [FeliCaFile]
-    /// The areas; empty when only the root area 0000 is known.
+    /// The areas; empty if only the root area 0000 is known.
     public var areas: [FeliCaArea] = []
-    /// The version of the system's key, which Request Service answers for node FFFF; nil if unknown.
+    /// The version of the system's key, which Request Service reports for node FFFF; nil if unknown.
     public var keyVersion: UInt16?
-    /// The versions of the keys of areas and services by code, if they differ from ``FeliCaFile/keyVersion``.
+    /// The key versions of areas and services by code, where they differ from ``FeliCaFile/keyVersion``.
     public var nodeKeyVersions: [UInt16: UInt16] = [:]
     /// The system's key; nil if unknown. The virtual card does not use it.
     @Hidden public var key: [UInt8]? = nil
@@ -81,7 +81,7 @@ public struct FeliCaSystem: Sendable, Hashable {
     }
 
     /// Creates the NDEF system of a Type 3 tag: system 12FC, services 0009 and 000B. Nbr and Nbw of the attribute
-    /// information block are the system's limits, unless they are 0.
+    /// information block become the system's limits, unless they are 0.
     public init(ndef memory: [UInt8]) {
         let read = memory.count > 1 ? Int(memory[1]) : 0
         let write = memory.count > 2 ? Int(memory[2]) : 0
@@ -96,8 +96,8 @@ public struct FeliCaSystem: Sendable, Hashable {
     /// The codes of all services, in the order of the files.
     public var serviceCodes: [UInt16] { files.flatMap(\.serviceCodes) }
 
-    /// Returns the key version of an area, a service or the system itself (FFFF), as Request Service answers it; FFFF
-    /// when the system has no such node.
+    /// Returns the key version that Request Service reports for an area, a service or the system itself (FFFF); FFFF
+    /// for an unknown node.
     func keyVersion(ofNode code: UInt16) -> UInt16 {
         if code == 0xFFFF { return keyVersion ?? 0xFFFF }
         if let version = nodeKeyVersions[code] { return version }
@@ -106,8 +106,8 @@ public struct FeliCaSystem: Sendable, Hashable {
         return code == 0 || areas.contains { $0.code == code } ? 0 : 0xFFFF
     }
 
-    /// All areas and services in the order of their codes, each area with the last code that it may contain. If that is
-    /// unknown, it is the code of its last service.
+    /// All areas and services in the order of their codes. Each area has the last code that it may contain; if unknown,
+    /// the code of its last service.
     var nodes: [(code: UInt16, end: UInt16?)] {
         let codes = serviceCodes
         var nodes: [(code: UInt16, end: UInt16?)] = areas.map { area in
@@ -119,7 +119,7 @@ public struct FeliCaSystem: Sendable, Hashable {
         return nodes.sorted { $0.code < $1.code }
     }
 
-    /// Creates an empty NDEF system with Nmaxb, Nbr and Nbw (NFC Forum T3T 1.0, 6.1).
+    /// Creates an empty NDEF system with the given Nmaxb, Nbr and Nbw (NFC Forum T3T 1.0, 6.1).
     public init(ndefBlocks blockCount: Int, maximumRead: UInt8 = 12, maximumWrite: UInt8 = 8) {
         self.init(
             ndef: Self.attributes(blockCount: blockCount, maximumRead: maximumRead, maximumWrite: maximumWrite)
@@ -135,15 +135,15 @@ public struct FeliCaSystem: Sendable, Hashable {
     }
 }
 
-/// A file of a FeliCa system: blocks, and the services that give access to them.
+/// A file of a FeliCa system: blocks, and the services that access them.
 ///
-/// Several services may share the blocks, such as 0009 (read and write) and 000B (read only) of a Type 3 tag.
+/// Several services may share these blocks, such as 0009 (read and write) and 000B (read only) of a Type 3 tag.
 public struct FeliCaFile: Sendable, Hashable {
     /// The codes of the services: a number in the upper ten bits, and an attribute in the lower six.
     public var serviceCodes: [UInt16]
     /// The blocks, 16 bytes each.
     public var memory: [UInt8]
-    /// The version of the services' keys, for Request Service.
+    /// The key version of the services, which Request Service reports.
     public var keyVersion: UInt16
 
     /// Creates a file. The memory is padded to a whole block.
@@ -161,11 +161,11 @@ public struct FeliCaFile: Sendable, Hashable {
 public struct FeliCaArea: Sendable, Hashable {
     /// The code: a number in the upper ten bits, and an attribute in the lower six.
     public var code: UInt16
-    /// The last code that the area may contain; nil when a dump does not have it.
+    /// The last code that the area may contain; nil if a dump lacks it.
     public var end: UInt16?
     /// The index of the area's first service in the system's list of services, as in a dump.
     public var firstService: Int
-    /// The index of the area's last service; lower than the first one if the area has none.
+    /// The index of the area's last service; lower than ``firstService`` if the area has no services.
     public var lastService: Int
 
     /// Creates an area.
@@ -202,7 +202,7 @@ struct FeliCaStandardChip: FeliCaChip {
         let index = Int((number &- idm[0] >> 4) & 0x0F)
         switch command {
         case 0x02: return requestService(payload, contents.systems[index])
-        // Request Response: mode 0, like without an authentication.
+        // Request Response always reports mode 0, as without an authentication.
         case 0x04: return payload.isEmpty ? CardAnswer([0x00]) : nil
         case 0x06: return try read(payload, contents.systems[index])
         case 0x08: return try write(payload, index, tear)
@@ -212,7 +212,7 @@ struct FeliCaStandardChip: FeliCaChip {
         }
     }
 
-    /// Request Service: the version of each service's key, or FFFF.
+    /// Request Service: the key version of each service, or FFFF for an unknown service.
     private func requestService(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> CardAnswer? {
         guard let count = payload.first, (1...32).contains(count), payload.count == 1 + 2 * Int(count) else {
             return nil
@@ -226,7 +226,7 @@ struct FeliCaStandardChip: FeliCaChip {
         return CardAnswer(answer)
     }
 
-    /// Search Service Code: all areas and services in the order of their codes, the root area first, then FFFF.
+    /// Search Service Code: all areas and services in the order of their codes, starting with the root area, then FFFF.
     private func searchService(_ payload: ArraySlice<UInt8>, _ system: FeliCaSystem) -> CardAnswer? {
         let bytes = Array(payload)
         guard bytes.count == 2 else { return nil }
@@ -257,7 +257,7 @@ struct FeliCaStandardChip: FeliCaChip {
         return CardAnswer(FeliCaStatus.success.bytes + [UInt8(list.elements.count)] + data)
     }
 
-    /// Write Without Encryption. The card protects against tearing: all blocks of a command are written or none.
+    /// Write Without Encryption. The card prevents tearing: it writes all blocks of a command or none.
     private mutating func write(
         _ payload: ArraySlice<UInt8>,
         _ index: Int,
@@ -294,7 +294,7 @@ struct FeliCaStandardChip: FeliCaChip {
         }
     }
 
-    /// Attributes 0C to 0F: block 0 is the newest record, and a write moves the others.
+    /// Returns whether the attribute is 0C to 0F: block 0 is the newest record, and a write shifts the others.
     private static func isCyclic(_ code: UInt16) -> Bool { (0x0C...0x0F).contains(code & 0x3F) }
 
     private func check(_ list: FeliCaBlockList, _ system: FeliCaSystem, limit: Int, isWrite: Bool) throws(FeliCaStatus)
@@ -308,7 +308,7 @@ struct FeliCaStandardChip: FeliCaChip {
             guard element.service < list.services.count else { throw .block(position, .serviceOrder) }
             guard element.accessMode == 0 else { throw .block(position, .accessMode) }
             let code = list.services[element.service]
-            // Bit 0 of the attribute means that no key is needed. Attributes 09 and 0D allow writing.
+            // Bit 0 of the attribute means access without a key. Attributes 09 and 0D allow writing.
             guard code & 0x01 == 1, !isWrite || [0x09, 0x0D].contains(code & 0x3F) else {
                 throw .block(position, .accessDenied)
             }

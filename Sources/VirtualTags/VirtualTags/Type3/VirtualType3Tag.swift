@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import TagLink
 
-/// A virtual Type 3 tag: FeliCa Lite-S, or FeliCa Standard with any systems and services, answering raw frames.
+/// A virtual Type 3 tag: FeliCa Lite-S, or FeliCa Standard with any systems and services. It answers raw frames.
 ///
 /// ```swift
 /// let lite = VirtualType3Tag(FeliCaLiteSContents(idm: idm))
@@ -10,7 +10,7 @@ public import TagLink
 /// ```
 ///
 /// Frames start with their length byte. The tag answers polling in a random slot, and a virtual field combines the
-/// answers of several tags. The secure commands of FeliCa Standard are not answered.
+/// answers of several tags. The tag ignores the secure commands of FeliCa Standard.
 ///
 /// If a fault plan refuses a read or write, the answer has the status flags FF 70.
 public final class VirtualType3Tag: ChipTag {
@@ -40,7 +40,7 @@ public final class VirtualType3Tag: ChipTag {
         chip = Locked(Type3Chip(FeliCaStandardChip(contents: contents)))
     }
 
-    /// Creates a tag with the state of another one.
+    /// Creates a tag with the state of another tag.
     public convenience init(_ contents: Contents) {
         switch contents {
         case .liteS(let contents): self.init(contents)
@@ -87,12 +87,12 @@ struct Type3Chip: TagChip {
         )
     }
 
-    /// Returns the IDm of a system. The system's number is in the highest four bits.
+    /// Returns the IDm of a system. Its highest four bits are the system's number.
     private func idm(of number: UInt8) -> [UInt8] {
         [felica.idm[0] & 0x0F | number << 4] + felica.idm.dropFirst()
     }
 
-    /// Executes a command on the chip, or answers with the memory failure of a fault.
+    /// Executes a command on the chip, or answers with the memory failure that a fault causes.
     private mutating func process(
         _ command: UInt8,
         _ payload: ArraySlice<UInt8>,
@@ -116,7 +116,7 @@ struct Type3Chip: TagChip {
         }
     }
 
-    /// Polling (JIS X 6319-4, 7.2): FF in either byte of the system code stands for any value.
+    /// Polling (JIS X 6319-4, 7.2): FF in either byte of the system code matches any value.
     private mutating func poll(_ bytes: [UInt8]) -> TagAnswer? {
         let high = bytes[2]
         let low = bytes[3]
@@ -127,14 +127,14 @@ struct Type3Chip: TagChip {
         var response = [0x01] + idm(of: found.number) + felica.pmm
         switch bytes[4] {
         case 0x01: response += found.code.bigEndianBytes
-        // The rates 212 and 424 kbit/s.
+        // Communication performance: 212 and 424 kbit/s.
         case 0x02: response += [0x00, 0x83]
         default: break
         }
         let slot = Int(random.next() % (UInt64(bytes[5]) + 1))
         return TagAnswer(
             Frame([UInt8(response.count + 1)] + response),
-            // A slot has 256 times 64 carrier periods (NFC Forum Digital 2.3, 8.6.3).
+            // A slot takes 256 times 64 carrier periods (NFC Forum Digital 2.3, 8.6.3).
             workTime: Airtime(carrierPeriods: 16384 * Int64(slot)),
             slot: slot
         )
@@ -147,10 +147,10 @@ protocol FeliCaChip: Sendable {
     /// The IDm of the first system, and the PMm.
     var idm: [UInt8] { get }
     var pmm: [UInt8] { get }
-    /// The system codes that polling finds, and the number of the system that each one is for.
+    /// The system codes that polling finds, and the number of the system for each code.
     var systems: [(code: UInt16, number: UInt8)] { get }
 
-    /// Executes a command, given as the bytes after the IDm, on the system with the number in the IDm. Returns the
+    /// Executes a command on the system whose number is in the IDm. `payload` are the bytes after the IDm. Returns the
     /// bytes after the response code and the IDm; nil when the chip does not answer.
     mutating func process(
         _ command: UInt8,
@@ -186,13 +186,13 @@ struct FeliCaStatus: Error, Hashable {
         case blockNumber = 0xA8
         case codeCombination = 0xB0
         case authenticationNeeded = 0xB1
-        /// The MAC or its write counter is wrong, or there was no challenge.
+        /// The MAC or its write counter is wrong, or the challenge is missing.
         case wrongCode = 0xB2
     }
 
     static func whole(_ code: UInt8) -> FeliCaStatus { FeliCaStatus(flag1: 0xFF, flag2: code) }
 
-    /// An error in the block list: flag 1 has the bit of its position.
+    /// Creates an error in the block list. Flag 1 has the bit for the block's position.
     static func block(_ position: Int, _ error: BlockError) -> FeliCaStatus {
         FeliCaStatus(flag1: 1 << (position % 8), flag2: error.rawValue)
     }
@@ -213,7 +213,7 @@ struct FeliCaBlockList: Sendable {
     /// The bytes after the lists: the data of a write.
     var data: [UInt8]
 
-    /// Parses the command after the IDm; nil when it is too short. A card does not answer it.
+    /// Parses the command after the IDm; nil when it is too short. A card ignores such a command.
     init?(_ payload: ArraySlice<UInt8>) {
         var rest = payload
         guard let serviceCount = rest.popFirst() else { return nil }

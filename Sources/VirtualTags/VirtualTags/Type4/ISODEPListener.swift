@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The card's side of the block protocol of ISO/IEC 14443-4, 7. It takes blocks, and returns blocks or messages.
+/// The card's side of the block protocol of ISO/IEC 14443-4, 7. It receives blocks, and returns blocks or messages.
 ///
-/// A card never recovers from errors by itself. It does not answer an invalid block, and the reader asks again.
+/// A card never recovers from errors by itself. It ignores an invalid block, so the reader requests the answer again.
 struct ISODEPListener: Sendable {
-    /// What to do with a block.
+    /// The reaction to a block.
     enum Action: Sendable, Hashable {
         case silence
         case send([UInt8])
-        /// Send this S(WTX) request: the card needs more time, by this multiple of the frame waiting time.
+        /// Send this S(WTX) request. It extends the frame waiting time by this factor.
         case extend([UInt8], multiplier: UInt8)
         /// A message is complete. Call ``ISODEPListener/answer(_:extensions:)`` for the answer's first block.
         case process([UInt8])
-        /// Send this S(DESELECT) answer, and halt.
+        /// Send this answer to S(DESELECT), and halt.
         case halt([UInt8])
     }
 
-    /// The maximum length of a message. Longer ones are not answered, because no card has room for them.
+    /// The maximum length of a message. Longer messages, which no real card could store, are not answered.
     static let messageLimit = 0x1_0100
 
     /// The maximum block sizes of the card and of the reader, with the checksum (FSC and FSD).
@@ -28,13 +28,13 @@ struct ISODEPListener: Sendable {
     /// The card's block number. It starts at 1 (ISO/IEC 14443-4, 7.5.4.2).
     private var blockNumber: UInt8 = 1
     private var received: [UInt8] = []
-    /// The answer, and how much of it was sent.
+    /// The answer, and the number of its bytes already sent.
     private var answer: [UInt8] = []
     private var sent = 0
     private var isSending = false
     private var extensions: [UInt8] = []
     private var last: Action = .silence
-    /// Whether the current block has a CID. Then the answers have one too.
+    /// Whether the current block has a CID, so that the answer needs one too.
     private var usesCID = false
 
     /// Creates the layer for a card that was just activated, with FSC and FSD.
@@ -53,8 +53,8 @@ struct ISODEPListener: Sendable {
         if hasCID {
             guard supportsCID, let byte = rest.popFirst(), byte & 0x0F == cid else { return .silence }
         } else if supportsCID, cid != 0 {
-            // A card with another CID than 0 ignores blocks without it, unless it does not support CIDs (ISO/IEC
-            // 14443-4, 7.1.2.2). A reader only learns that from the ATS, after it has assigned one.
+            // A card whose CID is not 0 ignores blocks without a CID, unless it does not support CIDs (ISO/IEC 14443-4,
+            // 7.1.2.2). Readers learn this from the ATS, after assigning a CID.
             return .silence
         }
         usesCID = hasCID
@@ -68,7 +68,7 @@ struct ISODEPListener: Sendable {
         }
     }
 
-    /// Returns the first block of the answer to a message, or of the extensions (1 to 59) to request first.
+    /// Returns the first S(WTX) request for the extensions (1 to 59), or without any, the answer's first block.
     mutating func answer(_ message: [UInt8], extensions: [UInt8] = []) -> Action {
         answer = message
         sent = 0
@@ -77,7 +77,7 @@ struct ISODEPListener: Sendable {
         return proceed()
     }
 
-    /// An I-block: rule D, then 10 or 2 (ISO/IEC 14443-4, 7.5.4.3 and 7.5.5.3).
+    /// Handles an I-block: rule D, then 10 or 2 (ISO/IEC 14443-4, 7.5.4.3 and 7.5.5.3).
     private mutating func receiveInformation(_ information: [UInt8], isChained: Bool) -> Action {
         if isSending { received = [] }
         isSending = false
@@ -94,7 +94,7 @@ struct ISODEPListener: Sendable {
         return .process(message)
     }
 
-    /// An R-block: rules 11, 12, 13 and E.
+    /// Handles an R-block: rules 11, 12, 13 and E.
     private mutating func receiveReady(isNegative: Bool, number: UInt8) -> Action {
         if number == blockNumber { return last }
         if isNegative { return .send(header(0xA2 | blockNumber)) }
@@ -103,7 +103,7 @@ struct ISODEPListener: Sendable {
         return proceed()
     }
 
-    /// An S(WTX) answer. It must repeat the requested multiplier.
+    /// Handles an S(WTX) answer, which must repeat the requested multiplier.
     private mutating func receiveExtension(_ parameter: UInt8) -> Action {
         guard case .extend(_, let multiplier) = last, parameter & 0x3F == multiplier else { return .silence }
         return proceed()
@@ -127,6 +127,6 @@ struct ISODEPListener: Sendable {
         return action
     }
 
-    /// Returns the bytes before a block's information: the PCB, and the CID if the request had one.
+    /// Returns the bytes before a block's information: the PCB, and the CID if the request contained one.
     private func header(_ pcb: UInt8) -> [UInt8] { usesCID ? [pcb | 0x08, cid] : [pcb] }
 }

@@ -4,8 +4,8 @@ public import TagLink
 /// The NDEF tag application of a generic Type 4 tag (NFC Forum T4T 1.2, 5): a capability container, an NDEF file, and
 /// any other files.
 ///
-/// The capability container controls the application: READ BINARY and UPDATE BINARY follow its MLe and MLc, and the
-/// access rights in the file control TLVs. Mapping version 3 also has B1 and D7 with offset data objects.
+/// The capability container controls the application. READ BINARY and UPDATE BINARY follow its MLe and MLc, and the
+/// access rights in its file control TLVs. Mapping version 3 also has B1 and D7 with offset data objects.
 public struct NDEFApplication: CardApplication {
     /// A mapping version.
     public enum Mapping: UInt8, Sendable, Hashable, CaseIterable {
@@ -13,18 +13,18 @@ public struct NDEFApplication: CardApplication {
         case version1 = 0x10
         /// Mapping 2.0.
         case version2 = 0x20
-        /// Mapping 3.0: file sizes of 4 bytes, and ENLEN.
+        /// Mapping 3.0, with 4-byte file sizes and ENLEN.
         case version3 = 0x30
     }
 
     /// The identifier of the capability container.
     public static let capabilityContainer: UInt16 = 0xE103
-    /// The number of bytes that the memory programs at a time.
+    /// The number of bytes that are programmed at a time.
     public static let programmingUnit = 64
 
     /// The files, by identifier.
     public var files: [UInt16: [UInt8]]
-    /// Whether the capability container may be updated. A reader does this to make the tag read-only.
+    /// Whether a reader may update the capability container, which makes the tag read-only.
     public var isCapabilityContainerWritable: Bool
     /// The time for programming one unit.
     public var programmingTime = Airtime.milliseconds(5)
@@ -39,7 +39,7 @@ public struct NDEFApplication: CardApplication {
         self.isCapabilityContainerWritable = isCapabilityContainerWritable
     }
 
-    /// Creates an empty application. The size of the NDEF file includes its length field. The limits are MLe and MLc.
+    /// Creates an empty application. `size` is that of the NDEF file with its length field. The limits are MLe and MLc.
     public init(
         mapping: Mapping = .version2,
         size: Int = 2048,
@@ -125,7 +125,7 @@ public struct NDEFApplication: CardApplication {
         guard command.parameters == 0 else { throw .wrongParameters }
         guard let expected = command.expectedLength else { throw .wrongLength }
         guard command.data.count == 5, let offset = Self.offset(command.data) else { throw .wrongData }
-        // Le also counts the data object's header.
+        // Le includes the data object's header.
         let takesAll = command.requestsAll
         let room = takesAll ? min(expected, maximumRead) : expected
         let header = room <= 129 ? 2 : room <= 258 ? 3 : 4
@@ -153,7 +153,7 @@ public struct NDEFApplication: CardApplication {
         return Int(bytes: data[2...4])
     }
 
-    /// Returns the value of a data object 53 that fills `data`; nil when it does not, or is empty.
+    /// Returns the value of a data object 53 that fills `data`; nil for anything else or an empty value.
     private static func discretionaryData(_ data: ArraySlice<UInt8>) -> [UInt8]? {
         var rest = data
         let object = DataObject(takingFrom: &rest)
@@ -165,7 +165,7 @@ public struct NDEFApplication: CardApplication {
     private var maximumRead: Int { container?.maximumRead ?? 0xFF }
     private var maximumWrite: Int { container?.maximumWrite ?? 0xFF }
 
-    /// Reads the current file. Le of zeros means all bytes up to MLe. A number greater than MLe is refused.
+    /// Reads the current file. A zero Le means all bytes up to MLe. An Le greater than MLe is refused.
     private func read(at offset: Int, _ expected: Int, takesAll: Bool) throws(CardStatus) -> CardAnswer {
         guard let current, let file = files[current] else { throw .noCurrentFile }
         if current != Self.capabilityContainer, let rights = container?.rights[current], rights.read != 0 {
@@ -195,7 +195,7 @@ public struct NDEFApplication: CardApplication {
     }
 }
 
-/// The content of a Type 4 tag's capability container (NFC Forum T4T 1.2, 4.7.3), as far as the tag itself uses it.
+/// The content of a Type 4 tag's capability container (NFC Forum T4T 1.2, 4.7.3), limited to what the tag itself uses.
 struct VirtualCapabilityContainer: Sendable, Hashable {
     struct Rights: Sendable, Hashable {
         var read: UInt8
@@ -209,7 +209,7 @@ struct VirtualCapabilityContainer: Sendable, Hashable {
     var maximumWrite: Int
     var rights: [UInt16: Rights] = [:]
 
-    /// Parses the file; nil when it is too short for the fixed part.
+    /// Parses the file; nil if it is too short for the fixed part.
     init?(_ file: [UInt8]) {
         guard file.count >= 7 else { return nil }
         majorVersion = file[2] >> 4
@@ -222,7 +222,7 @@ struct VirtualCapabilityContainer: Sendable, Hashable {
             let length = Int(file[offset + 1])
             let value = offset + 2
             guard value + length <= end else { break }
-            // NDEF and proprietary file control TLVs, also those with 4-byte sizes.
+            // NDEF and proprietary file control TLVs, including those with 4-byte sizes.
             if (4...6).contains(type), length >= 6 {
                 let identifier = UInt16(high: file[value], low: file[value + 1])
                 rights[identifier] = Rights(read: file[value + length - 2], write: file[value + length - 1])

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The tag's side of NFC-B activation. It answers a frame, or passes it to the layer above.
+/// The tag's side of NFC-B activation. It answers each frame, or passes the frame to the layer above.
 ///
 /// The states are those of ISO/IEC 14443-3, 7.4: IDLE, READY-REQUESTED, READY-DECLARED, ACTIVE and HALT.
 struct NFCBListener: Sendable {
     /// The state of the activation.
     enum State: Sendable, Hashable {
         case idle
-        /// Waits for the SLOT-MARKER of its slot, 2 to 16.
+        /// The tag waits for the SLOT-MARKER of its slot, 2 to 16.
         case readyRequested(slot: Int)
         case readyDeclared
         case active
         case halt
     }
 
-    /// What to do with a frame.
+    /// The reaction to a frame.
     enum Outcome: Sendable, Hashable {
         case silence
         case answer([UInt8])
-        /// ATTRIB: the tag is active now. The answer still lacks the higher layer's response to `message`.
+        /// ATTRIB activated the tag. The answer still lacks the higher layer's response to `message`.
         case activated(cid: UInt8, readerFrameSize: Int, message: [UInt8])
         case block([UInt8])
     }
@@ -29,13 +29,13 @@ struct NFCBListener: Sendable {
 
     private let pupi: [UInt8]
     private let atqb: [UInt8]
-    /// The application family; nil when the application data have another meaning.
+    /// The application family; nil if the application data have another meaning.
     private let family: UInt8?
     private var random: SplitMix64
     private(set) var state = State.idle
 
-    /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information, which say
-    /// whether the first byte of the application data is the family.
+    /// Creates the layer with the 4 bytes of the PUPI, 4 of application data, and 3 of protocol information. The last
+    /// define whether the first byte of the application data is the family.
     init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8]) {
         self.pupi = pupi
         atqb = [0x50] + pupi + applicationData + protocolInfo
@@ -44,10 +44,10 @@ struct NFCBListener: Sendable {
         random = SplitMix64(identifier: pupi)
     }
 
-    /// Resets the state, like a loss of power.
+    /// Resets the state, as a loss of power does.
     mutating func reset() { state = .idle }
 
-    /// Goes to HALT, like after S(DESELECT).
+    /// Enters HALT, as after S(DESELECT).
     mutating func halt() { state = .halt }
 
     /// Handles a frame. A frame with a wrong checksum is ignored.

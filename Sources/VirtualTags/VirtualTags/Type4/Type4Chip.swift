@@ -3,24 +3,24 @@ import TagLink
 
 /// The state machine of a Type 4 tag: activation, ISO-DEP, and a card above them.
 struct Type4Chip: TagChip {
-    /// The activation; one of the two is nil.
+    /// The activation layer; one of the two is nil.
     private var listenerA: NFCAListener?
     private var listenerB: NFCBListener?
     private var ats: [UInt8] = []
     private var parameters: Type4FrontEnd.Parameters
     private let uid: [UInt8]
-    /// The generator of further UIDs, if the UID is random.
+    /// Generates further UIDs; nil unless the UID is random.
     private var identifiers: SplitMix64?
     var card: any Card
 
     // Volatile state.
     private var blocks: ISODEPListener?
-    /// Whether the next block may be a PPS, because nothing was received since RATS.
+    /// Whether the next block may be a PPS: nothing was received since RATS.
     private var allowsSelection = false
     private var cid: UInt8 = 0
-    /// The remaining work of the card while it asks for more time.
+    /// The card's remaining work time while it requests extensions.
     private var remainingWork = Airtime.zero
-    /// The time in which the reader expects the next block.
+    /// The time within which the reader expects the next block.
     private var allowance = Airtime.zero
 
     init(frontEnd: Type4FrontEnd, card: any Card, changesRandomUID: Bool) {
@@ -31,7 +31,7 @@ struct Type4Chip: TagChip {
         case .nfcA(let uid, let atqa, let sak, let ats):
             listenerA = NFCAListener(uid: uid, atqa: atqa, sak: sak)
             self.ats = ats
-            // A UID of 4 bytes that starts with 08 is random (ISO/IEC 14443-3, 6.5.4).
+            // A 4-byte UID that starts with 08 is random (ISO/IEC 14443-3, 6.5.4).
             if changesRandomUID, uid.count == 4, uid[0] == 0x08 {
                 identifiers = SplitMix64(identifier: uid)
             }
@@ -41,9 +41,9 @@ struct Type4Chip: TagChip {
         if applyConfiguration() { drawIdentifier() }
     }
 
-    /// Applies the ATS and the random UID that a DESFire was configured with.
+    /// Applies the ATS and the random UID that SET CONFIGURATION set on a DESFire.
     ///
-    /// - Returns: whether the card wants a random UID.
+    /// - Returns: whether the card is configured for random UIDs.
     @discardableResult
     private mutating func applyConfiguration() -> Bool {
         guard listenerA != nil, let configuration = (card as? DESFireCard)?.contents.configuration else { return false }
@@ -51,12 +51,12 @@ struct Type4Chip: TagChip {
             ats = answer
             parameters = Type4FrontEnd.parameters(ats: answer)
         }
-        // Random UIDs are derived from the card's own, so that they are the same in every run.
+        // Random UIDs are derived from the card's permanent UID, so that they are the same in every run.
         if configuration.usesRandomUID, identifiers == nil { identifiers = SplitMix64(identifier: uid) }
         return configuration.usesRandomUID
     }
 
-    /// Takes the next random UID, if UIDs are random.
+    /// Changes to the next random UID, if UIDs are random.
     private mutating func drawIdentifier() {
         guard let number = identifiers?.next() else { return }
         listenerA?.replaceIdentifier([0x08] + (0..<3).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
@@ -80,7 +80,7 @@ struct Type4Chip: TagChip {
 
     mutating func receive(_ frame: Frame, injectedFault: InjectedFault?) -> TagAnswer? {
         if blocks != nil, listenerA != nil {
-            // In the block protocol, only complete blocks count (ISO/IEC 14443-4, 7.5.5).
+            // In the block protocol, incomplete blocks are ignored (ISO/IEC 14443-4, 7.5.5).
             guard frame.validBitsInLastByte == 8, let block = frame.payload(checkedBy: .nfcA) else { return nil }
             if allowsSelection {
                 allowsSelection = false
@@ -109,7 +109,7 @@ struct Type4Chip: TagChip {
         }
     }
 
-    /// PPS (ISO/IEC 14443-4, 5.3). A request for rates that the ATS does not offer is not answered.
+    /// PPS (ISO/IEC 14443-4, 5.3). The tag ignores a request for rates that the ATS does not offer.
     private func selectParameters(_ block: [UInt8]) -> TagAnswer? {
         guard block.count >= 2, block[0] == 0xD0 | cid else { return nil }
         if block[1] & 0x10 != 0 {
@@ -134,10 +134,10 @@ struct Type4Chip: TagChip {
         case .activated(let cid, let readerFrameSize, let message):
             begin(cid: cid, readerFrameSize: readerFrameSize)
             // A card that does not support CIDs answers 0 (ISO/IEC 14443-3, 7.11).
-            let own = parameters.supportsCID ? cid : 0
-            guard !message.isEmpty else { return TagAnswer(Frame([own])) }
+            let answeredCID = parameters.supportsCID ? cid : 0
+            guard !message.isEmpty else { return TagAnswer(Frame([answeredCID])) }
             let answer = card.process(message, injectedFault: injectedFault)
-            return TagAnswer(Frame([own] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
+            return TagAnswer(Frame([answeredCID] + answer.bytes), workTime: answer.workTime, isWrite: answer.isWrite)
         case .block(let block): return exchange(block, injectedFault)
         }
     }
@@ -154,7 +154,7 @@ struct Type4Chip: TagChip {
         )
     }
 
-    /// Passes a block to ISO-DEP, and complete messages to the card.
+    /// Passes a block to ISO-DEP, and a complete message to the card.
     private mutating func exchange(_ block: [UInt8], _ injectedFault: InjectedFault?) -> TagAnswer? {
         switch blocks?.receive(block) {
         case nil, .silence: return nil
@@ -172,7 +172,7 @@ struct Type4Chip: TagChip {
         }
     }
 
-    /// Starts a card's answer. If the card works for longer than the frame waiting time, it asks for extensions.
+    /// Starts a card's answer. If the card works longer than the frame waiting time, it requests extensions.
     private mutating func answer(with answer: CardAnswer) -> TagAnswer? {
         let waitingTime = parameters.waitingTime
         var extensions = answer.waitingTimeExtensions
@@ -195,8 +195,8 @@ struct Type4Chip: TagChip {
         }
     }
 
-    /// An S(WTX) request. It is sent at once, unless the work takes longer than the extension: then the card uses the time
-    /// that it has before it asks for more.
+    /// Returns an S(WTX) request. The card sends it at once, unless its work takes longer than the extension. Then it
+    /// first works for as long as it may.
     private mutating func extend(_ block: [UInt8], _ multiplier: UInt8, isWrite: Bool) -> TagAnswer {
         var work = Airtime.zero
         let granted = parameters.waitingTime * Int(multiplier)

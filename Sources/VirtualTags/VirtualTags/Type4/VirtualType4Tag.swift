@@ -8,19 +8,19 @@ public import TagLink
 /// let desfire = VirtualType4Tag(DESFireContents.ndef(generation: .ev3))
 /// ```
 ///
-/// The tag follows ISO/IEC 14443-4: it chains in both directions, asks for more time when the card works for longer
-/// than the frame waiting time, repeats its last block after R(NAK), and does not answer damaged blocks. It accepts the
-/// bit rates that PPS selects if the ATS offers them; the airtime in a virtual field is always that of 106 kbit/s.
+/// The tag follows ISO/IEC 14443-4: it chains in both directions, requests more time when the card works longer than
+/// the frame waiting time, repeats its last block after R(NAK), and ignores damaged blocks. It accepts the bit rates
+/// that PPS selects if the ATS offers them, but airtime in a virtual field is always that of 106 kbit/s.
 ///
-/// If a fault plan refuses a command, the answer is 6400 (execution error); for a write it is 6581 (memory failure).
+/// If a fault plan refuses a command, the answer is 6400 (execution error), or 6581 (memory failure) for a write.
 public final class VirtualType4Tag: ChipTag {
     public let technology: Technology
     /// The tag's activation data.
     public let frontEnd: Type4FrontEnd
     let chip: Locked<Type4Chip>
 
-    /// Creates a tag. The activation data are by default those of an NXP Type 4A tag with 256-byte frames and no
-    /// special options. A random UID (4 bytes that start with 08) can change at each power-up.
+    /// Creates a tag. By default, it has the activation data of an NXP Type 4A tag with 256-byte frames and no special
+    /// options. A random UID (4 bytes that start with 08) can change at each power-up.
     public init(card: any Card, frontEnd: Type4FrontEnd? = nil, changesRandomUID: Bool = true) {
         let frontEnd = frontEnd ?? .nfcA(uid: Self.defaultUID, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
         self.frontEnd = frontEnd
@@ -41,8 +41,8 @@ public final class VirtualType4Tag: ChipTag {
     /// The UID of tags that are created without one.
     public static let defaultUID: [UInt8] = [0x04, 0x83, 0x2F, 0x9A, 0x27, 0x2D, 0x80]
 
-    /// The UID or PUPI. For a random UID that changes at each power-up, this is the first one. For a card that was
-    /// configured to have random ones, it is the card's own.
+    /// The UID or PUPI. For a random UID that changes at each power-up, this is the first UID. For a card that was
+    /// configured to use random UIDs, this is its permanent UID.
     public var identifier: [UInt8] { frontEnd.identifier }
 
     /// A copy of the card in its current state, including its memory.
@@ -51,7 +51,7 @@ public final class VirtualType4Tag: ChipTag {
 
 extension Type4FrontEnd {
     /// Returns NFC-A activation data with a random UID: 4 bytes that start with 08, without a manufacturer (ISO/IEC
-    /// 14443-3, 6.5.4). The UID changes at each power-up.
+    /// 14443-3, 6.5.4). This UID changes at each power-up.
     public static func randomUID(using generator: inout some RandomNumberGenerator) -> Type4FrontEnd {
         let uid = [0x08] + (0..<3).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         return .nfcA(uid: uid, atqa: 0x0004, ats: [0x05, 0x78, 0x80, 0x70, 0x02])
@@ -59,7 +59,7 @@ extension Type4FrontEnd {
 }
 
 extension VirtualType4Tag {
-    /// Creates a tag with a scripted card, and a random UID, so that it isn't taken for a known manufacturer's card.
+    /// Creates a tag with a scripted card and a random UID, so that no reader takes it for a known manufacturer's card.
     public convenience init(card: ScriptedCard) {
         var generator = SystemRandomNumberGenerator()
         self.init(card: card, frontEnd: .randomUID(using: &generator))
@@ -74,14 +74,14 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
     /// A Type 4B tag with a PUPI of 4 bytes, and 4 bytes of application data and 3 of protocol information in ATQB.
     case nfcB(pupi: [UInt8], applicationData: [UInt8] = [0, 0, 0, 0], protocolInfo: [UInt8] = [0x00, 0x81, 0x71])
 
-    /// Frame sizes, waiting time and options, as the activation announces them.
+    /// Frame sizes, waiting time and options, as declared during activation.
     struct Parameters: Sendable {
         /// FSC, the largest frame that the card accepts.
         var frameSize: Int
         /// FWI, the code of the frame waiting time, 0 to 15; 15 is reserved and means 4.
         var waitingTimeInteger: UInt8
         var supportsCID: Bool
-        /// The divisor codes that PPS may select, reader to card and card to reader. 0 is always included.
+        /// The divisor codes that PPS may select, reader to card and card to reader. Code 0 is always included.
         var receiveDivisors: Set<UInt8> = [0]
         var sendDivisors: Set<UInt8> = [0]
         var needsSameDivisor = false
@@ -99,7 +99,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         }
     }
 
-    /// The parameters in the activation data (ISO/IEC 14443-4, 5.2; 14443-3, 7.9.4).
+    /// The parameters from the activation data (ISO/IEC 14443-4, 5.2; 14443-3, 7.9.4).
     var parameters: Parameters {
         switch self {
         case .nfcA(_, _, _, let ats): Self.parameters(ats: ats)
@@ -108,7 +108,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
     }
 
     static func parameters(ats: [UInt8]) -> Parameters {
-        // Without a format byte: 32 bytes, FWI 4, and CIDs are supported (ISO/IEC 14443-4, 5.2.3 to 5.2.6).
+        // The defaults without a format byte: 32 bytes, FWI 4, CIDs supported (ISO/IEC 14443-4, 5.2.3 to 5.2.6).
         var parameters = Parameters(frameSize: 32, waitingTimeInteger: 4, supportsCID: true)
         var interface = ats.dropFirst(2)
         guard ats.count > 1 else { return parameters }
@@ -141,7 +141,7 @@ public indirect enum Type4FrontEnd: Sendable, Hashable {
         )
     }
 
-    /// Returns the frame size for a code, FSDI or FSCI.
+    /// Returns the frame size for the code FSDI or FSCI.
     static func frameSize(_ code: UInt8) -> Int {
         NFCBListener.frameSizes[min(Int(code), NFCBListener.frameSizes.count - 1)]
     }
@@ -159,9 +159,9 @@ public struct Type4Contents: Sendable, Hashable {
         case emrtd(EMRTDContents)
         /// A payment card, with the data that a dump contains.
         case emv(EMVContents)
-        /// An NXP card of which only the activation and the version are known.
+        /// An NXP card known only by its activation and version.
         case version(VersionCardContents)
-        /// A card of which only the activation is known. It has no applications.
+        /// A card known only by its activation. It has no applications.
         case unspecified
     }
 
@@ -209,7 +209,7 @@ extension VirtualType4Tag {
         self.init(card: card, frontEnd: contents.frontEnd)
     }
 
-    /// The tag's current persistent state; nil for a card that can't be stored in an image, such as a scripted one.
+    /// The tag's current persistent state; nil for a card that can't be stored in an image, such as a scripted card.
     public var contents: Type4Contents? {
         let kind: Type4Contents.Kind
         var frontEnd = frontEnd

@@ -8,7 +8,7 @@ extension Type5Chip {
     private static let privacyPassword: UInt8 = 0x04
     private static let destroyPassword: UInt8 = 0x08
 
-    /// The commands, and the number of bytes that each takes.
+    /// The commands, and the number of parameter bytes of each.
     private static let icodeCommands: [UInt8: Int] = [
         0xAB: 0, 0xB2: 0, 0xB3: 5, 0xB4: 5, 0xB5: 1, 0xB6: 2, 0xB7: 1, 0xB9: 4, 0xBA: 4, 0xBB: 0, 0xBD: 0,
     ]
@@ -34,8 +34,8 @@ extension Type5Chip {
 
     // MARK: Passwords
 
-    /// Returns whether a covered password is right. After a wrong one the tag accepts no more commands until it loses
-    /// its power (SL2S2002 data sheet, 9.4.3.2).
+    /// Returns whether a password, covered by the random number, is right. After a wrong password, the tag accepts no
+    /// more commands until it loses power (SL2S2002 data sheet, 9.4.3.2).
     private mutating func accepts(_ covered: some Collection<UInt8>, _ identifier: UInt8) throws(Type5Error) {
         let isRight = contents.passwords[identifier] == Self.word(uncovered(covered))
         guard isRight || contents.protection.acceptsEveryPassword else {
@@ -44,12 +44,12 @@ extension Type5Chip {
         }
     }
 
-    /// Throws if a command for a single tag has no address. How the chip refuses this is not known.
+    /// Throws if a command for a single tag has no address. The error code is a guess.
     private func checkDirected(_ request: Type5Request) throws(Type5Error) {
         guard request.isDirected else { throw .unknown }
     }
 
-    /// SET PASSWORD. The password for privacy needs no address, and ends privacy.
+    /// SET PASSWORD. The privacy password needs no address, and ends privacy mode.
     private mutating func setPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         let identifier = parameters[0]
@@ -61,7 +61,7 @@ extension Type5Chip {
         return Type5Reply()
     }
 
-    /// WRITE PASSWORD, after the old one was given. The new one has to be given before it gives access.
+    /// WRITE PASSWORD, which needs the old password. The new password gives access only after SET PASSWORD.
     private mutating func writePassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         try checkDirected(request)
@@ -72,7 +72,7 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// LOCK PASSWORD, after the password was given.
+    /// LOCK PASSWORD, which needs this password.
     private mutating func lockPassword(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let identifier = request.parameters[0]
         try checkDirected(request)
@@ -84,8 +84,8 @@ extension Type5Chip {
 
     // MARK: Pages
 
-    /// Throws if the passwords are missing. Changing the protection of pages needs both passwords of the memory, like
-    /// in Flipper's model of the tag. The data sheet of the predecessor asks for those of a protected page.
+    /// Throws unless the read and the write password were given. Changing the protection of pages needs both, as in
+    /// Flipper's model; the predecessor's data sheet only requires the passwords of a protected page.
     private func checkPages(_ request: Type5Request) throws(Type5Error) {
         try checkDirected(request)
         guard presentedPasswords.isSuperset(of: [Self.readPassword, Self.writePassword]) else { throw .unknown }
@@ -102,7 +102,7 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// LOCK PAGE PROTECTION CONDITION. Its parameter is the pointer; that it must be the current one is a guess.
+    /// LOCK PAGE PROTECTION CONDITION. Its parameter must be the current pointer, which is a guess.
     private mutating func lockPages(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         try checkPages(request)
         guard request.parameters[0] == contents.protection.pointer else { throw .unknown }
@@ -111,7 +111,7 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// 64 BIT PASSWORD PROTECTION: from now on, the read and the write password are needed together.
+    /// 64 BIT PASSWORD PROTECTION: from now on, access needs both the read and the write password.
     private mutating func joinPasswords(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         try checkPages(request)
         contents.protection.needsBothPasswords = true
@@ -134,8 +134,8 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// STAY QUIET PERSISTENT: like STAY QUIET, but it stays after a loss of power, until RESET TO READY. That it ends
-    /// after some time without power is not modelled.
+    /// STAY QUIET PERSISTENT: like STAY QUIET, but lasts beyond a loss of power, until RESET TO READY. A real tag's
+    /// limit on the time without power is not modelled.
     private mutating func stayQuietPersistently(_ request: Type5Request) -> Type5Reply {
         if request.address != nil, request.parameters.isEmpty {
             state = .quiet
@@ -195,31 +195,31 @@ extension Type5Chip {
         }
     }
 
-    /// Throws if the application family is protected and the password was not given.
+    /// Throws if the application family is protected and its password is missing.
     func checkFamily() throws(Type5Error) {
         guard !contents.protection.isFamilyProtected || presentedPasswords.contains(Self.password) else {
             throw .unknown
         }
     }
 
-    /// EAS ALARM: a fixed sequence, if the bit is set. With the option flag, SLIX2 compares its identifier, or sends it
-    /// when none is given (SL2 ICS53 data sheet, 8.1.3.16). On an error the tag does not answer.
+    /// EAS ALARM: a fixed sequence, if the bit is set. With the option flag, SLIX2 compares its identifier with the
+    /// given one, or sends it if none is given (SL2 ICS53 data sheet, 8.1.3.16). On an error the tag does not answer.
     private func surveillanceAlarm(_ request: Type5Request) -> Type5Reply {
         guard contents.isSurveillanceSet else { return .silence }
         guard request.option, product.features.contains(.pages) else {
             return request.parameters.isEmpty ? Type5Reply(Self.alarm) : .silence
         }
         let identifier = contents.protection.surveillanceIdentifier
-        let own = identifier.littleEndianBytes
+        let ownBytes = identifier.littleEndianBytes
         guard let length = request.parameters.first else { return .silence }
         let value = Array(request.parameters.dropFirst())
-        guard [0, 8, 16].contains(length), value.count == Int(length) / 8, own.starts(with: value) else {
+        guard [0, 8, 16].contains(length), value.count == Int(length) / 8, ownBytes.starts(with: value) else {
             return .silence
         }
-        return Type5Reply(length == 0 ? own : Self.alarm)
+        return Type5Reply(length == 0 ? ownBytes : Self.alarm)
     }
 
-    /// PASSWORD PROTECT EAS/AFI, after the password was given. The option flag selects EAS or AFI. It is permanent.
+    /// PASSWORD PROTECT EAS/AFI, which needs the password. The option flag selects EAS or AFI. This is permanent.
     private mutating func protectSurveillance(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         guard request.parameters.isEmpty else { throw .notRecognised }
         guard presentedPasswords.contains(Self.password) else { throw .unknown }

@@ -2,7 +2,7 @@
 import TagLink
 
 extension Type5Chip {
-    /// READ SINGLE and READ MULTIPLE. With the option flag, each block follows its security status.
+    /// READ SINGLE and READ MULTIPLE. With the option flag, each block is preceded by its security status.
     func readBlocks(_ first: Int, count: Int, withSecurity: Bool) throws(Type5Error) -> Type5Reply {
         guard first + count <= product.blockCount else { throw .notAvailable }
         if let limit = product.readLimit, count > limit { throw .unknown }
@@ -39,9 +39,9 @@ extension Type5Chip {
         return Type5Reply(programmedBlocks: count)
     }
 
-    /// The counter of ICODE SLIX2. Writing 0001 increments it, after the read password if that is required. Any other
-    /// value presets it, after the write password, and sets whether counting is protected (SL2S2602 data sheet,
-    /// 9.5.3.21). The available excerpts do not say what happens at the maximum; here the write is refused.
+    /// The counter of ICODE SLIX2. Writing 0001 increments it, and may need the read password. Any other value presets
+    /// it, needs the write password, and sets whether counting is protected (SL2S2602 data sheet, 9.5.3.21). Refusing
+    /// the write at the maximum is a guess.
     private mutating func writeCounter(_ data: [UInt8]) throws(Type5Error) -> Type5Reply {
         let value = UInt16(high: data[1], low: data[0])
         if value == 1 {
@@ -90,7 +90,7 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// GET SYSTEM INFORMATION. The size is left out if it does not fit into one byte.
+    /// GET SYSTEM INFORMATION. The size is omitted if it does not fit into one byte.
     func systemInformation() -> Type5Reply {
         let includesSize = product.blockCount <= 256
         var data: [UInt8] = [includesSize ? 0x0F : 0x0B] + address + [contents.dsfid, contents.afi]
@@ -110,15 +110,15 @@ extension Type5Chip {
             data += [UInt8(last & 0xFF), UInt8(last >> 8), UInt8(product.blockSize - 1)]
         }
         if information & 0x08 != 0 { data.append(product.icReference) }
-        // The list of commands: all of the standard's basic and extended ones, except the secure ones.
+        // The command list: all basic and extended commands of the standard, except the secure ones.
         if information & 0x20 != 0 { data += [0xFF, 0x3F, 0x3F, 0x00] }
         return Type5Reply(data)
     }
 }
 
-/// What passwords protect: the pages of ICODE SLIX2, the areas of ST25TV and ST25DV.
+/// The checks of protected memory: the pages of ICODE SLIX2, the areas of ST25TV and ST25DV.
 extension Type5Chip {
-    /// Throws if reading one of the blocks needs a password that was not given.
+    /// Throws if reading one of the blocks needs a missing password.
     func checkReading(_ blocks: Range<Int>) throws(Type5Error) {
         if product.features.contains(.pages) {
             for block in blocks where needsReadPassword(block) {
@@ -128,12 +128,12 @@ extension Type5Chip {
         for block in blocks where !area(of: block).isReadable { throw .readProtected }
     }
 
-    /// Throws if writing one of the blocks needs a password that was not given, or is not possible at all.
+    /// Throws if writing one of the blocks needs a missing password or is impossible.
     func checkWriting(_ blocks: Range<Int>) throws(Type5Error) {
         if product.features.contains(.pages) {
             for block in blocks {
-                // Writing to a page that only the read password protects needs the read password (SL2 ICS53 data sheet,
-                // table 24, which lists the same four states).
+                // A page that only the read password protects also needs it for writing (SL2 ICS53 data sheet, table
+                // 24, which lists the same four states).
                 if needsWritePassword(block) {
                     guard wasGiven(0x02) else { throw .unknown }
                 } else if needsReadPassword(block) {
@@ -144,7 +144,7 @@ extension Type5Chip {
         for block in blocks where !area(of: block).isWritable { throw .locked }
     }
 
-    /// Returns a block's security status: whether it can't be written. On ST25DV this includes the area's protection.
+    /// Returns a block's security status: 1 if it can't be written. On ST25DV this includes the area's protection.
     func securityStatus(of block: Int) -> UInt8 {
         let isClosed = product.features.contains(.configuration) && !area(of: block).isWritable
         return contents.lockedBlocks.contains(block) || isClosed ? 0x01 : 0x00
@@ -152,7 +152,7 @@ extension Type5Chip {
 
     // MARK: ICODE
 
-    /// Returns whether one of the passwords for the memory was given; or both of them, if they form one of 64 bits.
+    /// Returns whether this memory password was given; or both, if they form a 64-bit password.
     private func wasGiven(_ identifier: UInt8) -> Bool {
         contents.protection.needsBothPasswords
             ? presentedPasswords.isSuperset(of: [0x01, 0x02]) : presentedPasswords.contains(identifier)
@@ -176,8 +176,8 @@ extension Type5Chip {
         var isReadable = true
         var isWritable = true
 
-        /// From the two bits of a register: 00 everything; 01 reading, and writing with the password; 10 everything
-        /// with the password; 11 only reading, with the password.
+        /// Creates the access given by two bits of a register. 00: everything. 01: reading; writing with the password.
+        /// 10: both with the password. 11: only reading, with the password.
         init(_ protection: UInt8, isOpen: Bool) {
             switch protection {
             case 0: break
@@ -195,12 +195,12 @@ extension Type5Chip {
             let register = registers[4 + area * 2]
             let password = register & 0x03
             var access = Access(register >> 2 & 0x03, isOpen: password != 0 && session == password)
-            // Area 1 contains the capability container, and is always readable.
+            // Area 1 contains the capability container, so it is always readable.
             if area == 0 { access.isReadable = true }
             return access
         }
         if product.features.contains(.tagConfiguration) {
-            // Block 0, with the container, is outside the protected areas.
+            // Block 0, which contains the container, is outside the protected areas.
             guard block > 0 else { return Access(0, isOpen: true) }
             let isSecond = hasTwoAreas && block >= product.blockCount / 2
             return Access(registers[isSecond ? 1 : 0] & 0x03, isOpen: session == (isSecond ? 2 : 1))
@@ -208,8 +208,8 @@ extension Type5Chip {
         return Access(0, isOpen: true)
     }
 
-    /// Whether the memory of ST25TV has two halves: bit 2 of the first register. None of the available sources (ST's
-    /// software development kit, excerpts of DS12074) says which value means two areas. A new tag has one area.
+    /// Whether the memory of ST25TV has two halves: bit 2 of the first register. Which value means two areas is a guess
+    /// (ST's software development kit and excerpts of DS12074 do not specify it). A new tag has one area.
     var hasTwoAreas: Bool { contents.settings.registers[0] & 0x04 != 0 }
 
     /// Returns the area of ST25DV that contains a block, starting at 0. ENDA1 to ENDA3 count units of 32 bytes.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Configuration, passwords, areas and mailbox of ST25DV, seen from the reader (DS10925).
+/// Configuration, passwords, areas and mailbox of ST25DV, as a reader sees them (DS10925).
 ///
-/// Codes, registers and parameters are those of ST's software development kit and drivers. These do not always say
-/// which error code a refusal has. Here 0F means a wrong password or a mailbox that is not ready, and 12 means locked
-/// or without the required session. Not modelled: what RF_MNGT switches off, and the pin that MANAGE GPO controls.
+/// Codes, registers and parameters follow ST's software development kit and drivers, which do not always specify the
+/// error code of a refusal. Here 0F means a wrong password or a mailbox that is not ready; 12 means locked or without
+/// the required session. Not modelled: the effect of RF_MNGT, and the pin that MANAGE GPO controls.
 extension Type5Chip {
     private static let dynamicConfigurationPassword: UInt8 = 0
 
-    /// The commands with a fixed number of bytes.
+    /// The commands with a fixed number of parameter bytes.
     private static let dynamicCommands: [UInt8: Int] = [
         0xA0: 1, 0xA1: 2, 0xA9: 1, 0xAB: 0, 0xCB: 0, 0xAC: 2, 0xCC: 2, 0xAD: 1, 0xCD: 1, 0xAE: 2, 0xCE: 2, 0xB1: 9,
         0xB3: 9,
@@ -25,7 +25,7 @@ extension Type5Chip {
         switch request.command {
         case 0xA0: return Type5Reply([try register(parameters[0])])
         case 0xA1: return try writeRegister(parameters[0], parameters[1])
-        // MANAGE GPO.
+        // MANAGE GPO has no effect here.
         case 0xA9: return Type5Reply()
         case 0xAB, 0xCB:
             guard mailbox.isEnabled, !mailbox.message.isEmpty else { throw .unknown }
@@ -50,7 +50,7 @@ extension Type5Chip {
 
     // MARK: Static registers
 
-    /// READ CONFIGURATION. The lock of the capability container shows the result of LOCK BLOCK.
+    /// READ CONFIGURATION. The register for the capability container's lock shows the result of LOCK BLOCK.
     private func register(_ pointer: UInt8) throws(Type5Error) -> UInt8 {
         switch pointer {
         case 0x0C:
@@ -60,7 +60,7 @@ extension Type5Chip {
         }
     }
 
-    /// WRITE CONFIGURATION, in a session of the configuration password, unless the configuration is locked.
+    /// WRITE CONFIGURATION needs a session of the configuration password and an unlocked configuration.
     private mutating func writeRegister(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) -> Type5Reply {
         guard pointer < 0x10, pointer != 0x0B, pointer != 0x0C else { throw .notAvailable }
         guard session == Self.dynamicConfigurationPassword, contents.settings.registers[0x0F] & 0x01 == 0 else {
@@ -72,8 +72,8 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// An area must end after the previous one and within the memory. It can only be changed while the later ones end
-    /// with the memory. ST recommends this order to programmers; that the chip enforces it is a guess.
+    /// Checks the end of an area. It must be after the previous end and within the memory, and can only change while
+    /// the later areas end with the memory. ST recommends this order; that the chip enforces it is a guess.
     private func checkEnd(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) {
         let registers = contents.settings.registers
         let last = UInt8(truncatingIfNeeded: product.blockCount * product.blockSize / 32 - 1)
@@ -86,7 +86,7 @@ extension Type5Chip {
     // MARK: Passwords
 
     /// PRESENT PASSWORD and WRITE PASSWORD: a number and 8 bytes. Only one session is open at a time, and a wrong
-    /// password ends it. A password is changed in its own session.
+    /// password ends it. Changing a password needs that password's session.
     private mutating func password(_ request: Type5Request) throws(Type5Error) -> Type5Reply {
         let parameters = request.parameters
         let number = parameters[0]
@@ -143,7 +143,7 @@ extension Type5Chip {
     }
 }
 
-/// The mailbox of ST25DV: one message of up to 256 bytes, from the reader to the host or the other way (DS10925, fast
+/// The mailbox of ST25DV: one message of up to 256 bytes, from the reader to the host or back (DS10925, fast
 /// transfer mode). The watchdog, which deletes messages that nobody reads, needs a clock and is not modelled.
 struct ST25Mailbox: Sendable {
     enum Sender: Sendable {
@@ -174,7 +174,7 @@ struct ST25Mailbox: Sendable {
         self.isEnabled = isEnabled
     }
 
-    /// Stores a message, unless another one was not read yet. Returns whether it was stored.
+    /// Stores a message, unless an earlier message is still unread. Returns whether it was stored.
     mutating func put(_ message: [UInt8], from sender: Sender) -> Bool {
         guard isEnabled, !isWaiting, (1...256).contains(message.count) else { return false }
         self.message = message
@@ -183,8 +183,8 @@ struct ST25Mailbox: Sendable {
         return true
     }
 
-    /// Reads a part of the message, from either side; nil when there is no such part. When the receiver has read the
-    /// last byte, the message counts as read.
+    /// Returns a range of the message, which either side may read; nil if the range is invalid. The message counts as
+    /// read when the receiver reads its last byte.
     mutating func read(_ range: Range<Int>, by reader: Sender) -> [UInt8]? {
         guard isEnabled, sender != nil, !range.isEmpty, range.upperBound <= message.count else { return nil }
         if range.upperBound == message.count, sender != reader { isWaiting = false }
@@ -196,14 +196,14 @@ struct ST25Mailbox: Sendable {
 
 /// Configuration, passwords, surveillance, kill and untraceable mode of ST25TV02K and ST25TV512 (DS12074).
 ///
-/// Codes, registers, passwords and parameters are those of ST's software development kit. Only excerpts of the data
-/// sheet were available, and they do not say which error code a refusal has. Here 0F means a wrong password, and 12
-/// means locked or without the required session. READ SIGNATURE (DB), with an unknown answer, is not modelled.
+/// Codes, registers, passwords and parameters follow ST's software development kit. The available excerpts of the data
+/// sheet do not specify the error code of a refusal. Here 0F means a wrong password; 12 means locked or without the
+/// required session. READ SIGNATURE (DB) is not modelled, because its answer is unknown.
 extension Type5Chip {
     private static let killPassword: UInt8 = 0
     private static let configurationPassword: UInt8 = 3
 
-    /// The commands with a fixed number of bytes.
+    /// The commands with a fixed number of parameter bytes.
     private static let plainCommands: [UInt8: Int] = [
         0xA0: 1, 0xA1: 2, 0xA2: 0, 0xA3: 0, 0xA4: 0, 0xA5: 0, 0xA7: 2, 0xA8: 1, 0xB1: 5, 0xB4: 0, 0xC2: 0, 0xD2: 0,
     ]
@@ -241,8 +241,8 @@ extension Type5Chip {
         }
     }
 
-    /// WRITE CONFIGURATION, in a session of the configuration password, unless the configuration is locked. Bit 1 of
-    /// the counter's register resets the counter and switches it off.
+    /// WRITE CONFIGURATION needs a session of the configuration password and an unlocked configuration. Bit 1 of the
+    /// counter's register resets the counter and switches it off.
     private mutating func writeTagRegister(_ pointer: UInt8, _ value: UInt8) throws(Type5Error) -> Type5Reply {
         guard [0x00, 0x01, 0x02, 0x03, 0x06].contains(pointer) else { throw .notAvailable }
         guard session == Self.configurationPassword, contents.settings.registers[6] & 0x01 == 0 else { throw .locked }
@@ -256,8 +256,8 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// Counts the first write to the memory since the tag was powered, if the counter is on. That it counts writes is a
-    /// guess from ST's name for its register.
+    /// Counts the first write to the memory since power-up, if the counter is on. Counting writes is a guess, based on
+    /// ST's name for the register.
     mutating func countWrite() {
         guard product.features.contains(.tagConfiguration), contents.settings.registers[3] & 0x01 != 0, !hasCounted
         else { return }
@@ -267,7 +267,7 @@ extension Type5Chip {
 
     // MARK: Passwords
 
-    /// Returns the bytes of a password. That of area 1 has 8 bytes if it is the only area: those of areas 1 and 2.
+    /// Returns a password. If area 1 is the only area, its password joins those of areas 1 and 2 (8 bytes).
     private func tagPassword(_ identifier: UInt8) -> [UInt8]? {
         let passwords = contents.settings.passwords
         guard identifier < passwords.count else { return nil }
@@ -279,7 +279,7 @@ extension Type5Chip {
         tagPassword(identifier) == uncovered(covered)
     }
 
-    /// PRESENT PASSWORD, covered by the random number. The password for kill and untraceable mode ends that mode.
+    /// PRESENT PASSWORD, covered by the random number. The kill password also ends untraceable mode.
     private mutating func presentTagPassword(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard let identifier = parameters.first else { throw .notRecognised }
         guard let password = tagPassword(identifier) else { throw .notAvailable }
@@ -291,11 +291,11 @@ extension Type5Chip {
         return Type5Reply()
     }
 
-    /// WRITE PASSWORD, in a session of the old one: four bytes, not covered.
+    /// WRITE PASSWORD, which needs a session of the old password: four bytes, not covered.
     private mutating func writeTagPassword(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         let identifier = parameters[0]
         guard identifier < 4 else { throw .notAvailable }
-        // In an undivided memory, the session of area 1 is for both halves of its password.
+        // In an undivided memory, the session of area 1 allows changing both halves of its password.
         let owner = identifier == 2 && !hasTwoAreas ? 1 : identifier
         guard session == owner, identifier != Self.killPassword || !contents.settings.isKillLocked else {
             throw .locked
@@ -316,7 +316,7 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// LOCK KILL: the password can't be changed any more.
+    /// LOCK KILL makes the kill password permanent.
     private mutating func lockKill(_ parameters: [UInt8]) throws(Type5Error) -> Type5Reply {
         guard parameters == [0x00, 0x01] else { throw .notRecognised }
         guard !contents.settings.isKillLocked else { throw .alreadyLocked }
@@ -348,7 +348,7 @@ extension Type5Chip {
         return .programmed
     }
 
-    /// Returns the telegram or the identifier; no answer when the bit is not set.
+    /// Returns the telegram or the identifier; no answer unless the surveillance bit is set.
     private func tagAlarm(withIdentifier: Bool) -> Type5Reply {
         let settings = contents.settings
         guard settings.isSurveillanceSet else { return .silence }
@@ -364,7 +364,7 @@ extension Type5Chip {
         }
     }
 
-    /// The telegram is written as blocks F8 to FF. They can't be read.
+    /// Writes the telegram, in blocks F8 to FF, which can't be read; nil for other blocks.
     mutating func writeTelegram(_ block: Int, _ data: [UInt8]) throws(Type5Error) -> Type5Reply? {
         guard product.features.contains(.tagConfiguration), (0xF8...0xFF).contains(block), data.count == 4 else {
             return nil

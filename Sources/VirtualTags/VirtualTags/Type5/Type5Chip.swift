@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The state machine of a Type 5 tag: it takes a frame and returns the answer.
+/// The state machine of a Type 5 tag: it receives a frame and returns the answer.
 ///
 /// The states are those of ISO/IEC 15693-3, 7.2: READY, QUIET and SELECTED.
 struct Type5Chip: TagChip {
@@ -15,22 +15,22 @@ struct Type5Chip: TagChip {
     var state = State.ready
     /// The tag's slot, the current slot, and the tag's answer, during an inventory with 16 slots.
     var slots: (own: Int, present: Int, answer: Frame)?
-    /// An answer that waits for the end of a frame, because the option flag of a write asked for this.
+    /// The answer to a write with the option flag, which waits for an EOF.
     private var delayed: TagAnswer?
-    /// The random number of GET RANDOM NUMBER.
+    /// The random number that GET RANDOM NUMBER returned.
     var challenge: UInt16 = 0
-    /// The passwords that an ICODE has received.
+    /// The identifiers of the right passwords that an ICODE received.
     var presentedPasswords: Set<UInt8> = []
     /// The password of the open security session on an ST product.
     var session: UInt8?
-    /// Whether INITIATE was received, so that ST25TV answers INVENTORY INITIATED.
+    /// Whether the tag received INITIATE, so that ST25TV answers INVENTORY INITIATED.
     var isInitiated = false
-    /// Whether ST25TV has counted since it was powered.
+    /// Whether ST25TV incremented its counter since power-up.
     var hasCounted = false
-    /// Whether energy harvesting of ST25DV is switched on.
+    /// Whether energy harvesting of an ST25DV is on.
     var harvestsEnergy = false
     var mailbox = ST25Mailbox()
-    /// Whether a wrong password has silenced the tag until it loses its power.
+    /// Whether a wrong password silenced the tag until it loses power.
     var isMute = false
     var tear: TornWrite?
     var random: SplitMix64
@@ -46,7 +46,7 @@ struct Type5Chip: TagChip {
     }
 
     var product: Type5Product { contents.product }
-    /// The UID as it is sent on the air.
+    /// The UID in transmission order.
     var address: [UInt8] { contents.uid.reversed() }
 
     mutating func losePower() {
@@ -67,8 +67,8 @@ struct Type5Chip: TagChip {
     private var isDead: Bool { contents.protection.isDestroyed || contents.settings.isKilled }
 
     /// Returns whether a hiding tag handles a request. A private ICODE only handles GET RANDOM NUMBER and SET PASSWORD
-    /// (SL2S2602 data sheet, 9.5.3.9). That an untraceable ST25TV handles the corresponding commands and does not
-    /// answer an inventory is a guess: ST's software and the available excerpts of DS12074 do not say.
+    /// (SL2S2602 data sheet, 9.5.3.9). An untraceable ST25TV here handles the corresponding commands and ignores
+    /// inventories. This is a guess: ST's software and the available excerpts of DS12074 do not specify it.
     private func isHandled(_ request: Type5Request) -> Bool {
         if contents.protection.isPrivate {
             return request.command == 0xB2 || (request.command == 0xB3 && request.parameters.first == 0x04)
@@ -114,7 +114,7 @@ struct Type5Chip: TagChip {
         return request.isForSelected ? state == .selected : state != .quiet
     }
 
-    /// A frame without content or checksum: the next slot of an inventory, or the time for a delayed answer to a write.
+    /// Handles an EOF: starts the next slot of an inventory, or triggers the delayed answer to a write.
     private mutating func receiveEndOfFrame() -> TagAnswer? {
         if let answer = delayed {
             delayed = nil
@@ -143,7 +143,7 @@ struct Type5Chip: TagChip {
                 self = before
                 return TagAnswer(Frame([0x01, code]), isWrite: true)
             }
-            // Nothing of the write remains.
+            // Undoes the whole write.
             if injectedFault == .powerCut(.old) { self = before }
             return acknowledge(reply, waitsForEnd: request.option && !reply.ignoresOption)
         case .success(let reply) where reply.isSilent: return nil
@@ -151,8 +151,8 @@ struct Type5Chip: TagChip {
         }
     }
 
-    /// Returns the answer to a write: after the programming time in steps of 4096 carrier periods, or at the end of a
-    /// frame that the reader sends (ISO/IEC 15693-3, 9.3.2 and 10.4.2).
+    /// Returns the answer to a write. It is sent after the programming time in steps of 4096 carrier periods, or after
+    /// an EOF from the reader (ISO/IEC 15693-3, 9.3.2 and 10.4.2).
     private mutating func acknowledge(_ reply: Type5Reply, waitsForEnd: Bool) -> TagAnswer {
         let answer = Frame([0x00] + reply.data)
         if waitsForEnd {
@@ -202,7 +202,7 @@ struct Type5Chip: TagChip {
         }
     }
 
-    /// Reads a number of one byte; or of two bytes in an extended command, least significant byte first.
+    /// Reads a one-byte number, or in an extended command a two-byte number, least significant byte first.
     private func number(
         _ rest: inout ArraySlice<UInt8>,
         _ isExtended: Bool,
@@ -231,7 +231,7 @@ extension Type5Chip {
         throw .notSupported
     }
 
-    /// Throws if a command is not among some, or has another number of bytes.
+    /// Throws if a command is not in `commands`, or has a different number of parameter bytes.
     func expect(_ request: Type5Request, _ commands: [UInt8: Int]) throws(Type5Error) {
         guard let count = commands[request.command] else { throw .notSupported }
         guard request.parameters.count == count else { throw .notRecognised }
@@ -241,7 +241,7 @@ extension Type5Chip {
         UInt32(bytes: bytes.reversed())
     }
 
-    /// Removes the random number from a password: each half of 16 bits is combined with it.
+    /// Removes the random number from a password by XORing it with each 16-bit half.
     func uncovered(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let mask = challenge.littleEndianBytes
         return zip(0..., bytes).map { $0.1 ^ mask[$0.0 & 1] }
@@ -253,25 +253,25 @@ extension Type5Chip {
     }
 }
 
-/// A request of ISO/IEC 15693-3, 7.3, parsed as far as all commands have the same format.
+/// A request of ISO/IEC 15693-3, 7.3. Only the format that all commands share is parsed.
 struct Type5Request: Sendable {
     var flags: UInt8
     var command: UInt8
-    /// The UID that the request is for, least significant byte first; nil when it has none.
+    /// The UID in the request, least significant byte first; nil for none.
     var address: [UInt8]?
     var manufacturer: UInt8?
     var parameters: [UInt8]
 
     var isInventory: Bool { flags & 0x04 != 0 }
-    /// In an inventory, this flag means that a family is given; otherwise, that the request is for the selected tag.
+    /// Flag 10 means that a family is given in an inventory; in any other request, that the selected tag is meant.
     var isForSelected: Bool { !isInventory && flags & 0x10 != 0 }
     var namesFamily: Bool { isInventory && flags & 0x10 != 0 }
     var hasOneSlot: Bool { isInventory && flags & 0x20 != 0 }
     var option: Bool { flags & 0x40 != 0 }
-    /// Whether the request is for a single tag, by its UID or because it is selected.
+    /// Whether the request is for a single tag, addressed by its UID or selected.
     var isDirected: Bool { address != nil || isForSelected }
 
-    /// Parses a request; nil when it is too short, or of a later version of the protocol.
+    /// Parses a request; nil if it is too short or uses a later version of the protocol.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2, bytes[0] & 0x08 == 0 else { return nil }
         flags = bytes[0]
@@ -292,9 +292,9 @@ struct Type5Request: Sendable {
 
 struct Type5Reply: Sendable {
     var data: [UInt8]
-    /// The number of programmed blocks; 0 when the memory has not changed.
+    /// The number of programmed blocks; 0 if the memory is unchanged.
     var programmedBlocks: Int
-    /// Whether the answer is sent at once even with the option flag, which has another meaning for this command.
+    /// Whether the answer is sent at once even with the option flag, which means something else in this command.
     var ignoresOption: Bool
     var isSilent: Bool
 
@@ -312,13 +312,13 @@ struct Type5Reply: Sendable {
 /// The error codes of ISO/IEC 15693-3, 7.4.2.
 enum Type5Error: UInt8, Error {
     case notSupported = 0x01
-    /// The command is not recognised, for example because its length is wrong.
+    /// The command is not recognised, for example if its length is wrong.
     case notRecognised = 0x02
     case optionNotSupported = 0x03
     case unknown = 0x0F
     case notAvailable = 0x10
     case alreadyLocked = 0x11
-    /// The block is locked, and its content can't be changed.
+    /// The block is locked, so its content can't be changed.
     case locked = 0x12
     case notProgrammed = 0x13
     case notLocked = 0x14
@@ -326,13 +326,13 @@ enum Type5Error: UInt8, Error {
     case readProtected = 0x15
 }
 
-/// INVENTORY (ISO/IEC 15693-3, 8), and the manufacturers' commands that do the same with another answer.
+/// INVENTORY (ISO/IEC 15693-3, 8), and manufacturers' variants of this command with other answers.
 ///
-/// A real chip answers the fast commands at twice the data rate. In a virtual field they take the usual airtime.
+/// A real chip answers the fast commands at twice the data rate. In a virtual field, they take the usual airtime.
 extension Type5Chip {
     private enum Kind {
         case identifier
-        /// Blocks; with the option flag, after the part of the UID that is not in the mask.
+        /// The answer contains blocks; with the option flag, preceded by the part of the UID outside the mask.
         case blocks
     }
 
@@ -351,7 +351,7 @@ extension Type5Chip {
         }
     }
 
-    /// Answers in the slot that is given by the UID's bits after the mask. On an error the tag does not answer.
+    /// Answers in the slot given by the UID's bits after the mask. On an error, the tag does not answer.
     mutating func receiveInventory(_ request: Type5Request) -> TagAnswer? {
         guard let kind = kind(of: request), state != .quiet else { return nil }
         var rest = request.parameters[...]
@@ -404,7 +404,7 @@ extension Type5Chip {
         return slot == 0 ? TagAnswer(frame) : nil
     }
 
-    /// Returns whether a family is for this tag. 0 in either half stands for any value (ISO/IEC 15693-3, 6).
+    /// Returns whether a family matches this tag. 0 in either half matches any value (ISO/IEC 15693-3, 6).
     private func matches(_ family: UInt8) -> Bool {
         (family & 0xF0 == 0 || family & 0xF0 == contents.afi & 0xF0)
             && (family & 0x0F == 0 || family & 0x0F == contents.afi & 0x0F)
@@ -413,15 +413,15 @@ extension Type5Chip {
 
 /// The extended options of INVENTORY READ on ICODE SLIX2 (SL2S2602 data sheet, table 47).
 ///
-/// Two details come from that table alone: the UID is always part of the answer, and the persistent option adds to the
-/// option of quiet. Table 48, with more about the latter, was not available.
+/// Two details come from that table alone: the answer always contains the UID, and the persistent option only has an
+/// effect together with the quiet option. Table 48, with more about the latter, was not available.
 private struct Options: OptionSet {
     let rawValue: UInt8
     /// Only tags with a set surveillance bit answer.
     static let surveillance = Options(rawValue: 0x01)
-    /// The whole UID, and not only the part that is not in the mask.
+    /// The answer contains the whole UID, not only the part outside the mask.
     static let wholeIdentifier = Options(rawValue: 0x02)
-    /// No blocks in the answer, and no block numbers in the request.
+    /// The answer contains no blocks, and the request no block numbers.
     static let noBlocks = Options(rawValue: 0x10)
     static let quiet = Options(rawValue: 0x20)
     static let persistentlyQuiet = Options(rawValue: 0x40)

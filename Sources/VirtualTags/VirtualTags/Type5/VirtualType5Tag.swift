@@ -2,20 +2,20 @@
 public import CardCryptography
 public import TagLink
 
-/// A virtual Type 5 tag: an ICODE, ST25TV or ST25DV, or a generic one. It answers raw frames of ISO/IEC 15693.
+/// A virtual Type 5 tag: an ICODE, ST25TV, ST25DV or generic tag. It answers raw frames of ISO/IEC 15693.
 ///
 /// ```swift
 /// let tag = VirtualType5Tag(.icodeSLIX2)
 /// let large = VirtualType5Tag(Type5Contents(blank: .st25dv64K, uid: [0xE0, 0x02, 0x26, 0, 1, 2, 3, 4]))
 /// ```
 ///
-/// A frame without content is only an end of frame. It starts the next slot of an inventory, or fetches the answer to a
-/// write with the option flag. A command that the product does not have is refused with error code 01, a wrong length
-/// with 02. If a fault plan refuses a command, its code is the error code.
+/// A frame without content is only an EOF. It starts the next slot of an inventory, or fetches the answer to a write
+/// with the option flag. The tag refuses an unsupported command with error code 01, and a wrong length with 02. If a
+/// fault plan refuses a command, its code is the error code.
 ///
-/// Passwords, protected pages, privacy and destruction of ICODE SLIX2 are modelled. So are areas, passwords, kill and
-/// untraceable mode of ST25TV, and areas, passwords and the mailbox of ST25DV. For its host, use ``putMessage(_:)`` and
-/// ``takeMessage()``.
+/// Modelled are protected pages, passwords, privacy and destruction of ICODE SLIX2; areas, passwords, kill and
+/// untraceable mode of ST25TV; and areas, passwords and the mailbox of ST25DV. To act as the host of an ST25DV, use
+/// ``putMessage(_:)`` and ``takeMessage()``.
 public final class VirtualType5Tag: ChipTag {
     /// The product.
     public let product: Type5Product
@@ -30,7 +30,7 @@ public final class VirtualType5Tag: ChipTag {
         precondition(!product.features.contains(.counter) || product.blockSize == 4, "a counter has a block of 4 bytes")
         precondition(
             contents.memory.count <= product.dataBlockCount * product.blockSize,
-            "the memory is larger than the product's"
+            "the memory must not be larger than the product's"
         )
         let settings = contents.settings
         let delivered = ST25Settings(product)
@@ -38,13 +38,13 @@ public final class VirtualType5Tag: ChipTag {
             settings.registers.count == delivered.registers.count
                 && settings.passwords.map(\.count) == delivered.passwords.map(\.count)
                 && settings.telegram.count == 32,
-            "the registers, passwords and telegram are not those of the product"
+            "the registers, passwords and telegram must fit the product"
         )
         self.product = product
         chip = Locked(Type5Chip(contents))
     }
 
-    /// Creates a new tag with an empty NDEF format; without a UID, it has a default one with the product's prefix.
+    /// Creates a new tag that is formatted for NDEF but empty. The UID defaults to ``Type5Contents/defaultUID(_:)``.
     public convenience init(_ product: Type5Product, uid: [UInt8]? = nil) {
         self.init(Type5Contents(blank: product, uid: uid))
     }
@@ -56,14 +56,13 @@ public final class VirtualType5Tag: ChipTag {
     /// The current persistent state of the tag.
     public var contents: Type5Contents { chip.withLock { $0.contents } }
 
-    /// Puts a message of 1 to 256 bytes into the mailbox of an ST25DV, like its host over I2C. Returns false while the
-    /// mailbox is off, or while another message was not read yet.
+    /// Puts a message of 1 to 256 bytes into the mailbox of an ST25DV, as its host would over I2C. Returns false while
+    /// the mailbox is off, or while an earlier message is still unread.
     public func putMessage(_ message: [UInt8]) -> Bool {
         chip.withLock { $0.mailbox.put(message, from: .host) }
     }
 
-    /// Takes the message that a reader put into the mailbox of an ST25DV, like its host over I2C; nil when there is
-    /// none.
+    /// Takes the message that a reader put into the mailbox of an ST25DV, as its host would over I2C; nil for none.
     public func takeMessage() -> [UInt8]? {
         chip.withLock { chip in
             guard chip.mailbox.holdsMessageForHost else { return nil }
@@ -76,11 +75,11 @@ public final class VirtualType5Tag: ChipTag {
 public struct Type5Contents: Sendable, Hashable {
     /// The product.
     public var product: Type5Product
-    /// The UID, most significant byte (E0) first. On the air the order is reversed.
+    /// The UID, most significant byte (E0) first. Frames contain the reverse order.
     public var uid: [UInt8]
-    /// The blocks, without a counter's block.
+    /// All blocks except a counter's block.
     public var memory: [UInt8]
-    /// The locked blocks. This can't be undone.
+    /// The locked blocks. Locking can't be undone.
     public var lockedBlocks: Set<Int> = []
     /// The data storage format identifier.
     public var dsfid: UInt8 = 0
@@ -97,7 +96,7 @@ public struct Type5Contents: Sendable, Hashable {
     /// The passwords of ICODE SLIX and SLIX2 by identifier: 01 read, 02 write, 04 privacy, 08 destroy, 10 surveillance
     /// and application family.
     @Hidden public var passwords: [UInt8: UInt32]
-    /// The answer to READ SIGNATURE, 32 bytes; zeros unless it was given.
+    /// The answer to READ SIGNATURE, 32 bytes; zeros by default.
     public var signature: [UInt8]
     /// The counter of ICODE SLIX2, or the event counter of ST25TV.
     public var counter: UInt16 = 0
@@ -106,7 +105,7 @@ public struct Type5Contents: Sendable, Hashable {
     /// The registers, passwords and modes of an ST25TV or ST25DV.
     public var settings: ST25Settings
 
-    /// Creates a new tag with an empty NDEF format; without a UID, it has a default one with the product's prefix.
+    /// Creates a new tag that is formatted for NDEF but empty. The UID defaults to ``defaultUID(_:)``.
     public init(blank product: Type5Product, uid: [UInt8]? = nil) {
         self.product = product
         self.uid = uid ?? Self.defaultUID(product)
@@ -121,13 +120,13 @@ public struct Type5Contents: Sendable, Hashable {
         memory.replaceSubrange(0..<min(formatted.count, memory.count), with: formatted.prefix(memory.count))
     }
 
-    /// Returns a UID with the product's prefix, always the same.
+    /// Returns a fixed UID with the product's prefix.
     public static func defaultUID(_ product: Type5Product) -> [UInt8] {
         product.uidPrefix + [0x00, 0x00, 0x00, 0x11, 0x22, 0x33, 0x44].suffix(8 - product.uidPrefix.count)
     }
 
-    /// Returns the capability container for the whole memory (NFC Forum T5T 1.0, 4.3.1). READ MULTIPLE is supported.
-    /// With more than 256 blocks, addresses have two bytes; with more than 2040 bytes, the size has two.
+    /// Returns the capability container for the whole memory (NFC Forum T5T 1.0, 4.3.1), with READ MULTIPLE. Addresses
+    /// have two bytes if there are more than 256 blocks; the size has two if it exceeds 2040 bytes.
     static func capabilityContainer(_ product: Type5Product) -> [UInt8] {
         let bytes = product.dataBlockCount * product.blockSize
         let magic: UInt8 = product.blockCount > 256 ? 0xE2 : 0xE1
@@ -137,8 +136,8 @@ public struct Type5Contents: Sendable, Hashable {
         return [magic, 0x40, 0x00, 0x01, 0x00, 0x00, UInt8(truncatingIfNeeded: large >> 8), UInt8(large & 0xFF)]
     }
 
-    /// The last block of a product with a counter: the counter, least significant byte first, and whether counting is
-    /// protected in the last byte. Empty for other products.
+    /// The last block of a product with a counter: the counter, least significant byte first, and in the last byte
+    /// whether counting is protected. Empty for other products.
     package var counterBlock: [UInt8] {
         guard product.features.contains(.counter) else { return [] }
         return counter.littleEndianBytes + [0x00, protection.isCounterProtected ? 0x01 : 0x00]
@@ -151,7 +150,7 @@ public struct Type5Contents: Sendable, Hashable {
         protection.isCounterProtected = memory[memory.count - 1] & 0x01 != 0
     }
 
-    /// Returns the locked blocks of other programs' files: one byte per block, not zero when it is locked.
+    /// Returns the locked blocks from a dump's flags: one byte per block, nonzero for a locked block.
     package static func blocks(lockedBy flags: ArraySlice<UInt8>) -> Set<Int> {
         Set(zip(0..., flags).compactMap { block, flag in flag == 0 ? nil : block })
     }
@@ -159,7 +158,7 @@ public struct Type5Contents: Sendable, Hashable {
 
 /// The persistent protection state of an ICODE SLIX or SLIX2 (SL2S2002 data sheet, 9.4; SL2S2602, 9.5).
 public struct ICODEProtection: Sendable, Hashable {
-    /// What the read and the write password protect on the two pages of SLIX2, as set with PROTECT PAGE.
+    /// The protection of the two pages of SLIX2 by the read and the write password, as set with PROTECT PAGE.
     public struct Condition: OptionSet, Sendable, Hashable {
         public var rawValue: UInt8
 
@@ -177,13 +176,13 @@ public struct ICODEProtection: Sendable, Hashable {
 
     /// The first block of the higher page.
     public var pointer: UInt8 = 0
-    /// What the passwords protect.
+    /// The protection of the two pages.
     public var condition: Condition = []
     /// Whether the pointer and the condition are locked.
     public var isConditionLocked = false
-    /// The identifiers of the passwords that are locked.
+    /// The identifiers of the locked passwords.
     public var lockedPasswords: Set<UInt8> = []
-    /// Whether the read and the write password are needed together, as a 64-bit password.
+    /// Whether access needs both the read and the write password, as one 64-bit password.
     public var needsBothPasswords = false
     /// Whether the surveillance commands need a password.
     public var isSurveillanceProtected = false
@@ -193,33 +192,33 @@ public struct ICODEProtection: Sendable, Hashable {
     public var surveillanceIdentifier: UInt16 = 0
     /// Whether counting needs the read password.
     public var isCounterProtected = false
-    /// Whether the tag is private. Then it only answers GET RANDOM NUMBER and SET PASSWORD.
+    /// Whether the tag is in privacy mode, in which it only answers GET RANDOM NUMBER and SET PASSWORD.
     public var isPrivate = false
-    /// Whether the tag is destroyed: it never answers again.
+    /// Whether the tag is destroyed, so that it never answers again.
     public var isDestroyed = false
     /// Whether the tag stays quiet after a loss of power.
     public var isPersistentlyQuiet = false
-    /// Whether the tag accepts every password. No real ICODE does; an emulated one may.
+    /// Whether the tag accepts every password. No real ICODE does, but an emulated ICODE may.
     public var acceptsEveryPassword = false
 
     /// Creates the state of a new tag.
     public init() {}
 }
 
-/// The persistent state of an ST25TV or ST25DV besides its memory: registers, passwords and modes (DS12074 and
+/// The persistent state of an ST25TV or ST25DV apart from its memory: registers, passwords and modes (DS12074 and
 /// DS10925).
 public struct ST25Settings: Sendable, Hashable {
-    /// The static configuration, by the pointers of READ CONFIGURATION: 00 to 07 of ST25TV, 00 to 0F of ST25DV. The
-    /// lock of the container, the counter and the tamper loop are stored elsewhere.
+    /// The static configuration, indexed by the pointers of READ CONFIGURATION: 00 to 07 on ST25TV, 00 to 0F on ST25DV.
+    /// The lock of the container, the counter and the tamper loop are stored elsewhere.
     public var registers: [UInt8]
     /// The four passwords. ST25TV: 4 bytes each, for kill and untraceable mode, area 1, area 2, and configuration.
     /// ST25DV: 8 bytes each, for configuration and three areas.
     @Hidden public var passwords: [[UInt8]]
     /// ST25TV: whether the kill password is locked.
     public var isKillLocked = false
-    /// ST25TV: whether the tag was killed. Then it never answers again.
+    /// ST25TV: whether the tag was killed. A killed tag never answers again.
     public var isKilled = false
-    /// ST25TV: whether the tag is untraceable. Then it only answers GET RANDOM NUMBER and PRESENT PASSWORD.
+    /// ST25TV: whether the tag is untraceable. An untraceable tag only answers GET RANDOM NUMBER and PRESENT PASSWORD.
     public var isUntraceable = false
     /// ST25TV: whether the surveillance bit is set.
     public var isSurveillanceSet = false
@@ -229,11 +228,11 @@ public struct ST25Settings: Sendable, Hashable {
     public var surveillanceIdentifier: UInt16 = 0
     /// ST25TV: the 32 bytes of the surveillance telegram.
     public var telegram: [UInt8]
-    /// ST25TV: how much of the telegram is sent: 32 bytes, and half as many for each step from 0 to 3.
+    /// ST25TV: how much of the telegram is sent: 32 bytes for 0, halved by each step up to 3.
     public var telegramLength: UInt8 = 0
     /// ST25TV02K: whether the tamper loop is closed, that is, intact.
     public var isTamperLoopClosed = true
-    /// ST25DV: whether the chip has another supply than the field, such as a running host. The mailbox needs it.
+    /// ST25DV: whether the chip has a supply besides the field, such as a running host. The mailbox needs this supply.
     public var isSupplied = true
 
     /// Creates the state of a new tag of a product.

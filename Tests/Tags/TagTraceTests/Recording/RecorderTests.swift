@@ -302,7 +302,7 @@ struct RecorderTests {
         }
         #expect(
             lines == [
-                "1 field on", "2 a tag came or left", "3 REQA", "3 ATQA: UID of 7 bytes",
+                "1 field on", "2 a tag arrived or left", "3 REQA", "3 ATQA: UID of 7 bytes",
                 "4 04050607 is near, arrival 2", "4 08050607 is near, arrival 2", "6 04050607 is near, arrival 4",
                 "8 04050607 is near, arrival 2", "9 POLLING for system 12FC (NDEF), 4 slots", "17 no answer",
                 "18 field off",

@@ -68,11 +68,11 @@ struct RecordingTests {
         let notes = recording.trace.entries.compactMap { if case .note(let text) = $0.event { text } else { nil } }
         #expect(
             notes == [
-                "a tag came or left",
+                "a tag arrived or left",
                 "look for nfc-a, nfc-b, nfc-f, nfc-v, system 12fc: tag 1, nfc-a 04010203040506, SAK 00; "
                     + "tag 2, nfc-b 01020304; tag 3, nfc-f 0102030405060708, system 12fc; tag 4, nfc-v e004010203040506",
-                "04010203040506 is near, arrival 3", "select tag 1: done", "a tag came or left",
-                "wake tag 1: the tag left", "is tag 2 there: no", "is 04010203040506 still near: yes",
+                "04010203040506 is near, arrival 3", "select tag 1: done", "a tag arrived or left",
+                "wake tag 1: the tag left", "is tag 2 present: no", "is 04010203040506 still near: yes",
                 "release: done",
             ]
         )
@@ -82,7 +82,7 @@ struct RecordingTests {
         let field = try Recording(parsing: Array(Self.fieldText.utf8))
         #expect(field.header.isField && !field.header.reportsPresence)
         let words = [
-            "field on", "a tag came or left", "04010203040506 is near, arrival 3", "REQA", "no answer",
+            "field on", "a tag arrived or left", "04010203040506 is near, arrival 3", "REQA", "no answer",
             "field off: \(LinkError.Code.readerUnavailable.words)",
         ]
         #expect(field.trace.lines.map(\.meaning) == words)
@@ -118,8 +118,8 @@ struct RecordingTests {
         let (release, presence) = (#"{"us":0,"do":"release"}"#, #"{"us":0,"do":"presence"}"#)
         let rows: [(String, [String])] = [
             (release + "\n", ["release", "the recording breaks off"]),
-            (presence + "\n{", ["a tag came or left", "the recording breaks off"]),
-            (presence + "\n", ["a tag came or left"]),
+            (presence + "\n{", ["a tag arrived or left", "the recording breaks off"]),
+            (presence + "\n", ["a tag arrived or left"]),
         ]
         for (text, meanings) in rows {
             #expect(try Self.recording(Self.head + text).trace.lines.map(\.meaning) == meanings, "\(text)")

@@ -83,8 +83,8 @@ import Testing
         #expect(departure.exchange == 1 && departure.time == .milliseconds(2) && !departure.isCutOff)
         #expect(departure.expected == "READ 04 [3004]" && departure.actual == "READ 05 [3005]")
         let reason =
-            "The recording was left at exchange 1 (2 ms). Expected: READ 04 [3004]. Came: READ 05 [3005]. "
-            + "Find out what has changed, or record the flow again."
+            "The replay departed from the recording at exchange 1 (2 ms). Expected: READ 04 [3004]. "
+            + "Actual: READ 05 [3005]. Find out what changed, or record the flow again."
         #expect(reasons == [reason] && departure.description == reason && departure.reason == reason)
         // It is reported once.
         #expect(left.withLock { $0 } == [departure] && stage.replay.remainingExchangeCount == 2)
@@ -119,7 +119,7 @@ import Testing
         let rows: [([String], Bool, String)] = [
             ([], false, "The recording ends before its first exchange"), ([], true, "The recording breaks off before"),
             ([Self.on[0]], true, "The recording breaks off before its first exchange"),
-            (Self.on + Self.read, false, "The recording ends after exchange 1, and what came then was: field on"),
+            (Self.on + Self.read, false, "The recording ends after exchange 1, but this call followed: field on"),
         ]
         for (lines, cutOff, reason) in rows {
             let stage = try Stage(lines, cutOff: cutOff)
@@ -293,8 +293,9 @@ import Testing
             Script.send(6, "0200b0000002", "02049000"),
         ]
         let lines = try Script.recording(Array(chains.joined())).trace.lines.filter { $0.number != nil }.map(\.meaning)
-        let update = ["UPDATE BINARY 0000+04, goes on", "R(ACK): go on"]
-        #expect(lines == opened + update + opened + [read, "3 bytes, goes on"] + opened + [read, "1 byte, 9000 done"])
+        let update = ["UPDATE BINARY 0000+04, continues", "R(ACK): continue"]
+        let answers = [[read, "3 bytes, continues"], [read, "1 byte, 9000 done"]]
+        #expect(lines == opened + update + opened + answers[0] + opened + answers[1])
         let version = Script.send(1, "60", "0004040201000f03")
         let password = card + version + Self.work(how) + Script.send(2, "a22b01020304", "00")
         let request = try Script.recording(password).trace.lines.first { $0.number == 2 }
