@@ -36,8 +36,8 @@ public struct InboxEntry: Sendable, Hashable {
             return received < 0xFFFF_FFFF_FFFF ? ID(received: received + 1, number: 0) : nil
         }
 
-        /// Returns an identifier that sorts after others, because the newest entry is kept the longest: this one, or
-        /// the next one after the highest of the others, for example when the clock was wrong before.
+        /// Returns an identifier that sorts after all others, because the newest entry is kept the longest. If this one
+        /// sorts before another, for example because the clock was wrong, returns the next after the highest.
         public func following(_ others: some Sequence<ID>) -> ID {
             guard let highest = others.max(), self <= highest else { return self }
             return highest.next ?? self
