@@ -5,14 +5,14 @@ import LinuxSupport
 import UserBus
 
 /// Checks everything that background reading needs on a desktop: the bus, notifications, the screen lock, the apps for
-/// each scheme, the installed apps and their association files. It blocks, and changes nothing, but it may start the
-/// program that shows notifications.
+/// each scheme, the installed apps and their association files. The checks block. They change nothing, but may start
+/// the program that shows notifications.
 package struct LinkDiagnostics: Sendable {
     private let environment: [String: String]
     private let deliverer: LinkDeliverer
     private let now: Int64
 
-    /// Checks nothing yet.
+    /// Creates diagnostics without performing the checks.
     ///
     /// - Parameter now: the seconds since 1970.
     package init(environment: [String: String], now: Int64) {
@@ -21,7 +21,7 @@ package struct LinkDiagnostics: Sendable {
         deliverer = LinkDeliverer(environment: environment)
     }
 
-    /// The findings; at least one for each check. Reading this property performs the checks.
+    /// The findings, at least one for each check. Reading this property performs the checks.
     package var findings: [Finding] {
         let apps = InstalledApps(deliverer.folders)
         return busFindings + schemeFindings + appFindings(apps) + associationFindings(apps)
@@ -77,10 +77,10 @@ package struct LinkDiagnostics: Sendable {
         }
     }
 
-    private func association(_ domain: String, _ known: CachedAssociation?) -> Finding {
+    private func association(_ domain: String, _ entry: CachedAssociation?) -> Finding {
         let fix = "nfc links fetch --force \(domain)"
-        guard let known, known.file != nil else {
-            let reason = known?.failure.map { " The last try failed: \($0)" } ?? ""
+        guard let entry, entry.file != nil else {
+            let reason = entry?.failure.map { " The last try failed: \($0)" } ?? ""
             return Finding(
                 "association",
                 of: domain,
@@ -89,12 +89,12 @@ package struct LinkDiagnostics: Sendable {
                 fix: fix
             )
         }
-        guard !known.isLocal else {
+        guard !entry.isLocal else {
             let text = "A local file is used in developer mode; the site is not asked."
             return Finding("association", of: domain, .limited, text, fix: "nfc links remove \(domain)")
         }
-        let age = known.answered.map { ageText(seconds: now - $0) } ?? "at an unknown time"
-        guard let failure = known.failure else {
+        let age = entry.answered.map { ageText(seconds: now - $0) } ?? "at an unentry time"
+        guard let failure = entry.failure else {
             return Finding("association", of: domain, .works, "The site answered \(age).")
         }
         let text = "The site answered \(age); the last try failed: \(failure)"
@@ -111,7 +111,7 @@ package struct LinkDiagnostics: Sendable {
             let fix: String? =
                 switch error.code {
                 case .libraryMissing: "Install libsystemd, for instance with: apt-get install libsystemd0"
-                // The error's reason already says what to check.
+                // The error's reason already explains what to check.
                 case .silentBus: nil
                 default: "Log in to a desktop, or run the programs in: dbus-run-session"
                 }
@@ -179,23 +179,23 @@ package struct LinkDiagnostics: Sendable {
     }
 }
 
-/// The result of checking one thing that background reading needs.
+/// The result of one check of what background reading needs.
 package struct Finding: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
         case works
-        /// It works in part, or something that only some people need is missing.
+        /// It works partly, or something that only some people need is missing.
         case limited
-        /// It does not work, and this limits background reading.
+        /// It does not work, which limits background reading.
         case fails
     }
 
-    /// What was checked, as a word for programs, such as `bus` or `scheme`.
+    /// The name of the check for programs, such as `bus` or `scheme`.
     package var check: String
-    /// Which one of several: a scheme, a domain or a file.
+    /// The scheme, domain or file that was checked, if there are several.
     package var subject: String?
     package var state: State
     package var text: String
-    /// What to do about it, if anything.
+    /// What to do, if anything.
     package var fix: String?
 
     package init(_ check: String, of subject: String? = nil, _ state: State, _ text: String, fix: String? = nil) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One entry of an app's `com.apple.developer.associated-domains`, such as `applinks:*.example.org?mode=developer`.
+/// An entry of an app's `com.apple.developer.associated-domains`, such as `applinks:*.example.org?mode=developer`.
 public struct AssociatedDomain: Sendable, Hashable {
     /// The source from which the association file is loaded.
     public enum Mode: String, Sendable, Hashable {
@@ -16,15 +16,15 @@ public struct AssociatedDomain: Sendable, Hashable {
     public let entry: String
     /// The service, such as `applinks`.
     public let service: String
-    /// The domain in ASCII, without the wildcard. The association file of this domain is requested.
+    /// The domain in ASCII, without the wildcard. The association file is requested from this domain.
     public let domain: String
-    /// Whether the entry is for the domain's subdomains, but not for the domain itself.
+    /// Whether the entry covers the domain's subdomains, but not the domain itself.
     public let isWildcard: Bool
-    /// Where the association file is loaded from instead of Apple's network; nil for the network.
+    /// Where the association file is loaded from; nil for Apple's network.
     public let mode: Mode?
 
-    /// Reads an entry; nil when it has no service, no domain or an unknown mode, when it has a port or a path, and when
-    /// the domain is an address or has no dot.
+    /// Parses an entry. Nil when the service or domain is missing, the mode is unknown, there is a port or path, or the
+    /// domain is an address or has no dot.
     public init?(_ entry: String) {
         guard let colon = entry.firstIndex(of: ":") else { return nil }
         service = entry[..<colon].lowercased()
@@ -49,14 +49,13 @@ public struct AssociatedDomain: Sendable, Hashable {
         self.entry = entry
     }
 
-    /// Returns whether the entry is for a host, in any case.
+    /// Returns whether the entry covers a host, ignoring case.
     public func covers(_ host: String) -> Bool {
         let host = host.lowercased()
         return isWildcard ? host.hasSuffix(".\(domain)") && host.count > domain.count + 1 : host == domain
     }
 
-    /// Returns the entry that applies to a host in any case: the longest one that is for it (Apple archive, Support
-    /// Universal Links).
+    /// Returns the longest entry that covers a host, ignoring case (Apple archive, Support Universal Links).
     public static func applying(
         _ entries: [String],
         service: String = "applinks",
@@ -64,7 +63,7 @@ public struct AssociatedDomain: Sendable, Hashable {
     ) -> AssociatedDomain? {
         var best: AssociatedDomain?
         for entry in entries.compactMap(AssociatedDomain.init) where entry.service == service && entry.covers(host) {
-            // Without the wildcard: the host's own name is longer than any domain that it is in.
+            // Compared without the wildcard, because the host's own name is longer than any domain above it.
             if entry.domain.utf8.count > best?.domain.utf8.count ?? 0 { best = entry }
         }
         return best
@@ -80,7 +79,7 @@ extension AssociatedDomain {
     ///
     /// - Parameters:
     ///   - entries: the entries as written in the app.
-    ///   - url: the link of a tag that must open the app; nil for none.
+    ///   - url: the link of a tag that must open the app; nil without such a link.
     ///   - isRelease: whether the app is built for release.
     public static func check(_ entries: [String], url: LinkURL? = nil, isRelease: Bool = false) -> [LinkFinding] {
         guard !entries.isEmpty else {

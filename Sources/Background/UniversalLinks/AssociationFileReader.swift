@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TextSafety
 
-/// Reads the JSON of an association file, and reports what it ignores. Of a key that an object has more than once, the
-/// first counts.
+/// Reads the JSON of an association file, and reports the ignored parts. If an object has a key twice, the first value
+/// is used.
 struct AssociationFileReader {
     typealias Members = [JSONNode.Member]
 
@@ -10,7 +10,7 @@ struct AssociationFileReader {
 
     private var findings: [LinkFinding] = []
 
-    /// Reads a file. A byte order mark at its start is skipped.
+    /// Reads a file, after an optional byte order mark.
     static func read(_ bytes: [UInt8]) throws(AssociationFileError) -> AssociationFile {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let root: JSONNode
@@ -92,7 +92,7 @@ struct AssociationFileReader {
         findings.append(LinkFinding(id, severity, message))
     }
 
-    /// - Parameter effect: the consequence, as the end of a sentence.
+    /// - Parameter effect: the consequence, to end a sentence with.
     private mutating func noteKeys(
         of object: Members,
         _ place: String,
@@ -106,14 +106,14 @@ struct AssociationFileReader {
         }
     }
 
-    /// Returns an object; nil for a value of another type, which is reported.
+    /// Returns an object; nil after reporting a value of another type.
     private mutating func object(_ value: JSONNode?, _ place: String) -> Members? {
         guard let value else { return nil }
         if value.members == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
         return value.members
     }
 
-    /// Returns the strings of an array, each with its index there. Other values are reported and left out.
+    /// Returns the strings of an array, each with its index. Other values are reported and skipped.
     private mutating func texts(_ value: JSONNode?, _ place: String) -> [(index: Int, text: String)] {
         guard let value else { return [] }
         guard let values = value.array else {
@@ -215,7 +215,7 @@ struct AssociationFileReader {
         _ place: String
     ) -> AssociationFile.Details {
         noteKeys(of: entry, place, known: ["appID", "appIDs", "defaults", "components", "paths"])
-        // The first value of a key counts.
+        // For each key, the first value is used.
         let defaults = defaults(entry["defaults"], "\(place).defaults") + outer
         guard let components = entry["components"] else {
             let rules = texts(entry["paths"], "\(place).paths").map { Self.legacyRule($0.text, $0.index) }
@@ -267,7 +267,7 @@ struct AssociationFileReader {
     }
 
     /// - Parameters:
-    ///   - defaults: the values for the keys that the rule lacks, or whose values have the wrong type.
+    ///   - defaults: the values for keys that the rule lacks, or whose values have the wrong type.
     ///   - entry: the position of the rule's entry in the file.
     private mutating func rule(
         _ own: Members,
@@ -293,7 +293,7 @@ struct AssociationFileReader {
         )
     }
 
-    /// Whether a value has the type that its key asks for. Others are ignored, so a default value counts in their place.
+    /// Returns whether a value has the type that its key requires. Other values are ignored, so that defaults apply.
     private static func isUsable(_ member: JSONNode.Member) -> Bool {
         if member.key == "?" { return query(member.value) != nil }
         if textKeys.contains(member.key) { return member.value.string != nil }
@@ -348,9 +348,9 @@ extension JSONNode {
     }
 }
 
-/// A text that equals another one only if both have the same bytes, as the keys of JSON do (RFC 8259, 8.3).
+/// A string that equals another only if both have the same bytes, like keys in JSON (RFC 8259, 8.3).
 ///
-/// Swift's strings are also equal if they look the same, such as an `é` of one character and one of two.
+/// Swift's strings are also equal if only their characters are, such as an `é` in one and in two code points.
 struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
     let text: String
 

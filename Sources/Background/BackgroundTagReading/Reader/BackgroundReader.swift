@@ -148,7 +148,7 @@ public struct BackgroundReader: Sendable {
     /// When reading started in this run.
     var readingStart: Duration?
     /// For how long after the start of reading a tag with a message of an earlier run counts as never removed.
-    static let restartInterval = Duration.seconds(5)
+    static let restartTime = Duration.seconds(5)
 
     /// Creates a state machine that reads nothing until it receives the conditions.
     public init(router: LinkRouter = LinkRouter(), isLocked: Bool = false) {

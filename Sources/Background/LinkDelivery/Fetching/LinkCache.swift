@@ -159,7 +159,7 @@ package final class CompiledAssociations: @unchecked Sendable {
     // Sendable because the lock protects all mutable state.
     private struct Entry {
         var file: [UInt8]
-        /// nil if the file is invalid.
+        /// The compiled file; nil if the file is invalid.
         var matcher: LinkMatcher?
     }
 
