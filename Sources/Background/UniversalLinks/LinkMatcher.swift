@@ -106,7 +106,7 @@ package struct MatchWork {
     /// The number of steps taken, up to the limit.
     package private(set) var steps = 0
 
-    /// Whether the limit was reached. Comparisons after that have no valid result, and no app opens the URL.
+    /// Whether the limit was reached. Later comparisons have no valid result, and no app opens the URL.
     package private(set) var isExhausted = false
 
     /// Starts with all steps. Share one value among all comparisons of one link, even with several files.

@@ -31,7 +31,9 @@ extension BackgroundReader {
 
     /// Returns whether a tag was already near before the service restarted, and its entry still exists.
     private mutating func isOfPreviousRun(_ reading: TagReading, _ now: Duration) -> Bool {
-        guard let readingStart, now - readingStart <= Self.restartTime, let message = reading.message else { return false }
+        guard let readingStart, now - readingStart <= Self.restartTime, let message = reading.message else {
+            return false
+        }
         return restoredMessages.remove(message) != nil && entries.contains { $0.message == message }
     }
 
