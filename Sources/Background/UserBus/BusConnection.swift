@@ -363,25 +363,25 @@ struct ReplyLedger {
     static let daemon = "org.freedesktop.DBus"
     static let capacity = 1024
 
-    private var askedConnections: [UInt64: String] = [:]
+    private var callees: [UInt64: String] = [:]
     private var order: [UInt64] = []
 
     /// Records a call to the unique name of a connection (`:1.42`), or to ``daemon``.
     mutating func note(_ cookie: UInt64, to connection: String) {
-        askedConnections[cookie] = connection
+        callees[cookie] = connection
         order.append(cookie)
-        while order.count > Self.capacity { askedConnections[order.removeFirst()] = nil }
+        while order.count > Self.capacity { callees[order.removeFirst()] = nil }
     }
 
     /// Returns whether a connection, or ``daemon``, still has to answer a recorded call.
-    func awaits(_ connection: String) -> Bool { askedConnections.values.contains(connection) }
+    func awaits(_ connection: String) -> Bool { callees.values.contains(connection) }
 
     /// Returns whether to accept an answer. Only the first answer to a call is accepted.
     mutating func take(_ cookie: UInt64, from sender: String, isError: Bool) -> Bool {
-        guard let connection = askedConnections[cookie], sender == connection || (isError && sender == Self.daemon) else {
+        guard let connection = callees[cookie], sender == connection || (isError && sender == Self.daemon) else {
             return false
         }
-        askedConnections[cookie] = nil
+        callees[cookie] = nil
         order.removeAll { $0 == cookie }
         return true
     }

@@ -34,7 +34,7 @@ package final class NotificationRelay {
     /// The unique name of the desktop's connection. Signals from other connections are ignored.
     private let owner: String
     private let capabilities: [String]
-    private var shownNotifications: [UInt32: Notification] = [:]
+    private var notifications: [UInt32: Notification] = [:]
     private var lastNumber: UInt32 = 0
     private var events: [Event] = []
 
@@ -77,7 +77,7 @@ package final class NotificationRelay {
     }
 
     package func click(_ number: UInt32) throws(BusError) {
-        guard let notification = shownNotifications[number] else { return }
+        guard let notification = notifications[number] else { return }
         let names = stride(from: 0, to: notification.actions.count, by: 2).map { notification.actions[$0] }
         guard let action = names.contains("default") ? "default" : names.first else { return }
         try emit("ActionInvoked", [.uint32(number), .string(action)], .activated(number))
@@ -86,14 +86,14 @@ package final class NotificationRelay {
     }
 
     package func dismiss(_ number: UInt32) throws(BusError) {
-        guard shownNotifications[number] != nil else { return }
+        guard notifications[number] != nil else { return }
         try closeOnDesktop(number)
         try close(number, Reason.dismissed)
     }
 
     package func closeAll() {
-        for number in shownNotifications.keys { try? closeOnDesktop(number) }
-        shownNotifications = [:]
+        for number in notifications.keys { try? closeOnDesktop(number) }
+        notifications = [:]
     }
 
     private func answer(_ message: ReceivedMessage) throws(BusError) -> [BusValue]? {
@@ -113,7 +113,7 @@ package final class NotificationRelay {
         case Self.name + ".Notify": return [.uint32(try show(try arguments("susssasa{sv}i")))]
         case Self.name + ".CloseNotification":
             let number = try arguments("u").first?.integer.flatMap { UInt32(exactly: $0) }
-            if let number, shownNotifications[number] != nil {
+            if let number, notifications[number] != nil {
                 try closeOnDesktop(number)
                 try close(number, Reason.closed)
             }
@@ -139,12 +139,12 @@ package final class NotificationRelay {
             number = newNumber
         } else if number == 0 {
             // Callers may have used any number for a notification to replace.
-            repeat { lastNumber &+= 1 } while lastNumber == 0 || shownNotifications[lastNumber] != nil
+            repeat { lastNumber &+= 1 } while lastNumber == 0 || notifications[lastNumber] != nil
             number = lastNumber
         }
         let texts = actions.compactMap(\.text)
         let notification = Notification(number: number, title: title, body: body, actions: texts)
-        shownNotifications[number] = notification
+        notifications[number] = notification
         events.append(.shown(notification))
         return number
     }
@@ -152,7 +152,7 @@ package final class NotificationRelay {
     private func relay(_ message: ReceivedMessage) throws(BusError) {
         guard message.sender == owner else { return }
         let values = message.values()
-        guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), shownNotifications[number] != nil else { return }
+        guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), notifications[number] != nil else { return }
         switch message.name {
         case Self.name + ".ActivationToken": try emit("ActivationToken", values)
         case Self.name + ".ActionInvoked": try emit("ActionInvoked", values, .activated(number))
@@ -163,7 +163,7 @@ package final class NotificationRelay {
     }
 
     private func close(_ number: UInt32, _ reason: UInt32) throws(BusError) {
-        shownNotifications[number] = nil
+        notifications[number] = nil
         let event = Event.closed(number, isDismissed: reason == Reason.dismissed)
         try emit("NotificationClosed", [.uint32(number), .uint32(reason)], event)
     }
