@@ -13,9 +13,9 @@ struct LinkPattern: Sendable {
     enum Piece: Sendable, Hashable {
         case byte(UInt8)
         case oneCharacter
-        /// Any value of a variable, given by the variable's index in ``variables``.
+        /// A star. `replacesLast` means that the star before it need not be tried again.
         case anything(replacesLast: Bool)
-        /// One of the values of a variable, by its index in ``variables``.
+        /// Any value of a variable, given by the index of the variable in ``variables``.
         case oneOf(Int)
     }
 

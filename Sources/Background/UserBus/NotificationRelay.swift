@@ -152,7 +152,9 @@ package final class NotificationRelay {
     private func relay(_ message: ReceivedMessage) throws(BusError) {
         guard message.sender == owner else { return }
         let values = message.values()
-        guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), notifications[number] != nil else { return }
+        guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), notifications[number] != nil else {
+            return
+        }
         switch message.name {
         case Self.name + ".ActivationToken": try emit("ActivationToken", values)
         case Self.name + ".ActionInvoked": try emit("ActionInvoked", values, .activated(number))

@@ -36,8 +36,8 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
 
     /// Computes the MAC that FeliCa Lite-S returns in block 91 for the data that was read.
     ///
-    /// - blocks: the numbers of the requested blocks: at most four, with MAC_A last.
-    ///   - blocks: the numbers of the requested blocks, with MAC_A as the last one; four at most.
+    /// - Parameters:
+    ///   - blocks: the numbers of the requested blocks: at most four, with MAC_A last.
     ///   - data: the bytes of the blocks before MAC_A.
     public func readCode(blocks: [UInt8], data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let numbers = blocks.flatMap { [$0, 0x00] } + [UInt8](repeating: 0xFF, count: max(0, 8 - 2 * blocks.count))
