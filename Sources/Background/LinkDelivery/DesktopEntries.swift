@@ -23,7 +23,7 @@ package struct DesktopEntries: Sendable, Hashable {
 
     /// Finds an entry by name. A user's entry hides a system entry with the same name.
     package func entry(_ name: String) throws(AppError) -> Found {
-        guard DesktopEntry.isName(name) else { throw AppError("The name can't be that of a desktop entry.") }
+        guard DesktopEntry.isName(name) else { throw AppError("The name is not valid for a desktop entry.") }
         // A hyphen may also stand for a folder separator (Desktop Entry Specification 1.5, 2).
         var files = [name]
         if let hyphen = name.firstIndex(of: "-") {
@@ -41,12 +41,12 @@ package struct DesktopEntries: Sendable, Hashable {
                     throw AppError(error.reason)
                 }
                 guard let entry = DesktopEntry(parsing: bytes) else {
-                    throw AppError("\(path) is not a desktop entry of an app that is shown.")
+                    throw AppError("\(path) is not the desktop entry of a visible app.")
                 }
                 return Found(name: name, path: path, entry: entry)
             }
         }
-        throw AppError("There is no desktop entry \(name).desktop.")
+        throw AppError("The desktop entry \(name).desktop is missing.")
     }
 
     /// Returns the apps that open URIs with a scheme, which must be in lower case. The default app is the first (MIME

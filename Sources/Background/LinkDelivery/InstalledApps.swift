@@ -35,7 +35,7 @@ package struct InstalledApps: Sendable, Hashable {
                 do throws(AppError) {
                     let app = try read(path, String(file.dropLast(5)), folders)
                     guard identifiers.insert(app.id).inserted else {
-                        throw AppError("Another app has the identifier \(app.id) already.")
+                        throw AppError("Another app already has the identifier \(app.id).")
                     }
                     apps.append(app)
                 } catch {
@@ -55,7 +55,7 @@ package struct InstalledApps: Sendable, Hashable {
         _ folders: UserFolders
     ) throws(AppError) -> InstalledApp {
         guard DesktopEntry.isName(name) else {
-            throw AppError("The file's name can't be that of a desktop entry.")
+            throw AppError("The file name is not valid for a desktop entry.")
         }
         let description: AppDescription
         do {

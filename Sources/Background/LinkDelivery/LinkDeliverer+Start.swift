@@ -97,7 +97,7 @@ extension LinkDeliverer {
             DeliveryError(code, "\(entry.name) can't be started: \(reason) (\(found.path))")
         }
         guard let text = entry.command else { throw problem("its desktop entry has no Exec.") }
-        guard !entry.needsTerminal else { throw problem("it needs a terminal, and there is none to start it in.") }
+        guard !entry.needsTerminal else { throw problem("it needs a terminal, which is not available.") }
         if let needed = entry.neededProgram, program(needed) == nil { throw problem("there is no \(needed).") }
         let command: StartCommand
         do throws(AppError) {

@@ -74,7 +74,7 @@ package struct LinkDeliverer: Sendable {
         }
         if let receipt = try give() { return receipt }
         guard !starts else {
-            let reason = "\(app.name) runs and takes no links over the bus, although its entry says so."
+            let reason = "\(app.name) is running but accepts no links over the bus, contrary to its desktop entry."
             throw DeliveryError(.refused, reason)
         }
         guard found.entry.takesMessages, let bus else {
@@ -84,7 +84,7 @@ package struct LinkDeliverer: Sendable {
         let program = try start(found, uri: nil, token)
         try wait(for: found.name, bus, program)
         if let receipt = try give() { return receipt }
-        throw DeliveryError(.ended, "\(app.name) was started, and then takes no links over the bus.")
+        throw DeliveryError(.ended, "\(app.name) was started but accepts no links over the bus.")
     }
 
     func open(_ uri: String, with found: DesktopEntries.Found, _ token: String?) throws(DeliveryError) {
@@ -127,7 +127,7 @@ package struct LinkDeliverer: Sendable {
             // Waiting for a program that has ended returns at once.
             if status != nil { usleep(20_000) }
         }
-        throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")
+        throw DeliveryError(.noAnswer, "\(name) was started but did not claim its bus name in time.")
     }
 
     /// Converts errors of the bus to errors of the delivery.

@@ -19,7 +19,7 @@ package struct ServiceData: Sendable, Hashable {
         self.folders = folders
         let locations = [
             (folders.state + "/nfc/inbox", "the inbox"),
-            (folders.state + "/nfc/background", "what the service remembers"),
+            (folders.state + "/nfc/background", "the state of the service"),
             (folders.cache + "/nfc/links", "the association files of apps' domains"),
             (folders.config + "/nfc/links", "the association files that were added on this machine"),
             (folders.config + "/nfc/browser-domains", "the domains whose links open in the browser"),

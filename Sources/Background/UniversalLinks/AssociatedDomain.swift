@@ -87,18 +87,18 @@ extension AssociatedDomain {
         }
         var result = entries.flatMap { check($0, isRelease) }
         if !entries.contains(where: { $0.lowercased().hasPrefix("applinks:") }) {
-            result.append(LinkFinding("DOM002", .error, "No associated domain is of the service applinks."))
+            result.append(LinkFinding("DOM002", .error, "No associated domain has the service applinks."))
         }
         let read = entries.compactMap(AssociatedDomain.init)
         for entry in read where entry.isWildcard && entry.service == "applinks" {
             guard !read.contains(where: { $0.service == "applinks" && !$0.isWildcard && $0.domain == entry.domain })
             else { continue }
-            let text = "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if it is meant."
+            let text = "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if the app should open its links."
             result.append(LinkFinding("DOM006", .information, text))
         }
         if entries.count > maximumCount {
             result.append(
-                LinkFinding("DOM009", .warning, "There are \(entries.count) entries; 30 are the most to have.")
+                LinkFinding("DOM009", .warning, "There are \(entries.count) entries; the maximum is 30.")
             )
         }
         var seen: Set<String> = []
@@ -118,7 +118,7 @@ extension AssociatedDomain {
         } catch {
             let hasMore = error == .notAName && name.contains { "/:@".contains($0) || $0.isWhitespace }
             return hasMore
-                ? "has more than a domain: no scheme, path, port, user or space may be there."
+                ? "has more than a domain. A scheme, path, port, user or space is not allowed."
                 : "has \"\(name)\", which \(error.description)"
         }
     }
@@ -152,7 +152,7 @@ extension AssociatedDomain {
         guard rest.count > domain.count else { return result }
         let mode = rest.dropFirst(domain.count + 1)
         if !mode.hasPrefix("mode=") || !modes.contains(String(mode.dropFirst(5))) {
-            result.append(finding("DOM008", "has another mode than developer, managed or developer+managed."))
+            result.append(finding("DOM008", "has a mode other than developer, managed or developer+managed."))
         } else if isRelease, mode.contains("developer") {
             result.append(finding("DOM007", "is in developer mode, which users' devices do not follow.", .warning))
         }

@@ -19,7 +19,7 @@ extension AssociationFile {
     /// the file contains the app.
     public func check(app: String?, opens url: LinkURL?) -> [LinkFinding] {
         if let app, !details.contains(where: { $0.apps.contains(app) }) {
-            return [LinkFinding("AASA005", .error, "The file does not name the app \(app).")]
+            return [LinkFinding("AASA005", .error, "The file does not contain the app \(app).")]
         }
         guard let url else { return [] }
         let answer = LinkMatcher(self).answer(url, installed: app.map { [$0] })
@@ -92,7 +92,7 @@ private struct PatternCheck {
                 LinkFinding(
                     "AASA009",
                     .error,
-                    "\(name) names the variable \"\(variable)\", which is not defined, so it matches nothing."
+                    "\(name) names the variable \"\(variable)\", which is undefined, so it matches nothing."
                 )
             }
         if found.isOpen {
@@ -110,7 +110,7 @@ private struct PatternCheck {
         if rule.isPercentEncoded, bytes.contains(where: { $0 >= 0x80 }) {
             let step = "Write them percent-encoded, or set percentEncoded to false."
             return [
-                LinkFinding("AASA013", .warning, "\(name) has letters outside of ASCII, which URLs don't have. \(step)")
+                LinkFinding("AASA013", .warning, "\(name) has non-ASCII letters, which URLs don't contain. \(step)")
             ]
         }
         guard !rule.isPercentEncoded, hasEscape else { return [] }
@@ -143,12 +143,12 @@ private struct PatternCheck {
             && !(path.dropFirst(3).first.map { $0.isLetter || $0.isNumber } ?? (path != "NOT"))
         guard rule.isLegacy else {
             return isWord && path.dropFirst(3).first == " "
-                ? finding("begins with NOT, which excludes in \"paths\" alone. Use \"exclude\": true.") : []
+                ? finding("begins with NOT, which only excludes in \"paths\". Use \"exclude\": true.") : []
         }
         if rule.excludes {
-            return path.first == " " ? finding("has more than one space behind NOT, so it matches nothing.") : []
+            return path.first == " " ? finding("has more than one space after NOT, so it matches nothing.") : []
         }
-        return isWord ? finding("excludes nothing: it has to begin with NOT, in capitals, and one space.") : []
+        return isWord ? finding("excludes nothing: it must begin with NOT, in capitals, and one space.") : []
     }
 }
 
@@ -163,9 +163,9 @@ extension AssociationFile {
             func add(_ text: String) {
                 result.append(LinkFinding("AASA010", .warning, "The variable \"\(name)\" \(text)"))
             }
-            if variable.values.isEmpty { add("has no values, so patterns that name it match nothing.") }
+            if variable.values.isEmpty { add("has no values, so patterns that use it match nothing.") }
             if !used.contains(ExactText(name)) { add("is not used by any pattern.") }
-            if SubstitutionVariables.isPredefined(name) { add("hides the one of this name that every file has.") }
+            if SubstitutionVariables.isPredefined(name) { add("hides the predefined variable with the same name.") }
         }
         return result
     }
@@ -189,7 +189,7 @@ extension AssociationFile {
                 guard let earlier = rules[..<number].firstIndex(where: { $0.covers(rule) }) else { continue }
                 let (own, other) = (entry.rules[number], entry.rules[earlier])
                 let what = other.excludes ? "excludes" : "matches"
-                let all = rules[earlier].takesEverything ? "every URL" : "all that it matches"
+                let all = rules[earlier].takesEverything ? "every URL" : "everything that it matches"
                 add("\(entry.place).\(own.place)", "\(other.place) \(what) \(all).")
             }
         }
@@ -300,7 +300,7 @@ extension LinkFinding {
     /// Returns the problem with the path of an association file.
     public static func ofName(_ path: String) -> [LinkFinding] {
         guard path.lowercased().hasSuffix(name + ".json") else { return [] }
-        let text = "The file is served as \(name), without .json at its end."
+        let text = "The file is served as \(name), without .json at the end."
         return [LinkFinding("AASA017", .error, text)]
     }
 
@@ -312,7 +312,7 @@ extension LinkFinding {
         func add(_ text: String, _ severity: Severity = .error) {
             result.append(LinkFinding("AASA017", severity, text))
         }
-        if !url.lowercased().hasPrefix("https:") { add("The file is served by http. It has to be served by https.") }
+        if !url.lowercased().hasPrefix("https:") { add("The file is served by http. It must be served by https.") }
         // A folder with this name is not the file.
         let end = place.bytes[place.path.upperBound...].first == 0x2F ? "/" : ""
         switch place.pathText + end {

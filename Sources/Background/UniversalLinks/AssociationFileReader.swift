@@ -26,7 +26,7 @@ struct AssociationFileReader {
             throw AssociationFileError(.notJSON, reason)
         }
         guard root.members != nil else {
-            throw AssociationFileError(.notAnObject, "The file has to be a JSON object, and is \(root.kind).")
+            throw AssociationFileError(.notAnObject, "The file must be a JSON object, but is \(root.kind).")
         }
         var reader = AssociationFileReader()
         let unique = reader.withoutRepeatedKeys(root, at: "")
@@ -51,7 +51,7 @@ struct AssociationFileReader {
                     unique.append(member)
                 } else {
                     let object = place.isEmpty ? "The file" : place
-                    let text = "\(object) has the key \"\(member.key)\" more than once; the first counts here."
+                    let text = "\(object) has the key \"\(member.key)\" more than once; only the first is used."
                     note("AASA014", .warning, text)
                 }
             }
@@ -72,13 +72,13 @@ struct AssociationFileReader {
         }
         guard let links = object(root["applinks"], "applinks") else {
             if root["applinks"] == nil {
-                note("AASA003", .error, "There is no applinks section, so the file gives no universal links.")
+                note("AASA003", .error, "The applinks section is missing, so the file gives no universal links.")
             }
             return AssociationFile(details: [], variables: [], otherServices: others, findings: findings)
         }
         noteKeys(of: links, "applinks", known: ["apps", "defaults", "substitutionVariables", "details"])
         if !texts(links["apps"], "applinks.apps").isEmpty {
-            let text = "applinks.apps is not empty; before iOS 13 it had to be, and later it has no effect."
+            let text = "applinks.apps is not empty; before iOS 13 it must be empty, and later it has no effect."
             note("AASA007", .warning, text)
         }
         let variables = variables(links["substitutionVariables"])
@@ -109,7 +109,7 @@ struct AssociationFileReader {
     /// Returns an object; nil after reporting a value of another type.
     private mutating func object(_ value: JSONNode?, _ place: String) -> Members? {
         guard let value else { return nil }
-        if value.members == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
+        if value.members == nil { note("AASA003", .error, "\(place) is \(value.kind), but must be an object.") }
         return value.members
     }
 
@@ -117,7 +117,7 @@ struct AssociationFileReader {
     private mutating func texts(_ value: JSONNode?, _ place: String) -> [(index: Int, text: String)] {
         guard let value else { return [] }
         guard let values = value.array else {
-            note("AASA003", .error, "\(place) is \(value.kind), and has to be an array of texts.")
+            note("AASA003", .error, "\(place) is \(value.kind), but must be an array of texts.")
             return []
         }
         var texts: [(index: Int, text: String)] = []
@@ -125,7 +125,7 @@ struct AssociationFileReader {
             if let text = value.string {
                 texts.append((index, text))
             } else {
-                note("AASA003", .error, "\(place)[\(index)] is \(value.kind) and is ignored; it has to be a text.")
+                note("AASA003", .error, "\(place)[\(index)] is \(value.kind) and is ignored; it must be a text.")
             }
         }
         return texts
@@ -143,7 +143,7 @@ struct AssociationFileReader {
             let (name, values) = (variable.name, variable.values)
             if !SubstitutionVariables.isName(name) {
                 let why = name.isEmpty ? "has an empty name" : "has $, ( or ) in its name"
-                note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can name it.")
+                note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can use it.")
             }
             if values.contains(where: { $0.contains("$(") }) {
                 let text = "A value of the variable \"\(name)\" names another variable, which is not resolved."
@@ -174,7 +174,7 @@ struct AssociationFileReader {
                 details.append(self.details(entry, apps, defaults, "details[\(index)]"))
             }
         } else if let entries = value.members {
-            let text = "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
+            let text = "details is a dictionary, as before iOS 9.3; its entries are sorted by identifier."
             note("AASA003", .warning, text)
             for entry in entries.sortedByKey {
                 let place = "details.\(entry.key)"
@@ -182,7 +182,7 @@ struct AssociationFileReader {
                 details.append(self.details(object(entry.value, place) ?? [], [entry.key], defaults, place))
             }
         } else {
-            let effect = "and has to be an array, so the file gives no universal links."
+            let effect = "but must be an array, so the file gives no universal links."
             note("AASA003", .error, "applinks.details is \(value.kind), \(effect)")
         }
         return details
@@ -192,7 +192,7 @@ struct AssociationFileReader {
         var apps = texts(entry["appIDs"], "\(place).appIDs").map(\.text)
         if let app = entry["appID"], entry["appIDs"] == nil {
             apps = app.string.map { [$0] } ?? []
-            if apps.isEmpty { note("AASA003", .error, "\(place).appID is \(app.kind), and has to be a text.") }
+            if apps.isEmpty { note("AASA003", .error, "\(place).appID is \(app.kind), but must be a text.") }
         }
         if apps.isEmpty { note("AASA004", .error, "\(place) names no app.") }
         if entry["appIDs"] != nil, entry["appID"] != nil {
@@ -204,7 +204,7 @@ struct AssociationFileReader {
 
     private mutating func noteIdentifier(_ app: String) {
         guard !AssociationFile.isIdentifier(app) else { return }
-        let text = "\"\(app)\" is not an application identifier: it is the team's prefix, a full stop, the bundle ID."
+        let text = "\"\(app)\" is not an application identifier: write the team's prefix, a period and the bundle ID."
         note("AASA005", .error, text)
     }
 
@@ -226,10 +226,10 @@ struct AssociationFileReader {
             return AssociationFile.Details(apps: apps, rules: rules, place: place)
         }
         if entry["paths"] != nil {
-            note("AASA006", .warning, "\(place) has components, so its paths count before iOS 13 only.")
+            note("AASA006", .warning, "\(place) has components, so its paths only count before iOS 13.")
         }
         if components.array == nil {
-            note("AASA003", .error, "\(place).components is \(components.kind), and has to be an array of objects.")
+            note("AASA003", .error, "\(place).components is \(components.kind), but must be an array of objects.")
         }
         var rules: [AssociationFile.Rule] = []
         for (index, component) in (components.array ?? []).enumerated() {
@@ -313,7 +313,7 @@ struct AssociationFileReader {
         let what =
             query.members == nil
             ? "\"?\" of \(place) is \(query.kind), neither a text nor a dictionary, and is ignored."
-            : "A value in \"?\" of \(place) is not a text, so the whole of \"?\" is ignored."
+            : "A value in \"?\" of \(place) is not a text, so all of \"?\" is ignored."
         note("AASA008", .error, what)
     }
 

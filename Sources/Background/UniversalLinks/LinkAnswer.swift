@@ -33,7 +33,7 @@ extension LinkMatcher {
             return LinkAnswer(why: error.description)
         }
         guard let entry = AssociatedDomain.applying(entries, host: url.host) else {
-            let why = "No applinks entry of the app's associated domains is for the host \(url.host)."
+            let why = "No applinks entry of the app's associated domains covers the host \(url.host)."
             let fault = AssociatedDomain.check(entries).first { $0.severity == .error }
             return LinkAnswer(why: why + (fault.map { " \($0.message)" } ?? ""))
         }

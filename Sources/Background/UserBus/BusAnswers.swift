@@ -102,25 +102,25 @@ package final class BusAnswers {
             guard let id = argument, InboxEntry.ID(id) != nil else {
                 return try message.refuse(
                     "InvalidArgs",
-                    "Open takes the identifier of an entry, as nfc inbox list shows it, and nothing else."
+                    "Open takes only the identifier of an entry, as shown by nfc inbox list."
                 )
             }
             // Until then, the inbox and the link router are not loaded.
             guard hasBegun else {
                 guard earlyCalls.count < Self.maximumEarlyCalls else {
-                    return try message.refuse("LimitsExceeded", "The service begins.")
+                    return try message.refuse("LimitsExceeded", "The service is still starting.")
                 }
                 return earlyCalls.append(EarlyCall(message: message, id: id))
             }
             try message.answer([.string(open(id))])
         case _ where name.hasPrefix(Self.interface + "."):
-            try message.refuse("UnknownMethod", "\(Self.interface) has the methods Status and Open, and no other.")
+            try message.refuse("UnknownMethod", "\(Self.interface) only has the methods Status and Open.")
         default:
-            try message.refuse("UnknownInterface", "The object has the interface \(Self.interface), and not that one.")
+            try message.refuse("UnknownInterface", "The object only has the interface \(Self.interface).")
         }
     }
 
     private func refuseObject(_ message: ReceivedMessage) throws(BusError) {
-        try message.refuse("UnknownObject", "There is no such object. The service's is \(Self.objectPath).")
+        try message.refuse("UnknownObject", "There is no such object. The service's object is \(Self.objectPath).")
     }
 }

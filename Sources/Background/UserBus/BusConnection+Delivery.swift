@@ -40,7 +40,7 @@ extension BusConnection {
             return try open(payload.webpageURL, app, token, limit)
         }
         guard answer.count == 1, let isHandled = answer[0].isTrue else { throw .badAnswer(of: app) }
-        guard isHandled else { throw BusError(.refused, "\(desktopID) does not take the link.") }
+        guard isHandled else { throw BusError(.refused, "\(desktopID) does not accept the link.") }
         return .message
     }
 

@@ -49,7 +49,7 @@ import Glibc
             _ = unsafe ocn_bus_close_unref(bus)
             let error = BusError(
                 number: number,
-                which == .user ? "There is no bus of the user" : "There is no system bus"
+                which == .user ? "The user has no bus" : "There is no system bus"
             )
             guard which == .user, error.code == .noBus else { throw error }
             throw BusError(.noBus, error.reason + " Log in to a desktop, or run the program in: dbus-run-session")
@@ -108,7 +108,7 @@ import Glibc
         isSilent = true
         return BusError(
             .silentBus,
-            "The \(name) does not answer. See what keeps it: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
+            "The \(name) does not answer. Check it with: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
         )
     }
 
@@ -174,7 +174,7 @@ import Glibc
             object.interface,
             call.method
         )
-        guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The call can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try BusMessageWriter.write(call.arguments, to: message)
         try checkSilence()
@@ -220,7 +220,7 @@ import Glibc
         }
         if answer.isError { throw answer.error(of: call.object.program) }
         guard let values = answer.contents else {
-            throw BusError(.badMessage, "\(call.object.program) answers with values that can't be read.")
+            throw BusError(.badMessage, "\(call.object.program) answers with unreadable values.")
         }
         return values
     }
@@ -265,7 +265,7 @@ import Glibc
     package func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
         var message: OpaquePointer?
         let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
-        guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The signal can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try BusMessageWriter.write(values, to: message)
         try checkSilence()
@@ -314,7 +314,7 @@ import Glibc
         do throws(BusError) {
             let owner = try owner(of: name)
             guard try isOwn(owner) else {
-                throw BusError(.foreign, "\(name) on the bus belongs to another user, who gets nothing of yours.")
+                throw BusError(.foreign, "\(name) on the bus belongs to another user, so nothing is sent to it.")
             }
             return owner
         } catch  where error.code == .nobody {
@@ -338,7 +338,7 @@ import Glibc
             throw BusError(
                 .nobody,
                 """
-                The bus knows no program for \(name). Install \(name).service in dbus-1/services of a folder for data, \
+                The bus can't start a program for \(name). Install \(name).service in dbus-1/services of a data folder, \
                 or remove DBusActivatable from \(name).desktop.
                 """
             )
@@ -411,7 +411,7 @@ enum LibSystemd {
             .libraryMissing,
             name.isEmpty
                 ? "libsystemd.so.0 is not installed. Install it with: apt-get install libsystemd0"
-                : "The system's libsystemd has no \(name)."
+                : "The system's libsystemd lacks \(name)."
         )
     }
 }

@@ -40,14 +40,14 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     static func badAnswer(of object: BusCall.Object) -> BusError {
-        BusError(.badMessage, "\(object.program) answers with other values than it should.")
+        BusError(.badMessage, "\(object.program) answers with unexpected values.")
     }
 
     /// Creates an error from a negative number that a function of sd-bus returned.
     init(number: CInt, _ what: String) {
         // sd-bus reports "No medium found" when neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set.
         let text =
-            -number == ENOMEDIUM ? "the environment names none" : unsafe String(cString: strerror(-number))
+            -number == ENOMEDIUM ? "the environment has no address" : unsafe String(cString: strerror(-number))
         let code: Code =
             switch -number {
             case ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, ENOMEDIUM, EPIPE: .noBus

@@ -87,10 +87,10 @@ package final class DeliveryService: @unchecked Sendable {
         }
         // A bus may accept other users. Their programs must not make the app open anything.
         guard (try? bus.isOwn(message.sender)) == true else {
-            return try message.refuse("AccessDenied", "Another user's program opens nothing here.")
+            return try message.refuse("AccessDenied", "Another user's program can't open links here.")
         }
         guard let payload = payload(of: message) else {
-            return try message.refuse("InvalidArgs", "The values are not those of a link.")
+            return try message.refuse("InvalidArgs", "The values do not describe a link.")
         }
         try message.answer([.boolean(handler(payload))])
     }

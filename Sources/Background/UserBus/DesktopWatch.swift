@@ -255,11 +255,11 @@ package enum ScreenLock: Sendable, Hashable {
             if conditions.isLocked { return .locked }
             let silent = (login.isSilent ? ["logind"] : []) + savers.silent
             guard !silent.isEmpty else { return .unlocked }
-            return .unknown(reason: "\(silent.joined(separator: ", ")) does not answer whether it is locked.")
+            return .unknown(reason: "\(silent.joined(separator: ", ")) does not answer, so the screen may be locked.")
         } catch  where error.code == .silentBus {
             return .unknown(reason: error.reason)
         } catch {
-            return login.isSilent ? .unknown(reason: "logind does not answer whether it is locked.") : .unlocked
+            return login.isSilent ? .unknown(reason: "logind does not answer, so the screen may be locked.") : .unlocked
         }
     }
 }

@@ -99,7 +99,7 @@ package final class NotificationRelay {
     private func answer(_ message: ReceivedMessage) throws(BusError) -> [BusValue]? {
         func arguments(_ signature: String) throws(BusError) -> [BusValue] {
             guard let values = message.arguments(signature) else {
-                throw BusError(.badMessage, "\(message.name) has other values than it should.")
+                throw BusError(.badMessage, "\(message.name) has unexpected values.")
             }
             return values
         }
@@ -127,14 +127,14 @@ package final class NotificationRelay {
         guard let replacedNumber = values[1].integer.flatMap({ UInt32(exactly: $0) }),
             let title = values[3].text, let body = values[4].text, let actions = values[5].values
         else {
-            throw BusError(.badMessage, "Notify has other values than it should.")
+            throw BusError(.badMessage, "Notify has unexpected values.")
         }
         var number = replacedNumber
         if let desktop {
             let call = BusCall(Self.object, "Notify", values.compactMap(\.toSend))
             let answer = try desktop.ask(call, within: Self.limit)
             guard let newNumber = answer.first?.integer.flatMap({ UInt32(exactly: $0) }) else {
-                throw BusError(.badMessage, "The desktop answers with other values than it should.")
+                throw BusError(.badMessage, "The desktop answers with unexpected values.")
             }
             number = newNumber
         } else if number == 0 {

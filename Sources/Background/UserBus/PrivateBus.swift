@@ -41,7 +41,7 @@ package final class PrivateBus: Sendable {
     }
 
     private static func start(_ launch: inout ProgramLaunch) throws(BusError) -> (process: Int32, address: String) {
-        guard let pipe = DescriptorPipe() else { throw BusError(number: -errno, "No pipe can be made") }
+        guard let pipe = DescriptorPipe() else { throw BusError(number: -errno, "A pipe can't be created") }
         defer { close(pipe.reader) }
         launch.descriptors[1] = pipe.writer
         let process: Int32
@@ -58,7 +58,7 @@ package final class PrivateBus: Sendable {
         guard !address.isEmpty else {
             kill(process, SIGKILL)
             waitpid(process, nil, 0)
-            let reason = "\(launch.path) does not begin to listen. Use a folder with a shorter path: TMPDIR=/tmp"
+            let reason = "\(launch.path) did not start to listen. Use a folder with a shorter path: TMPDIR=/tmp"
             throw BusError(.noBus, reason)
         }
         return (process, String(address))

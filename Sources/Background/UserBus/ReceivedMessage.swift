@@ -84,7 +84,7 @@ import Glibc
         guard let values else { return try refuse("UnknownMethod", "There is no such method.") }
         var answer: OpaquePointer?
         let made = unsafe ocn_bus_message_new_method_return(message, &answer)
-        guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The answer can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(answer) }
         unsafe try BusMessageWriter.write(values, to: answer)
         unsafe try liveConnection().sendAnswer(answer)
@@ -101,7 +101,7 @@ import Glibc
                 return unsafe ocn_bus_message_new_method_error(message, &answer, &problem)
             }
         }
-        guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The answer can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(answer) }
         unsafe try liveConnection().sendAnswer(answer)
     }

@@ -59,7 +59,7 @@ package final class StartedUnit {
         let deadline = Deadline(after: limit)
         while try isStarting {
             guard let left = deadline.left else {
-                throw BusError(.noAnswer, "systemd does not start it in time.")
+                throw BusError(.noAnswer, "systemd did not start it in time.")
             }
             bus.wait(left)
             while try bus.receive() != nil {}

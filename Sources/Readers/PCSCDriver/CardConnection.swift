@@ -159,7 +159,7 @@ final class CardConnection: Sendable {
     /// Throws unless the open card has this number.
     func check(_ generation: Int) throws(LinkError) {
         guard self.generation == generation else {
-            throw LinkError(.tagRemoved, "The reader has looked for tags again since this one was found.")
+            throw LinkError(.tagRemoved, "The reader has polled again since this tag was found.")
         }
     }
 

@@ -22,7 +22,7 @@ final class CardAPDULink: APDULink {
         guard apdu.count <= maximumCommandLength else {
             throw LinkError(
                 .frameTooLong,
-                "The reader takes no extended APDUs, and the command has \(apdu.count) bytes."
+                "The reader does not support extended APDUs, and the command has \(apdu.count) bytes."
             )
         }
         return try await port.run { connection throws(LinkError) in try connection.transmit(apdu) }

@@ -30,7 +30,7 @@ extension FrameRoute {
 extension LinkError {
     /// Returns the error for a frame that the route can't send.
     static func cannotSend(_ route: String, _ what: String) -> LinkError {
-        LinkError(.unsupported, "\(route) sends no \(what).")
+        LinkError(.unsupported, "\(route) can't send \(what).")
     }
 }
 

@@ -165,7 +165,7 @@ extension PCSCReader {
     }
 
     static let contactCard = """
-        The card in the reader has contacts; NFC tags are contactless. Take it out, or name the reader if this is wanted.
+        The card in the reader has contacts; NFC tags are contactless. Remove it, or name the reader to use it anyway.
         """
 
     /// Identifies the tag, and finds a route to it.
@@ -176,7 +176,7 @@ extension PCSCReader {
     ) throws(LinkError) -> DiscoveredTag? {
         // A reader may report an identifier even if its ATR can't be parsed.
         guard let answer = AnswerToReset(connection.answerToReset) else {
-            throw LinkError(.transmission, "The reader gives an invalid ATR.")
+            throw LinkError(.transmission, "The reader returned an invalid ATR.")
         }
         guard let storage = answer.storageCard else { return try identifyCard(answer, connection, technologies) }
         let identifier = try TagIdentification.identifier(connection)

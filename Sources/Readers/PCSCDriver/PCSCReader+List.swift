@@ -117,7 +117,7 @@ extension PCSCReader {
         guard !states.isEmpty else { return SmartCardError(.noReaders, "SCardListReaders").reason }
         let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
         return switch choice {
-        case .named(let name): "There is no PC/SC reader named \"\(name)\". There are: \(names)."
+        case .named(let name): "There is no PC/SC reader named \"\(name)\". Available readers: \(names)."
         default: "No contactless PC/SC reader found. Available readers: \(names)."
         }
     }
@@ -245,16 +245,16 @@ extension PCSCReaderReport {
     package var calls: [Call] {
         let extended =
             switch takesExtendedAPDUs {
-            case true?: "in APDUs, extended ones too"
-            case false?: "in APDUs of up to 261 bytes; the reader takes no extended ones"
-            case nil: "in APDUs; whether extended ones go through, its driver does not report"
+            case true?: "in APDUs, including extended ones"
+            case false?: "in APDUs of up to 261 bytes; the reader does not support extended ones"
+            case nil: "in APDUs; its driver does not report whether extended ones are supported"
             }
-        let pages = "READ and WRITE of pages alone, by the reader's commands for storage cards."
+        let pages = "Only READ and WRITE of pages, with the reader's commands for storage cards."
         let services = """
-            Reading and writing without encryption alone, where the reader has commands for FeliCa blocks.
+            Only reading and writing without encryption, if the reader has commands for FeliCa blocks.
             """
         return [
-            Call("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach."),
+            Call("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below support."),
             Call("NFCISO7816Tag.sendCommand", .yes, "The reader speaks ISO-DEP, \(extended)."),
             frames("NFCMiFareTag.sendMiFareCommand", .nfcA, "an NFC-A tag without ISO-DEP", otherwise: pages),
             frames("NFCFeliCaTag's commands", .nfcF, "a FeliCa tag", otherwise: services),
@@ -262,7 +262,7 @@ extension PCSCReaderReport {
             Call(
                 "NFCTagReaderSession.PollingOption.pace",
                 .yes,
-                "Each card is asked for EF.CardAccess, which says whether it takes PACE."
+                "Each card is asked for EF.CardAccess, which shows whether it supports PACE."
             ),
             Call("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
         ]
@@ -272,9 +272,9 @@ extension PCSCReaderReport {
         let name = "NFCISO15693Tag's commands"
         if findings.traverse == true { return Call(name, .yes, "Through the reader's Traverse, FF FD.") }
         if !technologies.contains(.nfcV), findings.transparent[.nfcV] == nil {
-            return Call(name, .no, "The \(chip ?? "PN53x") inside does not speak ISO/IEC 15693.")
+            return Call(name, .no, "The \(chip ?? "PN53x") inside does not support ISO/IEC 15693.")
         }
-        let blocks = "Reading and writing blocks alone, by the reader's commands for storage cards."
+        let blocks = "Only reading and writing blocks, with the reader's commands for storage cards."
         return frames(name, .nfcV, "an ISO/IEC 15693 tag", otherwise: blocks)
     }
 

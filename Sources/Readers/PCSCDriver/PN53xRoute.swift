@@ -35,7 +35,7 @@ struct PN53xRoute: FrameRoute {
             (command, data) = (.inCommunicateThru, frame.bytes)
         default: throw .cannotSend("The reader's chip, after it has selected a tag,", "frames without their checksum")
         }
-        guard data.count <= 253 else { throw LinkError(.frameTooLong, "The reader's chip takes frames of 252 bytes.") }
+        guard data.count <= 253 else { throw LinkError(.frameTooLong, "The reader's chip accepts at most 252 bytes.") }
         let answer = try Self.send(command, data, connection)
         guard let status = answer.first else {
             throw LinkError(.transmission, "The reader's chip answered without a status.")
@@ -63,10 +63,10 @@ struct PN53xRoute: FrameRoute {
         case 0x9000: break
         // The chip did not answer, or its answer was damaged.
         case 0x6300, 0x6301, 0x6327, 0x637F: throw LinkError(.timeout, "The tag did not answer (\(answer.statusText)).")
-        default: throw LinkError(.unsupported, "The reader has no way to its chip (\(answer.statusText)).")
+        default: throw LinkError(.unsupported, "The reader gives no access to its chip (\(answer.statusText)).")
         }
         guard answer.data.starts(with: [0xD5, command.rawValue + 1]) else {
-            throw LinkError(.transmission, "The reader's chip answered another command than it was given.")
+            throw LinkError(.transmission, "The reader's chip answered a different command.")
         }
         return Array(answer.data.dropFirst(2))
     }

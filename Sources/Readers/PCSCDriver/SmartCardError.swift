@@ -81,7 +81,7 @@ package struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertibl
             """
         case .noService, .serviceStopped, .communicationError, .invalidHandle:
             """
-            The PC/SC service pcscd does not run. Start it with: systemctl start pcscd.socket (install it with: apt-get \
+            The PC/SC service pcscd is not running. Start it with: systemctl start pcscd.socket (install it with: apt-get \
             install pcscd)
             """
         case .securityViolation:
@@ -90,7 +90,7 @@ package struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertibl
             org.debian.pcsc-lite.access_card to the user or a group, in a rule under /etc/polkit-1/rules.d.
             """
         case .noReaders:
-            "No PC/SC reader is connected. Plug one in; a USB reader needs its driver, mostly: apt-get install libccid"
+            "No PC/SC reader is connected. Plug one in. A USB reader needs a driver, usually: apt-get install libccid"
         case .sharingViolation:
             """
             The card is in use by another program. Close that program and try again; scdaemon of GnuPG, browsers with \
@@ -99,16 +99,16 @@ package struct SmartCardError: Error, Sendable, Hashable, CustomStringConvertibl
         case .unknownReader, .readerUnavailable: "The reader is gone. Plug it in again."
         case .noSmartcard, .removedCard: "The tag left the field."
         case .resetCard: "Another program has reset the tag."
-        case .unresponsiveCard, .unpoweredCard: "The tag does not answer to the reader."
+        case .unresponsiveCard, .unpoweredCard: "The tag does not answer the reader."
         case .notTransacted: "The reader could not exchange anything with the tag."
         case .timeout:
             """
-            The PC/SC service pcscd did not answer in time. When that happens again, restart it with: systemctl restart \
+            The PC/SC service pcscd did not answer in time. If it happens again, restart it with: systemctl restart \
             pcscd
             """
         case .cancelled: "The wait was cancelled."
         case .unsupportedFeature: "The reader's driver does not support this request."
-        case .protocolMismatch: "The card speaks a protocol that the reader does not."
+        case .protocolMismatch: "The card uses a protocol that the reader does not support."
         case .invalidParameter, .invalidValue, .insufficientBuffer:
             "The reader's driver does not accept a command of this length."
         default: "The PC/SC service answered \(String(code.rawValue, radix: 16))."

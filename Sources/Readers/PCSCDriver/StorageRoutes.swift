@@ -48,7 +48,7 @@ struct Type2StorageRoute: FrameRoute {
             if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
             guard answer.isDone else { return Self.refusal }
             guard answer.data.count == 16 else {
-                throw LinkError(.transmission, "The reader brought \(answer.data.count) bytes of 16.")
+                throw LinkError(.transmission, "The reader returned only \(answer.data.count) of 16 bytes.")
             }
             return Frame(answer.data)
         case (0xA2, 6, .automatic):

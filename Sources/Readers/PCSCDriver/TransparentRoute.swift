@@ -51,7 +51,7 @@ struct TransparentRoute: FrameRoute {
             throw .cannotSend("A transparent session", "frames without their technology's own checksum")
         }
         guard frame.bytes.count <= 127 else {
-            throw LinkError(.frameTooLong, "A transparent session takes frames of 127 bytes here.")
+            throw LinkError(.frameTooLong, "A transparent session accepts frames of up to 127 bytes.")
         }
         let microseconds = UInt32(clamping: (timeout + Self.margin).microseconds)
         var data: [UInt8] = [0x5F, 0x46, 0x04]
@@ -80,10 +80,10 @@ struct TransparentRoute: FrameRoute {
     ) throws(LinkError) -> [UInt16: [UInt8]] {
         let answer = try connection.ask([0xFF, instruction, 0x00, kind, UInt8(data.count)] + data + [0x00])
         guard answer.isDone else {
-            throw LinkError(.unsupported, "The reader has no transparent sessions (\(answer.statusText)).")
+            throw LinkError(.unsupported, "The reader does not support transparent sessions (\(answer.statusText)).")
         }
         guard let list = TransparentDataObject.all(in: answer.data) else {
-            throw LinkError(.transmission, "The reader's answer is not made of data objects.")
+            throw LinkError(.transmission, "The reader's answer does not consist of data objects.")
         }
         let objects = Dictionary(list.map { ($0.tag, $0.value) }, uniquingKeysWith: { $1 })
         guard let outcome = objects[0xC0], outcome.count >= 3 else { return objects }
@@ -126,7 +126,7 @@ struct TraverseRoute: FrameRoute {
         switch answer.status {
         case 0x9000 where !answer.data.isEmpty: return Frame(answer.data)
         case 0x6D00, 0x6E00, 0x6A81, 0x6881, 0x6B00:
-            throw LinkError(.unsupported, "The reader has no Traverse (\(answer.statusText)).")
+            throw LinkError(.unsupported, "The reader does not support Traverse (\(answer.statusText)).")
         default: throw LinkError(.timeout, "The tag did not answer (\(answer.statusText)).")
         }
     }

@@ -73,7 +73,7 @@ final class HostInterface {
         try port.write(bytes, before: .now + limits.write)
     }
 
-    private static let refused = LinkError(.unsupported, "The PN532 refuses the command.")
+    private static let refused = LinkError(.unsupported, "The PN532 refused the command.")
     private static let lost = LinkError(.transmission, "The serial line to the PN532 lost a command or its answer.")
 
     private func waitForAcknowledge(_ limit: Duration) throws(LinkError) {
@@ -108,7 +108,7 @@ final class HostInterface {
             }
         }
         try abort()
-        throw LinkError(.timeout, "The PN532 had no answer in time.")
+        throw LinkError(.timeout, "The PN532 did not answer in time.")
     }
 
     /// Returns the next frame; nil when none arrives in time. An incomplete frame is dropped if its rest does not

@@ -61,7 +61,7 @@ public final class PN532Card: Sendable {
     /// - Throws: `LinkError` with `unsupported` when the identity is invalid, `readerUnavailable` or `cancelled`.
     public func waitForReader(as identity: Identity) async throws(LinkError) {
         guard identity.uid.count == 3, identity.historicalBytes.count <= 15 else {
-            throw LinkError(.unsupported, "A PN532 as a card has three bytes of UID, and 15 historical bytes at most.")
+            throw LinkError(.unsupported, "As a card, a PN532 has 3 UID bytes and at most 15 historical bytes.")
         }
         try await worker.perform { (_, chip) throws(LinkError) in
             try chip.initializeAsCard(identity.uid, historicalBytes: identity.historicalBytes)

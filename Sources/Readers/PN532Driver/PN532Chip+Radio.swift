@@ -25,7 +25,7 @@ extension PN532Chip {
             return Frame(answer, checksum: frame.checksum)
         case .nfcA:
             guard frame.checksum == .automatic else {
-                throw LinkError(.unsupported, "The PN532 appends CRC_B for Type 1 tags alone.")
+                throw LinkError(.unsupported, "The PN532 appends CRC_B only for Type 1 tags.")
             }
             try setFraming(appendsChecksum: true, removesChecksum: false)
             return try Frame(uncheckedByPN53x: communicate(frame.bytes, timeout: timeout))
@@ -70,7 +70,7 @@ extension PN532Chip {
     }
 
     static func status(of answer: [UInt8]) throws(LinkError) -> PN53xStatus {
-        guard let first = answer.first else { throw LinkError(.transmission, "An answer of the PN532 has no status.") }
+        guard let first = answer.first else { throw LinkError(.transmission, "The PN532's answer lacks a status.") }
         return PN53xStatus(byte: first)
     }
 
@@ -187,7 +187,7 @@ extension PN532Chip {
 
     /// Replaces RSEG with a READ8 for each block, because the answer to RSEG is longer than the unit's buffer.
     private func readSegment(_ bytes: [UInt8], _ timeout: Airtime) throws(LinkError) -> [UInt8] {
-        guard bytes.count >= 2 else { throw LinkError(.unsupported, "RSEG names no segment.") }
+        guard bytes.count >= 2 else { throw LinkError(.unsupported, "RSEG lacks its segment.") }
         var answer = [bytes[1]]
         for block in 0..<UInt8(16) {
             let command = [BlockCommand.readBlock.rawValue, bytes[1] & 0xF0 | block] + bytes[2...]
@@ -214,7 +214,7 @@ extension PN532Chip {
         }
         values.append((PN53xRegister.command, 0x08))
         guard values.count * 3 <= HostInterface.maximumData else {
-            throw LinkError(.frameTooLong, "The command is longer than a Type 1 tag's.")
+            throw LinkError(.frameTooLong, "The command is too long for a Type 1 tag.")
         }
         try perform(values)
         usleep(UInt32(clamping: timeout.microseconds))

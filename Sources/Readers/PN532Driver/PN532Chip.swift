@@ -60,7 +60,7 @@ final class PN532Chip {
         LinkError(
             .readerUnavailable,
             """
-            No PN532 answers at \(port.path). Look at its wiring (TX to RX and RX to TX) and at its switches: both off \
+            No PN532 answers at \(port.path). Check its wiring (TX to RX and RX to TX) and its switches: both off \
             for the serial interface, HSU.
             """
         )
@@ -84,7 +84,7 @@ final class PN532Chip {
     private func setUp() throws(LinkError) {
         let version = try ask(.getFirmwareVersion, [])
         guard version.count >= 4, version[0] == 0x32 else {
-            throw LinkError(.readerUnavailable, "What answers at \(port.path) is not a PN532.")
+            throw LinkError(.readerUnavailable, "The device at \(port.path) is not a PN532.")
         }
         firmware = Firmware(version: version[1], revision: version[2])
         // The chip must not send RATS or other commands to a tag unless the host requests it.
@@ -142,7 +142,7 @@ final class PN532Chip {
     ///   `unsupported` or `cancelled`.
     func sendOnce(_ command: PN53xCommand, _ data: [UInt8], limit: Duration?) throws(LinkError) -> [UInt8] {
         guard data.count <= HostInterface.maximumData else {
-            throw LinkError(.frameTooLong, "The PN532 takes \(HostInterface.maximumData) bytes at most.")
+            throw LinkError(.frameTooLong, "The PN532 accepts at most \(HostInterface.maximumData) bytes.")
         }
         do throws(LinkError) {
             return try host.exchange(command.rawValue, data, limit: limit)

@@ -55,7 +55,7 @@ public final class PN532Reader: DiscoveringDriver {
         "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
         "NFC-V: not supported. The chip lacks ISO/IEC 15693, so NFCISO15693Tag is unavailable.",
         "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
-        "It does not report when a tag arrives: a session asks it ten times a second.",
+        "It does not report when a tag arrives, so a session polls ten times a second.",
     ]
 
     /// Returns nil, because a PN532 can't report the arrival of a tag. It must be polled.
@@ -93,7 +93,7 @@ public final class PN532Reader: DiscoveringDriver {
 
     public func select(_ tag: DiscoveredTag) async throws(LinkError) {
         guard case .frames(let link) = tag.port, let link = link as? PN532TagLink else {
-            throw LinkError(.tagRemoved, "The tag is another reader's.")
+            throw LinkError(.tagRemoved, "The tag belongs to another reader.")
         }
         try await link.select()
     }
@@ -109,14 +109,14 @@ extension PN532Reader {
     public static var calls: [SupportedAPI] {
         let frames = "The host's own frames go through InCommunicateThru."
         let rows: [(String, SupportedAPI.Support, String)] = [
-            ("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach, and Type 1 tags."),
+            ("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below support, and Type 1 tags."),
             (
                 "NFCISO7816Tag.sendCommand", .yes,
-                "The host speaks ISO-DEP with cards of NFC-A and NFC-B; extended APDUs go in chained blocks."
+                "The host implements ISO-DEP for NFC-A and NFC-B cards; extended APDUs are sent in chained blocks."
             ),
             ("NFCMiFareTag.sendMiFareCommand", .yes, frames),
             ("NFCFeliCaTag's commands", .yes, frames),
-            ("NFCISO15693Tag's commands", .no, "The chip does not speak ISO/IEC 15693."),
+            ("NFCISO15693Tag's commands", .no, "The chip does not support ISO/IEC 15693."),
             ("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
             ("CardSession", .yes, "The chip is an ISO/IEC 14443-4 Type A card for other readers."),
         ]
@@ -147,7 +147,7 @@ final class PN532TagLink: SelfActivatingLink {
             let handle = handle
             let answer = try await worker.perform { (worker, chip) throws(LinkError) -> Frame in
                 guard worker.current == handle else {
-                    throw LinkError(.tagRemoved, "The reader works with another tag, or has polled again.")
+                    throw LinkError(.tagRemoved, "Another tag was selected, or the reader has polled again.")
                 }
                 worker.isUntouched = false
                 return try chip.send(frame, to: handle.target, timeout: timeout)

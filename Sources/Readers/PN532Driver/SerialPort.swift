@@ -75,7 +75,7 @@ final class SerialPort {
             } else if count < 0, errno == EAGAIN {
                 // A write has a short time limit, so it is not cancelled.
                 guard try wait(for: POLLOUT, before: deadline, nil) else {
-                    throw LinkError(.readerUnavailable, "\(path) takes nothing: the adapter hangs. Plug it in again.")
+                    throw LinkError(.readerUnavailable, "\(path) accepts no data: the adapter hangs. Plug it in again.")
                 }
             } else if count == 0 || errno != EINTR {
                 throw SerialPortError.gone(path)
@@ -144,7 +144,7 @@ struct SerialLineName: Sendable, Equatable {
             self.speed = speed
         }
         guard !path.isEmpty else {
-            throw LinkError(.unsupported, "Name the serial line of the PN532: pn532:/dev/ttyUSB0, for example.")
+            throw LinkError(.unsupported, "Give the serial line of the PN532, for example pn532:/dev/ttyUSB0.")
         }
     }
 }
@@ -214,7 +214,7 @@ enum SerialPortError {
                 \(ownership.group) "$USER". Log in again afterwards.
                 """
         case EBUSY, EWOULDBLOCK: return "\(path) is in use by another program. End that program first."
-        case ENXIO, ENODEV, EIO: return "There is no device behind \(path). Plug the adapter in again."
+        case ENXIO, ENODEV, EIO: return "No device is connected to \(path). Plug the adapter in again."
         case ENOTTY, EISDIR: return "\(path) is not a serial line."
         default: return "\(path) can't be used: \(unsafe String(cString: strerror(code)))."
         }

@@ -22,11 +22,11 @@ package struct PCSCInstallation: Sendable {
     package init(readerName: String, socketPath: String, driverPath: String) throws(EmulationError) {
         for path in [socketPath, driverPath] where path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x22 || $0 == 0x23 })
         {
-            throw EmulationError("pcscd's configuration takes no path with spaces or quotes, such as \(path).")
+            throw EmulationError("pcscd's configuration can't contain a path with spaces or quotes, such as \(path).")
         }
         // pcscd adds two numbers, and a name has at most 127 bytes.
         guard (1...100).contains(readerName.utf8.count), !readerName.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 })
-        else { throw EmulationError("A reader's name has 1 to 100 bytes, and no quotes.") }
+        else { throw EmulationError("A reader's name must have 1 to 100 bytes and no quotes.") }
         self.readerName = readerName
         self.socketPath = socketPath
         self.driverPath = driverPath
@@ -124,7 +124,7 @@ package struct PrivatePCSCD: Sendable {
                 where: ProgramPath.isProgram
             )
         else {
-            throw EmulationError("There is no pcscd. Install the package pcscd.")
+            throw EmulationError("pcscd is missing. Install the package pcscd.")
         }
         try PCSCInstallation.checkTrust(configuration)
         self.folder = folder

@@ -24,13 +24,13 @@ struct PseudoTerminal {
         // Checked first, because a link that was left behind may lead to the terminal that is created next.
         try Self.checkPath(link)
         let controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard controller >= 0 else { throw .system("No pseudo-terminal can be made") }
+        guard controller >= 0 else { throw .system("A pseudo-terminal can't be created") }
         var number: CUnsignedInt = 0
         var lock: CInt = 0
         guard unsafe ioctl(controller, Self.unlock, &lock) == 0, unsafe ioctl(controller, Self.getNumber, &number) == 0
         else {
             close(controller)
-            throw .system("No pseudo-terminal can be made")
+            throw .system("A pseudo-terminal can't be created")
         }
         let name = Self.terminalName(number)
         let terminal = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -59,7 +59,7 @@ struct PseudoTerminal {
     private func makeLink() throws(EmulationError) {
         // Checked again, so that a file that was created meanwhile is kept.
         if let target = Self.target(of: link), Self.isTerminal(target) { _ = unsafe unlink(link) }
-        guard unsafe symlink(name, link) == 0 else { throw .system("\(link) can't be made") }
+        guard unsafe symlink(name, link) == 0 else { throw .system("\(link) can't be created") }
     }
 
     /// Throws unless the link's path is free, or contains a link that an emulation left behind.
@@ -67,10 +67,10 @@ struct PseudoTerminal {
         var status = stat()
         guard unsafe lstat(link, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFLNK else {
-            throw EmulationError("\(link) is a file already. Give another path for the serial line.")
+            throw EmulationError("\(link) is already a file. Choose another path for the serial line.")
         }
         guard let target = target(of: link), isTerminal(target) else {
-            throw EmulationError("\(link) is a link to something else already. Give another path for the serial line.")
+            throw EmulationError("\(link) already links to something else. Choose another path for the serial line.")
         }
         guard !isInUse(link) else {
             throw EmulationError("Another program is the PN532 at \(link) already. Stop it, or give another path.")

@@ -74,7 +74,7 @@ package struct SystemReader: Sendable {
             do throws(StorageError) {
                 _ = try ResolvedPath(folder, .trusted(owner: nil, takesOwnGroups: false), isPartial: true)
             } catch {
-                throw EmulationError("\(error.reason) Give it to root alone (chown root, chmod go-w) first.")
+                throw EmulationError("\(error.reason) First make root its only writer (chown root, chmod go-w).")
             }
         }
     }
@@ -156,7 +156,7 @@ package struct SystemReader: Sendable {
             "The plain \(PCSCInstallation.driverName)",
             beside: ["../lib/opencorenfc", "../../pcsc-driver"],
             or: ["/usr/local/lib/opencorenfc", "/usr/lib/opencorenfc"],
-            otherwise: "Build it with dev/build-pcsc-driver, or name it: --driver FILE"
+            otherwise: "Build it with dev/build-pcsc-driver, or pass it with: --driver FILE"
         )
     }
 }
@@ -182,7 +182,7 @@ package struct ReaderOwner: Sendable, Hashable {
                 (group, name) = (number, text)
             }
         } else {
-            throw EmulationError("There is no user \(text).")
+            throw EmulationError("The user \(text) does not exist.")
         }
         guard Self.canBeFileName(name) else {
             throw EmulationError("The user's name \(name) can't be in a file name. Give the user's number.")
@@ -201,7 +201,7 @@ package struct ReaderOwner: Sendable, Hashable {
     /// The user of this process.
     package static var current: ReaderOwner? { try? ReaderOwner(String(geteuid())) }
 
-    /// Returns the number of a group, such as pcscd's when pcscd does not run as root; nil when the group does not
+    /// Returns the number of a group, such as pcscd's when pcscd is not running as root; nil when the group does not
     /// exist.
     package static func group(named name: String) -> UInt32? {
         guard let entry = unsafe getgrnam(name) else { return nil }
@@ -233,7 +233,7 @@ package struct PlainDriver: Sendable {
         self.bytes = bytes
     }
 
-    private static let remedy = "Build a plain one with dev/build-pcsc-driver, and name it: --driver FILE"
+    private static let remedy = "Build a plain driver with dev/build-pcsc-driver, and pass it with: --driver FILE"
 
     /// Returns whether a library is the C library, or a separate part of it on older versions and some processors.
     private static func isCLibrary(_ name: String) -> Bool {
@@ -254,7 +254,7 @@ package struct PlainDriver: Sendable {
                 : try InputFile(path, limit: Self.limit).readToEnd()
         } catch {
             guard error.code == .unsafe else { throw EmulationError(error.reason) }
-            throw EmulationError("\(error.reason) So pcscd must not get the driver \(path). Give another one.")
+            throw EmulationError("\(error.reason) So pcscd must not load the driver \(path). Choose another one.")
         }
         try self.init(bytes, path: path)
     }

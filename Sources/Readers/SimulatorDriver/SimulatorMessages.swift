@@ -153,7 +153,7 @@ enum SimulatorError {
     static func invalid(_ reason: String) -> LinkError {
         LinkError(
             .readerUnavailable,
-            "What the simulator sent is not understood: \(VisibleText.escaped(reason)) Use the same version of both."
+            "The simulator sent invalid data: \(VisibleText.escaped(reason)) Use the same version of both."
         )
     }
 

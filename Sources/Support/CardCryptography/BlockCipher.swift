@@ -28,7 +28,7 @@ public struct BlockCipher: Sendable, Hashable {
     /// Creates AES with a key of 16 bytes (FIPS 197).
     public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
         guard key.count == 16 else {
-            throw CryptographyError(.wrongLength, "A key of AES-128 has 16 bytes, not \(key.count).")
+            throw CryptographyError(.wrongLength, "An AES-128 key has 16 bytes, not \(key.count).")
         }
         return BlockCipher(blockLength: 16, key: key)
     }
@@ -40,7 +40,7 @@ public struct BlockCipher: Sendable, Hashable {
         case 8: BlockCipher(blockLength: 8, key: key + key + key)
         case 16: BlockCipher(blockLength: 8, key: key + key[..<8])
         case 24: BlockCipher(blockLength: 8, key: key)
-        default: throw CryptographyError(.wrongLength, "A key of DES has 8, 16 or 24 bytes, not \(key.count).")
+        default: throw CryptographyError(.wrongLength, "A DES key has 8, 16 or 24 bytes, not \(key.count).")
         }
     }
 
@@ -64,7 +64,7 @@ public struct BlockCipher: Sendable, Hashable {
         }
         guard data.count.isMultiple(of: blockLength), vector.count == blockLength, let count = CInt(exactly: data.count)
         else {
-            throw CryptographyError(.wrongLength, "Data and vector have to be whole blocks of \(blockLength) bytes.")
+            throw CryptographyError(.wrongLength, "Data and vector must be whole blocks of \(blockLength) bytes.")
         }
         // Single DES runs as triple DES with three equal keys, because OpenSSL 3 lacks single DES.
         let cipher =
@@ -78,7 +78,7 @@ public struct BlockCipher: Sendable, Hashable {
         let isDone = unsafe key.withBytes { key in
             unsafe ocn_crypto_cipher(cipher, encrypts, key, vector, data, count, &output)
         }
-        guard isDone else { throw CryptographyError(.refused, "libcrypto refused to encipher or decipher.") }
+        guard isDone else { throw CryptographyError(.refused, "libcrypto refused to encrypt or decrypt.") }
         return output
     }
 }
@@ -128,7 +128,7 @@ extension BlockCipher {
     /// - Returns: 8 bytes.
     public static func retailMAC(_ message: [UInt8], key: [UInt8]) throws(CryptographyError) -> [UInt8] {
         guard key.count == 16, !message.isEmpty else {
-            throw CryptographyError(.wrongLength, "A retail MAC takes a key of 16 bytes and at least one block.")
+            throw CryptographyError(.wrongLength, "A retail MAC needs a 16-byte key and at least one block.")
         }
         let first = try BlockCipher.des(Array(key[..<8]))
         let second = try BlockCipher.des(Array(key[8...]))
@@ -179,7 +179,7 @@ enum LibCrypto {
             .libraryMissing,
             name.isEmpty
                 ? "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"
-                : "The system's libcrypto has no \(name); OpenSSL 3 or 1.1.1 is needed."
+                : "The system's libcrypto lacks \(name). OpenSSL 3 or 1.1.1 is required."
         )
     }
 }

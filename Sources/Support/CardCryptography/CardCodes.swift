@@ -21,7 +21,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     ///   - challenge: block RC: 16 bytes, as written to the chip.
     public init(cardKey: [UInt8], challenge: [UInt8]) throws(CryptographyError) {
         guard cardKey.count == 16, challenge.count == 16 else {
-            throw CryptographyError(.wrongLength, "Card key and challenge of FeliCa Lite-S have 16 bytes each.")
+            throw CryptographyError(.wrongLength, "The card key and the challenge of FeliCa Lite-S have 16 bytes each.")
         }
         let turned = Self.turned(challenge)
         let cipher = try BlockCipher.des(Self.turned(cardKey))
@@ -57,7 +57,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
 
     private func code(_ data: [UInt8], _ cipher: BlockCipher) throws(CryptographyError) -> [UInt8] {
         guard !data.isEmpty else {
-            throw CryptographyError(.wrongLength, "A code of FeliCa Lite-S is over at least one block.")
+            throw CryptographyError(.wrongLength, "A FeliCa Lite-S MAC covers at least one block.")
         }
         return try cipher.encrypt(Self.turned(data), .blockChaining(vector: vector)).suffix(8).reversed()
     }

@@ -49,7 +49,7 @@ public struct JSONReader {
         do throws(Problem) {
             let value = try reader.value(depth: 0)
             reader.skipSpace()
-            guard reader.position == reader.end else { throw reader.problem("something follows the end of the JSON") }
+            guard reader.position == reader.end else { throw reader.problem("there is extra text after the JSON") }
             return value
         } catch {
             throw Problem(offset: error.offset - start, reason: error.reason)
@@ -109,7 +109,7 @@ public struct JSONReader {
         if try take(0x7D) { return [] }
         var members: [JSONNode.Member] = []
         repeat {
-            guard try next() == 0x22 else { throw problem("a key has to stand here, in quotes") }
+            guard try next() == 0x22 else { throw problem("a key in quotes is expected here") }
             let start = position
             let key = String(decoding: try string(), as: UTF8.self)
             let range = start..<position
@@ -141,7 +141,7 @@ public struct JSONReader {
     private mutating func number() throws(Problem) -> String {
         let start = position
         func fault(_ offset: Int) -> Problem {
-            Problem(offset: offset, reason: "the number is not written as JSON has it")
+            Problem(offset: offset, reason: "the number is not valid JSON")
         }
         _ = takeOne(of: "-")
         let first = position
@@ -189,20 +189,20 @@ public struct JSONReader {
                 bytes += text[start..<position]
                 try escape(into: &bytes)
                 start = position
-            case 0..<0x20: throw problem("a text has a control character")
+            case 0..<0x20: throw problem("a string has a control character")
             default:
                 if byte >= 0x80 { isASCII = false }
                 position += 1
             }
         }
-        throw problem("a text does not end")
+        throw problem("a string does not end")
     }
 
     /// Reads a backslash and the characters after it, and appends the character that they stand for.
     private mutating func escape(into bytes: inout [UInt8]) throws(Problem) {
         guard position + 1 < end else {
             position = end
-            throw problem("a text does not end")
+            throw problem("a string does not end")
         }
         switch text[position + 1] {
         case 0x22, 0x5C, 0x2F: bytes.append(text[position + 1])
@@ -212,7 +212,7 @@ public struct JSONReader {
         case 0x72: bytes.append(0x0D)
         case 0x74: bytes.append(0x09)
         case 0x75: return bytes.append(contentsOf: String(Character(try escapedScalar())).utf8)
-        default: throw problem("JSON has no such escape")
+        default: throw problem("the escape is not valid JSON")
         }
         position += 2
     }
@@ -222,10 +222,10 @@ public struct JSONReader {
         var value = UInt32(try codeUnit())
         if 0xD800...0xDBFF ~= value, position + 1 < end, text[position] == 0x5C, text[position + 1] == 0x75 {
             let low = UInt32(try codeUnit())
-            guard 0xDC00...0xDFFF ~= low else { throw problem("the escape is half a character") }
+            guard 0xDC00...0xDFFF ~= low else { throw problem("the escape is half of a surrogate pair") }
             value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
         }
-        guard let scalar = Unicode.Scalar(value) else { throw problem("the escape is half a character") }
+        guard let scalar = Unicode.Scalar(value) else { throw problem("the escape is half of a surrogate pair") }
         return scalar
     }
 
@@ -235,7 +235,7 @@ public struct JSONReader {
         // `UInt16` would also accept a sign, which is not allowed in an escape.
         guard digits.count == 4, digits.allSatisfy({ $0 != 0x2B && $0 != 0x2D }),
             let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw problem("JSON has no such escape") }
+        else { throw problem("the escape is not valid JSON") }
         position += 4
         return unit
     }
@@ -317,11 +317,11 @@ public struct JSONLine: Sendable {
         } catch {
             throw Failure(reason: "It is not valid JSON at character \(error.offset + 1): \(error.reason).")
         }
-        guard case .object(let list) = line.content else { throw Failure(reason: "A line has to be a JSON object.") }
+        guard case .object(let list) = line.content else { throw Failure(reason: "A line must be a JSON object.") }
         var members: [String: JSONNode] = [:]
         for (key, value) in list.map({ ($0.key, $0.value) }) {
             guard Self.isAllowed(value, allowsNull) else {
-                throw Failure(reason: "\"\(VisibleText.escaped(key))\" has a value of a wrong kind.")
+                throw Failure(reason: "\"\(VisibleText.escaped(key))\" has a value of the wrong type.")
             }
             guard members.updateValue(value, forKey: key) == nil else {
                 throw Failure(reason: "\"\(VisibleText.escaped(key))\" occurs twice.")

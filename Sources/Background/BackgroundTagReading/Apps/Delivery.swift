@@ -58,7 +58,7 @@ public struct UserActivityPayload: Sendable, Hashable {
             throw AppError("The data is not an NDEF message.")
         }
         guard case .uri(let uri) = LinkChoice(content), uri.host != nil, uri.text == webpageURL else {
-            throw AppError("The link is not that of the message.")
+            throw AppError("The link differs from the link in the message.")
         }
         self.activityType = activityType
         self.webpageURL = webpageURL

@@ -93,7 +93,7 @@ public struct AppDescription: Sendable, Hashable {
         }
         guard Self.isIdentifier(content.app_id) else {
             throw AppError(
-                "app_id has to be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
+                "app_id must be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
             )
         }
         id = content.app_id
@@ -111,7 +111,7 @@ public struct AppDescription: Sendable, Hashable {
             }
         }
         if content.associated_domains.count > Self.maximumDomains {
-            remarks.append("Only the first \(Self.maximumDomains) associated domains count.")
+            remarks.append("Only the first \(Self.maximumDomains) associated domains are used.")
         }
     }
 

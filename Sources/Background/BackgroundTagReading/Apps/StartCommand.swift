@@ -63,7 +63,7 @@ public struct StartCommand: Sendable, Hashable {
             case "%":
                 guard rest.popFirst() == "%" else { throw AppError("Exec has a field code in quotation marks.") }
                 text += "%"
-            case "\0": throw AppError("Exec has a character that no argument can have.")
+            case "\0": throw AppError("Exec has a zero byte, which no argument can contain.")
             default: text.unicodeScalars.append(scalar)
             }
         }
@@ -85,7 +85,7 @@ public struct StartCommand: Sendable, Hashable {
                 continue
             }
             guard let code = rest.popFirst(), "%fFuUickdDnNvm".unicodeScalars.contains(code) else {
-                throw AppError("Exec has a field code that the Desktop Entry Specification does not know.")
+                throw AppError("Exec has a field code that is not in the Desktop Entry Specification.")
             }
             if code == "%" {
                 text += "%"

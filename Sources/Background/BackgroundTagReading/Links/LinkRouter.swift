@@ -62,10 +62,10 @@ public struct LinkRouter: Sendable {
 
     private func mapRoute(_ uri: TagURI) -> LinkRoute {
         guard MapLocation(uri.text) != nil else {
-            return .browser(why: "The link names no place that an app for maps can show.")
+            return .browser(why: "The link contains no location that a maps app can show.")
         }
         guard !unopenedSchemes.contains(.map) else {
-            return .browser(why: "No app on this system opens geo: links, so the map opens as a page.")
+            return .browser(why: "No app on this system opens geo: links, so the map opens as a web page.")
         }
         return .system(.map)
     }
@@ -106,7 +106,7 @@ public struct LinkRouter: Sendable {
         let order = files.sorted { $0.key.utf8.count > $1.key.utf8.count }
         for (domain, candidates) in order {
             guard let matcher = associations[domain] else {
-                let why = "The association file of \(domain) is not there; nfc links fetch gets it."
+                let why = "The association file of \(domain) is missing; get it with nfc links fetch."
                 refusal = refusal ?? LinkAnswer(why: why)
                 continue
             }
@@ -140,8 +140,8 @@ public enum LinkRoute: Sendable, Hashable {
         /// A sentence that explains the refusal.
         public var reason: String {
             switch self {
-            case .customScheme: "Custom schemes are not read in the background. Use a universal link."
-            case .noApp: "No installed app has this scheme as its own."
+            case .customScheme: "Background reading ignores custom schemes. Use a universal link."
+            case .noApp: "No installed app handles this scheme."
             }
         }
     }

@@ -36,7 +36,7 @@ public struct NotificationContent: Sendable, Hashable {
     /// The text for a link that another process is opening.
     public static let beingOpened = NotificationContent(
         title: "The Link Is Being Opened",
-        body: "Another program opens it now.",
+        body: "Another program is opening it.",
         actionTitle: "Open"
     )
 

@@ -111,37 +111,37 @@ public struct SystemConditions: Sendable, Hashable {
 
     private var unlocked: Finding {
         guard session != nil || isLoginSilent else {
-            let source = "logind reports no session: because the user is here, it counts as unlocked."
+            let source = "logind reports no session, so the screen counts as unlocked."
             return Finding(.neverUnlocked, true, source)
         }
         let source =
             isLoginSilent
-            ? "logind does not answer; what it reported since the system started is remembered"
-            : "logind, LockedHint of the session, remembered for this start of the system"
+            ? "logind does not answer; its earlier reports since the system started still count"
+            : "logind, LockedHint of the session, remembered until the system restarts"
         return Finding(.neverUnlocked, wasUnlocked, source)
     }
 
     private var display: Finding {
-        if isGoingToSleep { return Finding(.displayOff, false, "logind: the system goes to sleep") }
+        if isGoingToSleep { return Finding(.displayOff, false, "logind: the system is going to sleep") }
         if let powerSaveMode { return Finding(.displayOff, powerSaveMode == 0, "the compositor's PowerSaveMode") }
         if let isDisplayLit {
             return Finding(.displayOff, isDisplayLit, "the graphics driver, dpms of the connected displays")
         }
         if let session {
             let isOn = session.isActive && !session.isIdle
-            return Finding(.displayOff, isOn, "logind: the session is seen and not idle")
+            return Finding(.displayOff, isOn, "logind: the session is in the foreground and not idle")
         }
-        return Finding(.displayOff, true, "Nothing reports the state of the display: it counts as on.")
+        return Finding(.displayOff, true, "Nothing reports the state of the display, so it counts as on.")
     }
 
     private var camera: Finding {
-        let free = isCameraOpen == nil ? "There is no /dev/video*." : "Nobody has /dev/video* open."
+        let free = isCameraOpen == nil ? "/dev/video* does not exist." : "No program has /dev/video* open."
         return Finding(.camera, isCameraOpen != true, free, not: "A program has /dev/video* open.")
     }
 
     private var airplane: Finding {
         radios.map { Finding(.airplaneMode, !$0.isAirplaneModeOn, "/dev/rfkill") }
-            ?? Finding(.airplaneMode, true, "There is no /dev/rfkill: the radios count as on.")
+            ?? Finding(.airplaneMode, true, "/dev/rfkill does not exist, so the radios count as on.")
     }
 }
 
@@ -169,8 +169,8 @@ public struct ReadingConditions: Sendable, Hashable {
         /// A sentence that explains the reason.
         public var reason: String {
             switch self {
-            case .unsupported: "There is no reader for it."
-            case .neverUnlocked: "The screen was not unlocked yet since the system started."
+            case .unsupported: "No reader is available."
+            case .neverUnlocked: "The screen has not been unlocked since the system started."
             case .displayOff: "The display is off."
             case .readerSession: "An app is reading tags."
             case .wallet: "A wallet is in use."
@@ -212,8 +212,8 @@ public enum ReaderState: Sendable, Hashable {
         switch self {
         case .ready(let name): name
         case .missing(let reason): reason
-        case .unasked(let name?): isLookedFor ? "\(name): it did not answer yet." : "\(name), when it was last asked."
-        case .unasked(nil): isLookedFor ? "The reader did not answer yet." : "The reader was not asked yet."
+        case .unasked(let name?): isLookedFor ? "\(name): it has not answered yet." : "\(name), when it was last asked."
+        case .unasked(nil): isLookedFor ? "The reader has not answered yet." : "The reader has not been asked yet."
         }
     }
 }

@@ -73,7 +73,7 @@ final class SiteDownload {
         switch status {
         case ...200: break
         case 300..<400:
-            let reason = "The site redirects (status \(status)); an association file has to be at its place."
+            let reason = "The site redirects (status \(status)), which is not allowed for association files."
             throw FetchError(.redirect, reason)
         case 404, 410: throw FetchError(.missing, "The site has no association file (status \(status)).")
         default: throw FetchError(.status, "The site answers with status \(status).")
@@ -96,7 +96,7 @@ final class SiteDownload {
         self.address = address
         return take { () throws(FetchError) in
             guard mayBePrivate || address.isPublic else {
-                let reason = "\(host) has the address \(address), which is not of the public internet."
+                let reason = "\(host) has the address \(address), which is not on the public internet."
                 throw FetchError(.privateAddress, reason)
             }
         }
@@ -136,7 +136,7 @@ final class SiteDownload {
         .tooLarge,
         "The file is larger than \(AssociationFile.maximumSize) bytes."
     )
-    private static let truncated = FetchError(.truncated, "The connection ended within the answer.")
+    private static let truncated = FetchError(.truncated, "The connection ended before the end of the answer.")
 
     private func error(_ result: ocn_curl_result, _ text: String, errno: Int32) -> FetchError {
         switch result {

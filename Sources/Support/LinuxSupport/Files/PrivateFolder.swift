@@ -64,7 +64,7 @@ public final class PrivateFolder: FileStore {
     /// Creates a folder in ``parentOfRandom``, with an unpredictable name that starts with a prefix.
     public static func random(_ prefix: String) throws(StorageError) -> PrivateFolder {
         var template = Array((parentOfRandom + "/\(prefix).XXXXXX").utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw .system("No folder can be created in \(parentOfRandom)") }
+        guard unsafe mkdtemp(&template) != nil else { throw .system("A folder can't be created in \(parentOfRandom)") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         do throws(StorageError) {
             return try PrivateFolder(path, creates: false)

@@ -50,11 +50,11 @@ public enum PrivateSocket {
         if let status = FileStatus.ofEntry(inFolder), FileKind(status) != .socket {
             throw StorageError(
                 .occupied,
-                "\(path) is in the place of a socket. Move it away, and start the program again."
+                "\(path) is not a socket. Move it away, and start the program again."
             )
         }
         try folder.remove(name)
-        guard let descriptor = make() else { throw .system("No socket can be created") }
+        guard let descriptor = make() else { throw .system("A socket can't be created") }
         // `bind` gives the socket's mode to its file. The process's mask (`umask`) removes the group's access, so that
         // access is added again.
         let isShared = folder.isSharedWithGroup

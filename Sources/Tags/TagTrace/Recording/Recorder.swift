@@ -273,7 +273,7 @@ private final class RecordingReader: ForwardingDriver, DiscoveringDriver {
             case .frames(let link): link as? RecordingTagLink
             case .commands(let card, _): card as? RecordingCard
             }
-        guard let recorded else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        guard let recorded else { throw LinkError(.tagRemoved, "The tag belongs to another reader.") }
         try await recorder.record(.select(tag: recorded.number), outcome: { _ in .done }) { () throws(LinkError) in
             try await base.select(recorded.tag)
         }

@@ -228,7 +228,7 @@ private final class ReplayReader: DiscoveringDriver, ReplayingDriver {
             case .frames(let link): (link as? ReplayTagLink)?.link.tag
             case .commands(let card, _): (card as? ReplayCard)?.tag
             }
-        guard let number else { throw LinkError(.tagRemoved, "The tag is another reader's.") }
+        guard let number else { throw LinkError(.tagRemoved, "The tag belongs to another reader.") }
         _ = try replay.call(.select(tag: number))
     }
 
