@@ -2,8 +2,7 @@
 package import BackgroundTagReading
 package import LinuxSupport
 
-/// The installed apps, from the descriptions in `nfc/apps` and the desktop entries in `applications` of the data
-/// folders.
+/// The installed apps, from `nfc/apps` (descriptions) and `applications` (desktop entries) in the data folders.
 ///
 /// A user's file hides a system file with the same name.
 package struct InstalledApps: Sendable, Hashable {

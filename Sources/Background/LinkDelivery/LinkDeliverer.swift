@@ -95,8 +95,7 @@ package struct LinkDeliverer: Sendable {
                     return
                 }
             } catch  where error.code == .nobody && found.entry.command != nil {
-                // A browser's entry may announce D-Bus activation that is not installed. Then the entry's command is
-                // used.
+                // A browser's entry may announce D-Bus activation that is missing. Then its command is used.
             } catch {
                 throw DeliveryError(error)
             }

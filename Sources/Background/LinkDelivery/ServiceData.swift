@@ -59,8 +59,7 @@ package struct ServiceData: Sendable, Hashable {
 /// The flags that the service stores for entries: whether the user wants to open the entry after unlocking the screen,
 /// and whether the user has dismissed it.
 ///
-/// The first kind is only valid until the system restarts, so that a link that was wanted yesterday does not open
-/// today.
+/// The first kind is only valid until the system restarts, so that yesterday's link does not open today.
 package struct DeliveryFlags<Store: FileStore>: Sendable {
     private static var name: String { "marks" }
     /// A line has fewer than 100 bytes.
@@ -91,8 +90,7 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
         }
     }
 
-    /// Saves a flag in place of the entry's last flag; nil removes the flag. When this returns, the change is on the
-    /// disk.
+    /// Replaces the entry's flag; nil removes it. When this returns, the change is on the disk.
     package mutating func keep(_ mark: DeliveryFlag?, of id: InboxEntry.ID) throws(StorageError) {
         guard marks[id] != mark || !isSaved else { return }
         marks[id] = mark

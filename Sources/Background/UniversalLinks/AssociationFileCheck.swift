@@ -42,8 +42,7 @@ extension AssociationFile.Rule {
         return result
     }
 
-    /// Returns the names of the variables in a pattern, whether a variable is not closed, and the bytes outside of
-    /// variables.
+    /// Returns a pattern's variables by name, whether one is not closed, and the bytes outside of them.
     static func variables(in pattern: String) -> (names: [String], isOpen: Bool, literal: [UInt8]) {
         var names: [String] = []
         var literal: [UInt8] = []

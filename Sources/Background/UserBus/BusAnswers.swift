@@ -58,8 +58,7 @@ package final class BusAnswers {
           </interface>
         """
 
-    /// Returns the introspection data of an object; nil if the object does not exist. Parents of the service's object
-    /// exist.
+    /// Returns the introspection data of an object; nil if it does not exist. Parents of the service's object do.
     private static func introspection(of path: String) -> String? {
         let contents: String
         if path == objectPath {

@@ -101,8 +101,7 @@ import LinuxSupport
         }
     }
 
-    /// Counts a source as silent, and tries again later, because the bus will not report changes for a request that
-    /// failed.
+    /// Counts a source as silent, and tries again later, because the request failed and the bus reports nothing.
     private func fallSilent(
         _ source: Source,
         tryingAgain work: @escaping @MainActor @Sendable (DesktopWatch) -> Void

@@ -28,8 +28,7 @@ import LinuxSupport
     /// - Parameters:
     ///   - own: the session of this process; nil if it is not in a session.
     ///   - patience: how long the bus itself may take to answer.
-    ///   - pause: how long to wait before asking a service again that did not answer, because asking blocks until the
-    ///     answer.
+    ///   - pause: how long to wait before asking a silent service again, because asking blocks.
     package init(
         own: String?,
         address: String? = nil,
@@ -61,8 +60,7 @@ import LinuxSupport
             isDue = true
             receive()
         } catch {
-            // Without a system bus, the session is unknown, which the findings report. A bus that existed before will
-            // return.
+            // Without a system bus, the session is unknown, as reported in the findings. An earlier bus will return.
             bus = nil
             isSilent = error.code == .silentBus
             if isSilent || source != nil { lookLater() }
@@ -85,8 +83,7 @@ import LinuxSupport
                 if message.isCall { try message.answer(nil) } else { isDue = true }
             }
             guard isDue else { return }
-            // Signals that arrive during the wait for answers are queued, so the descriptor does not become readable
-            // for them.
+            // Signals that arrive during the wait for answers are queued and don't make the descriptor readable.
             DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
             isDue = false
             look(bus)

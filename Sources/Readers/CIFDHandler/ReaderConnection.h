@@ -17,8 +17,7 @@
 
 // In both directions: the protocol version.
 enum { MESSAGE_HELLO = 'H' };
-// To the reader. POWER: 0 power down, 1 power up, 2 reset. TRANSMIT: an APDU. CONTROL: a code and data. ATTRIBUTE: a
-// tag.
+// To the reader. POWER: 0 down, 1 up, 2 reset. TRANSMIT: an APDU. CONTROL: a code and data. ATTRIBUTE: a tag.
 enum { MESSAGE_POWER = 'P', MESSAGE_TRANSMIT = 'T', MESSAGE_CONTROL = 'C', MESSAGE_ATTRIBUTE = 'G' };
 // From the reader. REPLY: a status and data. INSERTED, REMOVED: a card. BYE: the reader leaves and may return.
 enum { MESSAGE_REPLY = 'R', MESSAGE_INSERTED = 'I', MESSAGE_REMOVED = 'O', MESSAGE_BYE = 'B' };

@@ -28,8 +28,7 @@ int readerSocketConnect(const char *path);
 // Returns 1 if the socket is ready, 0 after the deadline, -1 if `wakeUp` is closed. `socket` may be -1.
 int readerSocketWait(int wakeUp, int socket, short events, long long deadline);
 
-// Sends or receives exactly `length` bytes. Returns false if the deadline passes, `wakeUp` is closed, or the connection
-// ends.
+// Sends or receives exactly `length` bytes. Returns false after the deadline, or if a socket or `wakeUp` closes.
 bool readerSocketSend(int wakeUp, int socket, const uint8_t *bytes, size_t length, long long deadline);
 bool readerSocketReceive(int wakeUp, int socket, uint8_t *bytes, size_t length, long long deadline);
 

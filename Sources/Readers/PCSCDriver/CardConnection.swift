@@ -116,8 +116,7 @@ final class CardConnection: Sendable {
     func close(_ disposition: SmartCardDisposition) {
         let (card, isLeft) = state.withLock { state in
             defer { state.card = nil }
-            // If the power is off, the service does not notice a card that arrives at once; see
-            // `PCSCReader.mayBeHidden`.
+            // Without power, a card that arrives at once goes unnoticed; see `PCSCReader.mayBeHidden`.
             return (state.card, state.isReaderGone || state.isCardGone && disposition == .unpower)
         }
         guard let card else { return }

@@ -50,8 +50,7 @@ final class CardFrameLink: SelfActivatingLink {
     }
 
     var maximumFrameLength: Int { route.maximumFrameLength }
-    /// Counts the frames that the reader sent. A route with only the reader's own commands counts the exchanges with
-    /// the host.
+    /// Counts the reader's frames. A route with only the reader's commands counts exchanges with the host.
     var statistics: LinkStatistics { countsAir ? counts.withLock { $0 } : port.statistics }
     var countsAir: Bool { route.carriesFrames }
 
@@ -84,8 +83,7 @@ final class CardFrameLink: SelfActivatingLink {
     }
 }
 
-/// The part that all links to one tag share: the connection, while it is open to this tag, and the thread that may
-/// wait.
+/// The part that all links to one tag share: the connection while it is open to this tag, and the thread.
 final class CardPort: Sendable {
     private let thread: QueueExecutor
     let connection: CardConnection
@@ -145,8 +143,7 @@ extension QueueExecutor {
                 }
             }
         } onCancel: {
-            // Called under the lock. Otherwise the work could finish meanwhile, and the next work's call would be
-            // cancelled.
+            // Under the lock, so that the work can't finish meanwhile and the next work's call be cancelled instead.
             stage.withLock { stage in
                 if stage == .running { service.cancel() }
                 stage = .over

@@ -24,8 +24,7 @@ extension PCSCReader {
                 state.present = (count(opened), 0)
             }
         } catch {
-            // The service reported a tag that is no longer there. A tag that arrives before the service's next check
-            // may be hidden.
+            // The service reported a tag that is gone. Until its next check, the next tag may be hidden.
             if !isHidden { state.withLock { $0.present = (count(found), 0) } }
             return try notOpened(error)
         }

@@ -149,8 +149,7 @@ public enum ReaderChoice: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a reader seems to be contactless, judged by the card in it, or without a card by the reader's
-    /// name.
+    /// Returns whether a reader seems to be contactless, judged by its card, or without a card by its name.
     ///
     /// The service provides no better information. The name only determines which reader to try; the driver asks the
     /// reader for its capabilities.

@@ -103,7 +103,7 @@ public final class PCSCReader: DiscoveringDriver {
     }
 
     /// Returns whether another program has opened the card in the reader, so that this program can't use it. Only call
-    /// this while no card is open here. Throws `LinkError` with `readerUnavailable`, whose reason explains what to do,
+    /// this while no card is open here. Throws `LinkError` with `readerUnavailable`, and a reason that says what to do,
     /// or `cancelled`.
     package func isCardInUse() async throws(LinkError) -> Bool {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in

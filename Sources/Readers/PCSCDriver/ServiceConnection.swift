@@ -147,8 +147,7 @@ final class ServiceConnection: Sendable {
     }
 
     private func lose(_ context: Int) {
-        // If the release takes too long, the limit ends it through its context. So the context is removed only
-        // afterwards.
+        // If the release takes too long, the limit ends it through the context, which is thus removed later.
         do throws(SmartCardError) {
             try limit.begin(within: Self.goodbyeLimit.service)
             layer.releaseContext(context)

@@ -122,7 +122,7 @@ enum ServiceWatch {
     static func wait(milliseconds: Int, _ cut: CancellationSignal) {
         let interrupt = Interrupt()
         let cancellation = Cancellation(interrupt)
-        // Until the service runs, its folder may be missing. If nothing can be watched, only the time or a cut ends the
+        // Until the service runs, its folder may be missing. If nothing can be watched, the time or a cut ends the
         // wait.
         let watch = FolderWatch(ServiceSocket.path)
         let end = ContinuousClock.now + .milliseconds(milliseconds)

@@ -58,8 +58,7 @@ import TagLink
     }
 
     private func libraryConnections() -> Set<Int32> {
-        // Called under the lock. Otherwise a probe could close meanwhile, and its number could be reused by the
-        // library.
+        // Under the lock, so that no probe closes meanwhile and the library reuses its number.
         probes.withLock { ServiceSocket.connections().subtracting($0) }
     }
 

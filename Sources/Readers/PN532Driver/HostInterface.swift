@@ -25,8 +25,7 @@ package struct HostLimits: Sendable {
     package init() {}
 }
 
-/// Sends commands and receives answers over a serial line: the chip's high-speed UART (PN532 user manual, 6.2.2 and
-/// 6.3.1).
+/// Sends commands and receives answers over the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
 ///
 /// An answer is only accepted after its command was acknowledged. Remaining bytes of an abandoned exchange arrive
 /// before that, and are skipped.
@@ -111,8 +110,7 @@ final class HostInterface {
         throw LinkError(.timeout, "The PN532 did not answer in time.")
     }
 
-    /// Returns the next frame; nil when none arrives in time. An incomplete frame is dropped if its rest does not
-    /// arrive.
+    /// Returns the next frame; nil when none arrives in time. Drops an incomplete frame.
     private func next(before deadline: ContinuousClock.Instant?) throws(LinkError) -> PN53xFrame? {
         while true {
             if let frame = decoder.next() { return frame }

@@ -109,9 +109,8 @@ extension PN532Chip {
 
     /// Makes a tag ready for commands again, after the tag refused a command or another tag was selected.
     ///
-    /// Tries without restarting the field first, because a restart gives a card with random identifiers a new
-    /// identifier. Throws `LinkError` with `tagRemoved` when the tag does not answer, `readerUnavailable` or
-    /// `cancelled`.
+    /// At first, the field is not restarted, because a restart changes random identifiers. Throws `LinkError` with
+    /// `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
     func wake(_ target: TagHandle.Target) throws(LinkError) {
         switch target {
         case .nfcA(let uid, let sak):

@@ -14,8 +14,7 @@ final class SerialPort {
     /// The cancellation of the operation that is using the line. It ends the operation's reads.
     var cancellation: Cancellation?
 
-    /// Opens a line for this program only. Throws `LinkError` with `readerUnavailable`, whose reason explains what to
-    /// do.
+    /// Opens a line for this program only. Throws `LinkError` with `readerUnavailable` and a reason.
     init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
         let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         var code = descriptor < 0 ? errno : 0

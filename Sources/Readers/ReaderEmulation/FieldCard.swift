@@ -153,8 +153,7 @@ struct CardFinder: Sendable {
         return await activatingLast(cards)
     }
 
-    /// Activates the last card, because only one card is selected at a time. The others receive RATS or ATTRIB when
-    /// they are selected.
+    /// Activates the last card, the only one that is selected. Others get RATS or ATTRIB when they are selected.
     private func activatingLast(_ cards: [FieldCard]) async -> [FieldCard] {
         guard let isoDEP = cards.last?.isoDEP, (try? await isoDEP.activate()) == nil else { return cards }
         return Array(cards.dropLast())
@@ -169,8 +168,7 @@ struct CardFinder: Sendable {
         return FieldCard(kind: .type1(target, tag), link: link)
     }
 
-    /// Finds NFC-B cards of a family (AFI; 0 for all). ATTRIB selects the last card, with the CID if the card supports
-    /// a CID.
+    /// Finds NFC-B cards of a family (AFI; 0 for all). ATTRIB selects the last card, with the CID if supported.
     func findNFCB(applicationFamily: UInt8 = 0, limit: Int, cid: UInt8? = nil) async -> [FieldCard] {
         guard let link = field.link(for: .nfcB) else { return [] }
         let targets =

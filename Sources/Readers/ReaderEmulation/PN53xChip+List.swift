@@ -39,8 +39,7 @@ extension PN53xChip {
                 continue
             }
             let speaksISODEP = cards[0].isoDEP != nil
-            // The host asked only for MIFARE, or only for ISO/IEC 14443-4. The card is halted, so that it can be found
-            // again.
+            // The host asked only for MIFARE, or only for ISO/IEC 14443-4. The halted card can be found again.
             if type == 0x10 && speaksISODEP || type == 0x20 && !speaksISODEP {
                 await cards[0].halt()
                 continue

@@ -12,8 +12,7 @@ struct PseudoTerminal {
     let name: String
     let link: String
 
-    // TIOCSPTLCK and TIOCGPTN from asm-generic/ioctls.h, and F_OFD_SETLK from asm-generic/fcntl.h, which Swift does not
-    // import.
+    // TIOCSPTLCK and TIOCGPTN from asm-generic/ioctls.h, and F_OFD_SETLK from asm-generic/fcntl.h. Swift lacks them.
     private static let unlock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
     private static let setLock: Int32 = 37
@@ -85,8 +84,7 @@ struct PseudoTerminal {
     /// Returns the name of a pseudo-terminal, such as `/dev/pts/3`.
     private static func terminalName(_ number: CUnsignedInt) -> String { "/dev/pts/\(number)" }
 
-    /// Returns whether a link's target is the name of a pseudo-terminal. All links that this program creates have such
-    /// a target.
+    /// Returns whether a link's target is the name of a pseudo-terminal, as in all links by this program.
     private static func isTerminal(_ target: String) -> Bool {
         CUnsignedInt(target.drop { !$0.isNumber }).map { terminalName($0) == target } ?? false
     }
@@ -125,11 +123,9 @@ package struct NfcpyPath {
 
     /// Finds nfcpy's name for a line.
     ///
-    /// For four kinds of lines, the name is the kind and number, such as USB0 for /dev/ttyUSB0. For others, it is the
-    /// file name.
+    /// For four kinds of lines, this is the kind and number, such as USB0 for /dev/ttyUSB0; else the file name.
     ///
-    /// - Returns: nil when nfcpy can't name the line. It only names files directly in /dev, of ASCII letters, digits
-    ///   and hyphens.
+    /// - Returns: nil for lines that nfcpy can't name: only files in /dev itself, of ASCII letters, digits and hyphens.
     package init?(line: String) {
         guard line.hasPrefix("/dev/") else { return nil }
         let name = line.dropFirst(5)

@@ -201,8 +201,7 @@ package struct ReaderOwner: Sendable, Hashable {
     /// The user of this process.
     package static var current: ReaderOwner? { try? ReaderOwner(String(geteuid())) }
 
-    /// Returns the number of a group, such as pcscd's when pcscd is not running as root; nil when the group does not
-    /// exist.
+    /// Returns the number of a group, such as pcscd's; nil when the group does not exist.
     package static func group(named name: String) -> UInt32? {
         guard let entry = unsafe getgrnam(name) else { return nil }
         return unsafe entry.pointee.gr_gid

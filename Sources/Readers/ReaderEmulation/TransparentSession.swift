@@ -25,8 +25,7 @@ struct TransparentSession: Sendable {
     private let field: any FieldDriver
     private var isOpen = false
     private var technology: Technology?
-    /// Bit 0: the host appends the checksum. Bit 1: the host receives and checks the checksum. The other bits are for
-    /// parity.
+    /// Bit 0: the host appends the checksum. Bit 1: the host checks it in answers. Other bits are for parity.
     private var flags: UInt8 = 0
     /// How many bits of the last byte to send; 0 for all.
     private var sentBits: UInt8 = 0

@@ -21,8 +21,7 @@ public struct DesktopEntry: Sendable, Hashable {
     public var icon: String?
     /// Whether the app needs a terminal.
     public var needsTerminal: Bool
-    /// Whether `Implements` contains ``DeliveryInterface/name``, so the app receives links and their messages over
-    /// D-Bus.
+    /// Whether `Implements` contains ``DeliveryInterface/name``, so the app receives links with messages over D-Bus.
     public var takesMessages: Bool
 
     /// Reads an entry; nil when it is too large, is hidden, or does not describe an application.
@@ -115,8 +114,7 @@ package struct KeyFile: Sendable {
             case "t": result.append("\t")
             case "r": result.append("\r")
             case "\\": result.append("\\")
-            // Some entries have other escapes, which are only for Exec. The backslash should have been doubled, so it
-            // is kept.
+            // Other escapes are for Exec. Such entries should double the backslash, so it is kept.
             default: result += "\\" + String(character)
             }
         }

@@ -111,8 +111,7 @@ struct MailLink: Hashable {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[1].isEmpty else { continue }
             let name = parts[0].lowercased()
-            // The `to` field also contains addresses. In the path, a question mark from that field would start other
-            // fields.
+            // The `to` field also contains addresses. In the path, its question marks would start other fields.
             if name == "to", path.isEmpty { path = parts[1].replacing("?", with: "%3F") }
             guard Self.allowedFields.contains(name), name == "body" || !Self.hasControl(parts[1]) else { continue }
             fields.append("\(name)=\(parts[1])")

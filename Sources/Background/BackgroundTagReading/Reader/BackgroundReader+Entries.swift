@@ -78,8 +78,7 @@ extension BackgroundReader {
         return [.note(.kept(entries[index].id))]
     }
 
-    /// Restores the state of an earlier run. Shows the entries that the user has not dismissed and that are not shown
-    /// now.
+    /// Restores the state of an earlier run. Shows all entries that are neither dismissed nor shown.
     mutating func restore(_ run: PreviousRun) -> [Action] {
         var actions: [Action] = []
         for kept in run.entries.sorted(by: { $0.id < $1.id }) where index(kept.id) == nil {

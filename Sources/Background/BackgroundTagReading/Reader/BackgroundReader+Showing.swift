@@ -72,8 +72,7 @@ extension BackgroundReader {
 
     mutating func announced(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
-        // The new notification is shown, even if a click has closed the one before it. Only a dismissed entry is no
-        // longer shown.
+        // The notification is shown, even if a click closed the one before it. Only a dismissed entry is not.
         if entries[index].mark != .dismissed { entries[index].presentation = .own }
         // Other entries that could not be shown may be shown now.
         return markAnnounced([id]) + showDue()

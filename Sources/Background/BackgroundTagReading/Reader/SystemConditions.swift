@@ -191,8 +191,7 @@ public struct ReadingConditions: Sendable, Hashable {
     /// Whether tags are read.
     public var allowReading: Bool { obstacles.isEmpty }
 
-    /// Whether to look for tags, which also shows whether a reader answers. True if no other condition prevents
-    /// reading.
+    /// Whether to look for tags, and so for a reader. True if no other condition prevents reading.
     public var allowLooking: Bool { obstacles.allSatisfy { $0 == .unsupported } }
 }
 

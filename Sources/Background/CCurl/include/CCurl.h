@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Downloads over HTTPS with the system's libcurl. The library is opened at run time, so a build does not need its
-// headers.
+// SPDX-License-Identifier: Apache-2.0 Downloads over HTTPS with the system's libcurl. The library is opened at run
+// time, and builds need no headers.
 #ifndef OPENCORENFC_CURL_H
 #define OPENCORENFC_CURL_H
 
@@ -32,8 +31,8 @@ struct ocn_curl_receiver {
     void *context;
     // Decides whether to connect to an address. Called right before each connection.
     bool (*may_connect)(void *context, const struct sockaddr *address);
-    // Receives one line of the answer's head, with its line end. An empty line ends the head. Lines may also follow the
-    // file.
+    // Receives a line of the answer's head, with its line end. An empty line ends the head. Lines may follow the file
+    // too.
     bool (*take_line)(void *context, const char *bytes, size_t size);
     // Receives the next part of the file.
     bool (*take_body)(void *context, const char *bytes, size_t size);

@@ -87,8 +87,7 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.code, self.reason, self.number) = (code, reason, number)
     }
 
-    /// Creates an error from a failed system call, by default from `errno`. `what` is the start of the sentence to
-    /// show.
+    /// Creates an error from a failed system call, by default from `errno`. `what` starts the sentence to show.
     package static func system(_ what: String, _ number: Int32 = errno) -> StorageError {
         let code: Code =
             switch number {

@@ -48,8 +48,7 @@ package final class FolderWatch: @unchecked Sendable {
     private static let appearing = IN_CREATE | IN_ATTRIB | replacing
     private static let ending = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED
 
-    /// Starts watching a folder. A relative path starts at the process's current folder. Nil when the system can't
-    /// watch.
+    /// Starts watching a folder; a relative path starts at the current folder. Nil if the system can't watch.
     package init?(_ path: String) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         self.path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -70,8 +69,7 @@ package final class FolderWatch: @unchecked Sendable {
             var folder = "/"
             var last = (folder: folder, next: folder)
             for name in path.split(separator: "/") {
-                // The system can't watch a folder that this user can't read. Such a folder belongs to others and seldom
-                // changes.
+                // A folder that this user can't read can't be watched. Such a folder seldom changes.
                 if let number = add(folder, Self.replacing) {
                     above[number, default: []].insert(String(name))
                     last = (folder, folder + name + "/")

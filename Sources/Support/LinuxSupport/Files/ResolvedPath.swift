@@ -12,8 +12,7 @@ public enum TrustedFile {
         try read(path, limit: limit, owner: geteuid(), takesOwnGroups: true)
     }
 
-    /// Reads a file of root or of the given user. Without `takesOwnGroups`, no group may write in the folders of its
-    /// path.
+    /// Reads a file of root or of the given user. Without `takesOwnGroups`, no group may write in its folders.
     package static func read(
         _ path: String,
         limit: Int,

@@ -4,8 +4,7 @@ package import Dispatch
 import Glibc
 import Synchronization
 
-/// Calls a handler when a descriptor can be read or has ended, until the watch is cancelled. Each watch has its own
-/// thread.
+/// Calls a handler when a descriptor can be read or has ended, until it is cancelled. Each watch has a thread.
 ///
 /// This replaces a `DispatchSource`, which can miss the end of a connection on Linux: when the other side closes it
 /// while the handler for the last bytes runs, that handler is not called again.
@@ -109,8 +108,7 @@ package final class Interrupt: Sendable {
         case failed
     }
 
-    /// Waits until another descriptor (-1 for none) is ready for POLLIN or POLLOUT, or until the operation is
-    /// cancelled.
+    /// Waits until another descriptor (-1 for none) is ready for POLLIN or POLLOUT, or for a cancellation.
     package func wait(
         for events: Int32,
         on polled: Int32,
