@@ -91,11 +91,11 @@ private struct PatternCheck {
                 LinkFinding(
                     "AASA009",
                     .error,
-                    "\(name) names the variable \"\(variable)\", which is undefined, so it matches nothing."
+                    "\(name) uses the variable \"\(variable)\", which is undefined, so it matches nothing."
                 )
             }
         if found.isOpen {
-            result.append(LinkFinding("AASA009", .error, "\(name) has \"$(\" without \")\", which names no variable."))
+            result.append(LinkFinding("AASA009", .error, "\(name) has \"$(\" without \")\", so it is not a variable."))
         }
         return result
     }

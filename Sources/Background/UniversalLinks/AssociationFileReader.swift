@@ -72,7 +72,7 @@ struct AssociationFileReader {
         }
         guard let links = object(root["applinks"], "applinks") else {
             if root["applinks"] == nil {
-                note("AASA003", .error, "The applinks section is missing, so the file gives no universal links.")
+                note("AASA003", .error, "The applinks section is missing, so the file provides no universal links.")
             }
             return AssociationFile(details: [], variables: [], otherServices: others, findings: findings)
         }
@@ -146,7 +146,7 @@ struct AssociationFileReader {
                 note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can use it.")
             }
             if values.contains(where: { $0.contains("$(") }) {
-                let text = "A value of the variable \"\(name)\" names another variable, which is not resolved."
+                let text = "A value of the variable \"\(name)\" refers to another variable, which is not resolved."
                 note("AASA009", .error, text)
             }
         }
@@ -157,13 +157,13 @@ struct AssociationFileReader {
 
     private mutating func details(_ value: JSONNode?, defaults: Members) -> [AssociationFile.Details] {
         guard let value else {
-            note("AASA003", .error, "applinks.details is missing, so the file gives no universal links.")
+            note("AASA003", .error, "applinks.details is missing, so the file provides no universal links.")
             return []
         }
         var details: [AssociationFile.Details] = []
         if let entries = value.array {
             if entries.isEmpty {
-                note("AASA003", .error, "applinks.details is empty, so the file gives no universal links.")
+                note("AASA003", .error, "applinks.details is empty, so the file provides no universal links.")
             }
             for (index, entry) in entries.enumerated() {
                 guard let entry = entry.members else {
@@ -182,7 +182,7 @@ struct AssociationFileReader {
                 details.append(self.details(object(entry.value, place) ?? [], [entry.key], defaults, place))
             }
         } else {
-            let effect = "but must be an array, so the file gives no universal links."
+            let effect = "but must be an array, so the file provides no universal links."
             note("AASA003", .error, "applinks.details is \(value.kind), \(effect)")
         }
         return details

@@ -67,7 +67,7 @@ extension LinkMatcher {
             return LinkAnswer(why: why)
         case .noApp where file.details.isEmpty:
             let problem = file.findings.last { $0.id == "AASA003" }?.message
-            return LinkAnswer(why: problem ?? "The file gives no universal links.")
+            return LinkAnswer(why: problem ?? "The file provides no universal links.")
         case .noApp:
             return LinkAnswer(why: "The file names no app\(installed == nil ? "" : " that is installed").")
         }

@@ -137,7 +137,7 @@ struct SerialLineName: Sendable, Equatable {
             let bits = Int(name[name.index(after: at)...])
         {
             guard let speed = SerialSpeed(rawValue: bits) else {
-                throw LinkError(.unsupported, "A PN532 has no speed of \(bits); it has \(SerialSpeed.list).")
+                throw LinkError(.unsupported, "A PN532 does not support the speed \(bits), only \(SerialSpeed.list).")
             }
             path = String(name[..<at])
             self.speed = speed

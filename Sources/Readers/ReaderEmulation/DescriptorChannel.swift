@@ -162,7 +162,7 @@ final class ListeningSocket: @unchecked Sendable {
         } catch {
             guard error.code == .inUse else { throw EmulationError(error.reason) }
             throw EmulationError(
-                "Another program is the reader at \(folder.path)/\(name) already. Stop it, or give another folder."
+                "Another program is already the reader at \(folder.path)/\(name). Stop it, or choose another folder."
             )
         }
     }

@@ -72,7 +72,7 @@ struct PseudoTerminal {
             throw EmulationError("\(link) already links to something else. Choose another path for the serial line.")
         }
         guard !isInUse(link) else {
-            throw EmulationError("Another program is the PN532 at \(link) already. Stop it, or give another path.")
+            throw EmulationError("Another program is already the PN532 at \(link). Stop it, or choose another path.")
         }
     }
 

@@ -95,6 +95,6 @@ public final class InputFile {
 
     private var tooLarge: StorageError {
         let size = limit % (1 << 20) == 0 ? "\(limit >> 20) MiB" : "\(limit) bytes"
-        return StorageError(.tooLarge, "\(name) is larger than \(size), and no more is read.")
+        return StorageError(.tooLarge, "\(name) is larger than \(size), which is the limit.")
     }
 }

@@ -149,7 +149,7 @@ package final class PrivateLog: Sendable {
             throw StorageError(.unsafe, "\(path) belongs to another user. Name another file.")
         }
         guard status.st_size == 0 || begins(with: beginning) else {
-            throw StorageError(.occupied, "\(path) exists already. Name another file.")
+            throw StorageError(.occupied, "\(path) already exists. Name another file.")
         }
         guard status.st_mode & 0o077 == 0 || fchmod(output.fileDescriptor, 0o600) == 0,
             ftruncate(output.fileDescriptor, 0) == 0

@@ -196,7 +196,7 @@ public final class PrivateFolder: FileStore {
         defer { close(folder) }
         // The mode is set last, because changing the owner removes the special bits.
         guard fchown(folder, owner, group) == 0, fchmod(folder, mode) == 0 else {
-            throw .system("The folder \(path)/\(name) can't be given to its user")
+            throw .system("The folder \(path)/\(name) can't be assigned to its user")
         }
     }
 
@@ -282,7 +282,7 @@ extension PrivateFolder {
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: break
-            case EWOULDBLOCK: throw StorageError(.inUse, "Another program has \(path)/\(name).")
+            case EWOULDBLOCK: throw StorageError(.inUse, "Another program is using \(path)/\(name).")
             // This file system has no locks, so it is unknown whether another program uses the file.
             case ENOLCK, EOPNOTSUPP, ENOSYS: return claim
             default: throw .system("\(path)/\(name) can't be locked")

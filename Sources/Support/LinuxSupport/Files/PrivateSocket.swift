@@ -42,10 +42,10 @@ public enum PrivateSocket {
         guard path.utf8.count <= maximumPathLength, let address = SocketAddress(inFolder) else {
             throw StorageError(
                 .denied,
-                "\(path) is too long for a socket: \(maximumPathLength) bytes are the most. Give a shorter path."
+                "\(path) is too long for a socket: \(maximumPathLength) bytes are the maximum. Use a shorter path."
             )
         }
-        if isInUse(address) { throw StorageError(.inUse, "Another program listens at \(path) already.") }
+        if isInUse(address) { throw StorageError(.inUse, "Another program is already listening at \(path).") }
         // Only an abandoned socket may be removed, because other files may be important.
         if let status = FileStatus.ofEntry(inFolder), FileKind(status) != .socket {
             throw StorageError(
