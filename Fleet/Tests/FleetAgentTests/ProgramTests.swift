@@ -150,7 +150,7 @@ struct ProgramTests {
         try await waitWhile(lines().isEmpty && program.isRunning)
         try await Task.sleep(for: .milliseconds(500))
         #expect(lines().count == 1)
-        #expect(lines().first?.contains("pcscd does not run. Start it with") == true, "\(lines())")
+        #expect(lines().first?.contains("pcscd is not running. Start it with") == true, "\(lines())")
         #expect(await program.terminate() == 0)
     }
 

@@ -14,7 +14,7 @@ import UniversalLinks
         (["do": "airplane", "on": true], "Airplane mode is on."),
         (["do": "wallet", "on": true], "A wallet is in use."),
         (["do": "screen", "on": false], "The display is off."),
-        (["do": "restart_phone"], "The screen was not unlocked yet since the system started."),
+        (["do": "restart_phone"], "The screen has not been unlocked since the system started."),
     ]
 
     /// A simulator with an app for the pages of shop.example, except those below /old.

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-// What is used of curl.h. Its numbers and types are the library's stable binary interface.
+// The declarations needed from curl.h. These numbers and types belong to libcurl's stable binary interface.
 typedef struct curl_handle CURL;
 struct curl_slist;
 struct curl_sockaddr {
@@ -28,7 +28,7 @@ enum {
     CURLPROTO_HTTPS = 1 << 1,
 };
 
-// The ten thousands say which type the value has: 0 long, 1 pointer, 2 function.
+// The ten thousands are the type of the value: 0 long, 1 pointer, 2 function.
 enum {
     CURLOPT_SSLVERSION = 32,
     CURLOPT_FOLLOWLOCATION = 52,
@@ -68,7 +68,7 @@ enum {
     FUNCTION(struct curl_slist *, curl_slist_append, (struct curl_slist *, const char *)) \
     FUNCTION(void, curl_slist_free_all, (struct curl_slist * list))
 
-// Each function is a pointer of its name, found when the library is opened.
+// Declares a function pointer for each function. load() finds the functions in the library.
 #define DECLARE(type, name, parameters) static type(*name) parameters;
 #define FIND(type, name, parameters) &&(name = dlsym(library, #name)) != NULL
 
@@ -78,7 +78,7 @@ static bool is_loaded;
 
 static void load(void) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    // Debian's library with GnuTLS has the same functions.
+    // Debian's build with GnuTLS has the same functions.
     if (library == NULL) library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
     is_loaded = library != NULL CURL_FUNCTIONS(FIND) && curl_global_init(CURL_GLOBAL_DEFAULT) == 0;
 }
@@ -106,16 +106,16 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     return receiver->take_body(receiver->context, bytes, size * count) ? size * count : 0;
 }
 
-// Sets an option unless one was refused before.
+// Sets an option, unless an earlier option was refused.
 #define SET(option, value) (result = result != 0 ? result : curl_easy_setopt(handle, option, value))
 
-// What every download has in common.
+// The settings of every download.
 static int set_rules(CURL *handle, const struct curl_slist *fields) {
     int result = 0;
-    // Before 7.85 there is the older option alone, which later versions may drop.
+    // Before 7.85, only the older option exists. Later versions may drop it.
     if (curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "https") != 0) SET(CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTPS);
     SET(CURLOPT_FOLLOWLOCATION, 0L);
-    // Without this the proxies of the environment are used.
+    // Ignores the proxies in the environment.
     SET(CURLOPT_PROXY, "");
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
@@ -125,7 +125,7 @@ static int set_rules(CURL *handle, const struct curl_slist *fields) {
     SET(CURLOPT_SSL_VERIFYPEER, 1L);
     SET(CURLOPT_SSL_VERIFYHOST, 2L);
     SET(CURLOPT_NOSIGNAL, 1L);
-    // With this, no download outlasts its time limit to wait for the system's resolver. Versions before 7.87 lack it.
+    // Prevents the system's resolver from delaying the end of a download beyond its time limit. Missing before 7.87.
     curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
     return result;
 }
@@ -144,12 +144,12 @@ static int set_receiver(CURL *handle, const struct ocn_curl_receiver *receiver) 
 static int set_authorities(CURL *handle, const char *file) {
     int result = 0;
     SET(CURLOPT_CAINFO, file);
-    // Without this the system's folder of certificates is trusted too.
+    // Otherwise the system's folder of certificates would be trusted too.
     SET(CURLOPT_CAPATH, (const char *)NULL);
     return result;
 }
 
-// Appends a text to a list. Returns false, with the list as it was, when there is no memory.
+// Appends a text to a list. Returns false and leaves the list unchanged if memory runs out.
 static bool append(struct curl_slist **list, const char *text) {
     struct curl_slist *longer = curl_slist_append(*list, text);
     if (longer != NULL) *list = longer;
@@ -160,18 +160,18 @@ enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, 
                                        long milliseconds, long maximum_size,
                                        const struct ocn_curl_receiver *receiver, struct ocn_curl_error *error) {
     memset(error, 0, sizeof *error);
-    struct curl_slist *fields = NULL, *places = NULL;
+    struct curl_slist *fields = NULL, *destinations = NULL;
     int result = CURLE_FAILED_INIT;
     CURL *handle = curl_easy_init();
     if (handle == NULL) return result;
     if (append(&fields, "Accept: application/json") && append(&fields, "Accept-Encoding: identity")
-        && append(&fields, "Connection: close") && (connect_to == NULL || append(&places, connect_to))) {
+        && append(&fields, "Connection: close") && (connect_to == NULL || append(&destinations, connect_to))) {
         result = set_rules(handle, fields);
         if (result == 0) result = set_receiver(handle, receiver);
         if (authorities != NULL && result == 0) result = set_authorities(handle, authorities);
         SET(CURLOPT_ERRORBUFFER, error->text);
         SET(CURLOPT_URL, url);
-        SET(CURLOPT_CONNECT_TO, places);
+        SET(CURLOPT_CONNECT_TO, destinations);
         SET(CURLOPT_TIMEOUT_MS, milliseconds);
         SET(CURLOPT_MAXFILESIZE, maximum_size);
     }
@@ -182,6 +182,6 @@ enum ocn_curl_result ocn_curl_download(const char *url, const char *connect_to, 
     }
     curl_easy_cleanup(handle);
     curl_slist_free_all(fields);
-    curl_slist_free_all(places);
+    curl_slist_free_all(destinations);
     return result;
 }

@@ -2,10 +2,10 @@
 package import BackgroundTagReading
 package import LinuxSupport
 
-/// The desktop entries of the user and of the system, and which of them opens which scheme.
+/// The desktop entries of the user and the system, and the apps that open each scheme.
 package struct DesktopEntries: Sendable, Hashable {
     package struct Found: Sendable, Hashable {
-        /// Without `.desktop`.
+        /// The entry's name without `.desktop`.
         package var name: String
         package var path: String
         package var entry: DesktopEntry
@@ -21,9 +21,9 @@ package struct DesktopEntries: Sendable, Hashable {
             .filter(DesktopEntry.isName)
     }
 
-    /// Finds an entry by its name. The user's entries hide those of the system with the same name.
+    /// Finds an entry by name. A user's entry hides a system entry with the same name.
     package func entry(_ name: String) throws(AppError) -> Found {
-        guard DesktopEntry.isName(name) else { throw AppError("The name can't be that of a desktop entry.") }
+        guard DesktopEntry.isName(name) else { throw AppError("The name is not valid for a desktop entry.") }
         // A hyphen may also stand for a folder separator (Desktop Entry Specification 1.5, 2).
         var files = [name]
         if let hyphen = name.firstIndex(of: "-") {
@@ -41,16 +41,16 @@ package struct DesktopEntries: Sendable, Hashable {
                     throw AppError(error.reason)
                 }
                 guard let entry = DesktopEntry(parsing: bytes) else {
-                    throw AppError("\(path) is not a desktop entry of an app that is shown.")
+                    throw AppError("\(path) is not the desktop entry of a visible app.")
                 }
                 return Found(name: name, path: path, entry: entry)
             }
         }
-        throw AppError("There is no desktop entry \(name).desktop.")
+        throw AppError("The desktop entry \(name).desktop is missing.")
     }
 
-    /// Returns the apps that open URIs of a scheme in lower case, starting with the default app (MIME Applications
-    /// Specification 1.0.1).
+    /// Returns the apps that open URIs with a scheme, which must be in lower case. The default app is the first (MIME
+    /// Applications Specification 1.0.1).
     package func handlers(of scheme: String, limit: Int = 4) -> [Found] { handlers(of: scheme, limit, lists) }
 
     package func handlers(of schemes: [String]) -> [String: [Found]] {

@@ -2,19 +2,19 @@
 package import BackgroundTagReading
 package import LinuxSupport
 
-/// The messages that were read and not opened yet, on the disk.
+/// The messages on the disk that were read but not opened yet.
 ///
 /// Each entry has its own file: `NAME.new` until its notification was shown, then `NAME.entry`. A file gets its name
-/// when it is completely on the disk, and is renamed in one step. So at any time an entry exists once or not at all.
-/// When ``add(_:)`` has returned, the entry exists until it is removed, even after a crash.
+/// once it is completely on the disk, and is renamed in one step. So at any time an entry exists once or not at all.
+/// After ``add(_:)`` has returned, the entry exists until it is removed, even after a crash.
 package struct Inbox<Store: FileStore>: Sendable {
-    /// When there are more, the oldest are removed.
+    /// The maximum number of entries. If there are more, the oldest are removed.
     package static var maximumEntries: Int { BackgroundReader.maximumEntries }
 
     package struct Content: Sendable, Hashable {
-        /// Oldest first.
+        /// The entries, oldest first.
         package var entries: [InboxEntry]
-        /// The names of files that are damaged, or don't belong to the inbox.
+        /// The names of files that are damaged or don't belong to the inbox.
         package var damaged: [String]
 
         package var damagedEntries: Set<InboxEntry.ID> { Set(damaged.compactMap { Inbox.parse($0)?.id }) }
@@ -29,7 +29,7 @@ package struct Inbox<Store: FileStore>: Sendable {
         self.store = store
     }
 
-    /// Removes files that an interrupted run did not finish. Only the service may call this.
+    /// Removes files that an interrupted run left unfinished. Only the service may call this.
     package func recover() throws(StorageError) {
         try store.removeUnfinished()
         try trim()
@@ -51,7 +51,7 @@ package struct Inbox<Store: FileStore>: Sendable {
                 guard seen.insert(id).inserted else { continue }
                 content.entries.append(InboxEntry(id: id, message: message, isAnnounced: isAnnounced))
             } catch  where error.code == .missing {
-                // Another process has removed it since its name was read.
+                // Another process has removed the file since the names were read.
                 continue
             } catch  where [.tooLarge, .unsafe, .denied].contains(error.code) {
                 content.damaged.append(name)
@@ -72,7 +72,7 @@ package struct Inbox<Store: FileStore>: Sendable {
         try trim(keeping: entry.id)
     }
 
-    /// Marks the entry's notification as shown. It is not an error if the entry does not exist.
+    /// Marks the entry's notification as shown. A missing entry is not an error.
     package func markAnnounced(_ id: InboxEntry.ID) throws(StorageError) {
         do throws(StorageError) {
             try store.rename(Self.name(id, isAnnounced: false), to: Self.name(id, isAnnounced: true))
@@ -82,32 +82,32 @@ package struct Inbox<Store: FileStore>: Sendable {
         try store.synchronize()
     }
 
-    /// Removes an entry. It is not an error if the entry does not exist.
+    /// Removes an entry. A missing entry is not an error.
     package func remove(_ id: InboxEntry.ID) throws(StorageError) {
         try unlink(id)
         try store.synchronize()
     }
 
     func unlink(_ id: InboxEntry.ID) throws(StorageError) {
-        // If one of the names belongs to something else, such as a folder, the other one is still removed.
+        // If one of the two names belongs to something else, such as a folder, the other file is still removed.
         let result = Result { () throws(StorageError) in try store.remove(Self.name(id, isAnnounced: false)) }
         try store.remove(Self.name(id, isAnnounced: true))
         try result.get()
     }
 
-    /// Removes the oldest entries when there are too many, but not the one that was just added, regardless of the age
-    /// in its name.
+    /// Removes the oldest entries when there are too many. The entry that was just added is kept, even if its name says
+    /// that it is old.
     private func trim(keeping added: InboxEntry.ID? = nil) throws(StorageError) {
         var ids = try identifiers()
         let surplus = ids.count - Self.maximumEntries
         guard surplus > 0 else { return }
         if let added { ids.remove(added) }
-        // An entry that can't be removed, such as a folder, does not prevent removing or adding others.
+        // An entry that can't be removed, such as a folder, must not prevent removing or adding other entries.
         for id in ids.sorted().prefix(surplus) { try? unlink(id) }
         try? store.synchronize()
     }
 
-    /// Returns whether a name is that of an unfinished entry. Other files with this ending don't belong to the inbox.
+    /// Returns whether a file is an unfinished entry. Other files with this suffix don't belong to the inbox.
     private static func isUnfinished(_ name: String) -> Bool {
         name.hasSuffix(Store.unfinished) && parse(String(name.dropLast(Store.unfinished.count))) != nil
     }
@@ -144,21 +144,21 @@ extension Inbox where Store == PrivateFolder {
 
     package static func path(of folders: UserFolders) -> String { folders.state + "/nfc/inbox" }
 
-    /// Whether the inbox's folder is still the one at its path. Nobody would find entries in another folder.
+    /// Whether the inbox's folder is still at its path. Entries in another folder would never be found.
     package var isInPlace: Bool { store.isInPlace }
 }
 
 extension Inbox where Store == PrivateFolder {
-    /// Claims an entry before it is opened, so that only one process opens it, and only once. Hold the claim until the
-    /// entry is removed, or could not be opened. If the process is killed, the claim ends and the entry stays.
+    /// Claims an entry before it is opened, so that only one process opens it, and only once. Keep the claim until the
+    /// entry is removed, or could not be opened. If the process is killed, the claim ends and the entry is kept.
     ///
-    /// - Throws: `StorageError` with `inUse` when another process is opening it, or `missing` when it is not in the
-    ///   inbox, because it was opened or removed.
+    /// - Throws: `StorageError` with `inUse` when another process is opening the entry, or `missing` when the entry was
+    ///   already opened or removed.
     package func claim(_ id: InboxEntry.ID) throws(StorageError) -> FileClaim {
         do throws(StorageError) {
             return try store.claim(Self.name(id, isAnnounced: false))
         } catch  where error.code == .missing {
-            // An entry's first name is only ever changed to this one, never back.
+            // A file is only ever renamed from the first name to this name, never back.
             return try store.claim(Self.name(id, isAnnounced: true))
         }
     }
@@ -167,7 +167,7 @@ extension Inbox where Store == PrivateFolder {
 extension Inbox {
     package struct Removal: Sendable, Hashable {
         package var entries = 0
-        /// Files that were damaged or did not belong to the inbox.
+        /// The number of removed files that were damaged or did not belong to the inbox.
         package var damaged = 0
         package var kept: [Kept] = []
 
@@ -180,8 +180,7 @@ extension Inbox {
     }
 
     /// Removes everything, including damaged files. A file that can't be removed, such as a folder with files, does not
-    /// stop the removal of the others. Throws when the inbox can't be read, or the changes can't be written to the
-    /// disk.
+    /// prevent removing the others. Throws when the inbox can't be read, or the changes can't be written to the disk.
     package func clear() throws(StorageError) -> Removal {
         let content = try content()
         var removal = Removal()
@@ -199,8 +198,8 @@ extension Inbox {
         return removal
     }
 
-    /// Removes the given entries, including damaged ones. Nil when one of them is not in the inbox; then nothing is
-    /// removed.
+    /// Removes the given entries, including damaged entries. If one of them is not in the inbox, removes nothing and
+    /// returns nil.
     package func remove(_ ids: Set<InboxEntry.ID>) throws(StorageError) -> Removal? {
         let content = try content()
         let whole = Set(content.entries.map(\.id))

@@ -2,11 +2,11 @@
 package import BackgroundTagReading
 package import LinuxSupport
 
-/// The installed apps: the descriptions in `nfc/apps` of the data folders, with the desktop entries in `applications`.
+/// The installed apps, from `nfc/apps` (descriptions) and `applications` (desktop entries) in the data folders.
 ///
-/// A file of the user hides the system's files with the same name.
+/// A user's file hides a system file with the same name.
 package struct InstalledApps: Sendable, Hashable {
-    /// A description that does not declare an app, or a part of it that has no effect.
+    /// An invalid description, or a part of a description that has no effect.
     package struct Problem: Sendable, Hashable {
         package var path: String
         package var reason: String
@@ -14,10 +14,10 @@ package struct InstalledApps: Sendable, Hashable {
 
     package static let maximumCount = 1000
 
-    /// Each identifier occurs once.
+    /// The apps. Each identifier occurs once.
     package private(set) var apps: [InstalledApp] = []
     package private(set) var problems: [Problem] = []
-    /// The domains whose association files the apps need, each once, in the order of the apps.
+    /// The domains whose association files the apps need, in the order of the apps and without duplicates.
     package var domains: [String] {
         var seen: Set<String> = []
         return apps.flatMap(\.linkedDomains).filter { seen.insert($0).inserted }
@@ -34,7 +34,7 @@ package struct InstalledApps: Sendable, Hashable {
                 do throws(AppError) {
                     let app = try read(path, String(file.dropLast(5)), folders)
                     guard identifiers.insert(app.id).inserted else {
-                        throw AppError("Another app has the identifier \(app.id) already.")
+                        throw AppError("Another app already has the identifier \(app.id).")
                     }
                     apps.append(app)
                 } catch {
@@ -54,7 +54,7 @@ package struct InstalledApps: Sendable, Hashable {
         _ folders: UserFolders
     ) throws(AppError) -> InstalledApp {
         guard DesktopEntry.isName(name) else {
-            throw AppError("The file's name can't be that of a desktop entry.")
+            throw AppError("The file name is not valid for a desktop entry.")
         }
         let description: AppDescription
         do {
@@ -77,7 +77,7 @@ package struct InstalledApps: Sendable, Hashable {
 }
 
 extension LinkChoices {
-    /// In the folder `nfc` of the configuration folder.
+    /// The file's name in the folder `nfc` of the configuration folder.
     private static var name: String { "browser-domains" }
 
     package init(of folders: UserFolders) {

@@ -2,15 +2,15 @@
 import BackgroundTagReading
 import UserBus
 
-/// Opening URIs with the desktop's default apps, such as the browser.
+/// Opens URIs with the desktop's default apps, such as the browser.
 extension LinkDeliverer {
     func openWithDesktop(_ uri: String, for scheme: LinkScheme, _ token: String?) throws(DeliveryError) -> Receipt {
-        // Map apps accept a place, but not the web page that shows it.
-        let place = scheme == .map ? MapLocation(uri)?.uri : nil
-        return try openWithDesktop(place ?? uri, scheme: scheme.rawValue, token)
+        // Map apps accept a location, but not a link to a web page with that location.
+        let location = scheme == .map ? MapLocation(uri)?.uri : nil
+        return try openWithDesktop(location ?? uri, scheme: scheme.rawValue, token)
     }
 
-    /// Opens a URI with the default app of its scheme; or if there is none, with the desktop's own tools.
+    /// Opens a URI with the default app for its scheme. If there is no such app, uses the desktop's own tools.
     func openWithDesktop(_ uri: String, scheme: String, _ token: String?) throws(DeliveryError) -> Receipt {
         var problem: DeliveryError?
         var takesNoLink: DeliveryError?
@@ -23,7 +23,7 @@ extension LinkDeliverer {
                 takesNoLink = takesNoLink ?? (error.code == .takesNoLink ? error : nil)
             }
         }
-        // The desktop's own tools would start the same entry without the link, and report success.
+        // The desktop's own tools would start the same app without the link, and report success.
         if let takesNoLink { throw takesNoLink }
         for words in [["gio", "open"], ["xdg-open"]] {
             guard let path = program(words[0]) else { continue }
@@ -40,7 +40,7 @@ extension LinkDeliverer {
                 try bus.openWithPortal(uri, limit: limit)
                 return Receipt(app: nil, hasMessage: false)
             } catch {
-                // Most systems have no portal. The first problem is reported instead.
+                // Most systems lack a portal, so the first problem is reported instead.
             }
         }
         throw problem ?? DeliveryError(.noHandler, Self.noHandler(scheme))
@@ -53,7 +53,7 @@ extension LinkDeliverer {
         """
     }
 
-    /// Returns the desktop's first app that can be started for a scheme in lower case.
+    /// Returns the desktop's first app that can be started for a scheme. The scheme must be in lower case.
     package func opener(of scheme: String) -> DesktopEntries.Found? { openers(of: [scheme])[scheme] }
 
     private func openers(of schemes: [String]) -> [String: DesktopEntries.Found] {
@@ -64,38 +64,38 @@ extension LinkDeliverer {
         }
     }
 
-    /// The programs that `xdg-open` tries as browsers when there is a display and no desktop entry is set.
+    /// The browsers that `xdg-open` tries when there is a display and no desktop entry is set.
     private static let browsers = [
         "x-www-browser", "firefox", "chromium", "chromium-browser", "google-chrome", "epiphany", "konqueror",
     ]
 
-    /// Opens links in the browser of Windows, which has a display of its own.
+    /// Opens links in the browser of Windows, which has its own display.
     private static let windowsBrowser = "wslview"
 
-    /// The desktop's own tool that may open web links without a desktop entry for them; nil when there is none.
+    /// The desktop's own tool that may open web links without a desktop entry; nil when there is no such tool.
     ///
-    /// The system's `xdg-open` opens a link if it finds a browser. If the user has put another `xdg-open` before it,
-    /// that one may open anything. `gio` only uses desktop entries.
+    /// The system's `xdg-open` opens a link if it finds a browser. If another `xdg-open` comes first in the user's
+    /// `PATH`, that tool may open anything. `gio` only uses desktop entries.
     var browserTool: String? {
         let tool = "xdg-open"
         guard let path = program(tool) else { return nil }
         return ["/usr/bin/\(tool)", "/bin/\(tool)"].contains(path) && !hasBrowser ? nil : tool
     }
 
-    /// Whether there is a browser that the system's `xdg-open` finds: one that `BROWSER` names, or one that it knows and
-    /// that can show its pages.
+    /// Whether the system's `xdg-open` finds a browser: one from `BROWSER`, or one that it tries by itself and that can
+    /// show its pages.
     var hasBrowser: Bool {
-        let chosen = (environment["BROWSER"] ?? "").split(separator: ":")
+        let configuredNames = (environment["BROWSER"] ?? "").split(separator: ":")
             .compactMap { $0.split(separator: " ").first.map(String.init) }
         let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
-        let known = [Self.windowsBrowser] + (hasDisplay ? Self.browsers : [])
-        return (chosen + known).contains { program($0) != nil }
+        let usualNames = [Self.windowsBrowser] + (hasDisplay ? Self.browsers : [])
+        return (configuredNames + usualNames).contains { program($0) != nil }
     }
 
-    /// What this desktop can open: the schemes of `LinkScheme`, and web links.
+    /// What this desktop can open, among the schemes of `LinkScheme` and web links.
     struct Openers {
         var unopenedSchemes: Set<LinkScheme>
-        /// Schemes of web links that no program opens.
+        /// The schemes of web links that no program opens.
         var schemesWithoutBrowser: Set<String>
         var browserNames: [String: String]
     }

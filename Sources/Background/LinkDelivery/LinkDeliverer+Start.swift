@@ -6,9 +6,9 @@ import Glibc
 import LinuxSupport
 import UserBus
 
-/// Starting programs by their desktop entries (Desktop Entry Specification 1.5, 7).
+/// Starts programs by their desktop entries (Desktop Entry Specification 1.5, 7).
 extension LinkDeliverer {
-    /// Starts the app of an entry, with a URI for `%u`, or without one.
+    /// Starts the app of an entry. `uri` replaces `%u`; nil starts the app without a URI.
     func start(_ found: DesktopEntries.Found, uri: String?, _ token: String?) throws(DeliveryError)
         -> StartedProgram
     {
@@ -25,14 +25,14 @@ extension LinkDeliverer {
         )
     }
 
-    /// Starts a program. If the user's systemd is on the bus, it starts the program: then it does not inherit the
-    /// sandbox and limits of the calling service, and continues when that service ends. Otherwise the program is
-    /// started as a child.
+    /// Starts a program. If the user's systemd is on the bus, systemd starts the program. Then the program does not
+    /// inherit the sandbox and limits of the calling service, and continues after that service ends. Otherwise the
+    /// program becomes a child of this process.
     ///
     /// - Parameters:
-    ///   - words: its arguments, starting with its name.
-    ///   - app: the name of its desktop entry, or its own name.
-    ///   - folder: its working directory; nil for the user's home folder.
+    ///   - words: the program's arguments, starting with its name.
+    ///   - app: the name of the app's desktop entry, or the name of the program.
+    ///   - folder: the program's working directory; nil for the user's home folder.
     func launch(
         _ path: String,
         _ words: [String],
@@ -50,7 +50,7 @@ extension LinkDeliverer {
         return { limit throws(DeliveryError) in child.wait(limit) }
     }
 
-    /// Removes the variables that the system sets for a service only.
+    /// Removes variables that the system sets only for a service.
     static func environmentOfApps(_ variables: [String: String]) -> [String: String] {
         variables.filter { name, _ in !variablesOfServices.contains(name) }
     }
@@ -61,8 +61,8 @@ extension LinkDeliverer {
         "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE",
     ]
 
-    /// Lets the user's systemd start a program, and waits until it runs; nil when there is no systemd. Nothing else may
-    /// use the connection.
+    /// Makes the user's systemd start a program, and waits until the program runs; nil when there is no systemd.
+    /// Nothing else may use the connection meanwhile.
     private func start(_ program: UnitProgram, _ bus: BusConnection) throws(DeliveryError) -> StartedProgram? {
         let unit: StartedUnit?
         let state: StartedUnit.State?
@@ -93,40 +93,39 @@ extension LinkDeliverer {
         isGivenURI: Bool
     ) throws(DeliveryError) -> (path: String, command: StartCommand) {
         let entry = found.entry
-        func no(_ reason: String, _ code: DeliveryError.Code = .notStarted) -> DeliveryError {
+        func problem(_ reason: String, _ code: DeliveryError.Code = .notStarted) -> DeliveryError {
             DeliveryError(code, "\(entry.name) can't be started: \(reason) (\(found.path))")
         }
-        guard let text = entry.command else { throw no("its desktop entry has no Exec.") }
-        guard !entry.needsTerminal else { throw no("it needs a terminal, and there is none to start it in.") }
-        if let needed = entry.neededProgram, program(needed) == nil { throw no("there is no \(needed).") }
+        guard let text = entry.command else { throw problem("its desktop entry has no Exec.") }
+        guard !entry.needsTerminal else { throw problem("it needs a terminal, which is not available.") }
+        if let needed = entry.neededProgram, program(needed) == nil { throw problem("there is no \(needed).") }
         let command: StartCommand
         do throws(AppError) {
             command = try StartCommand(parsing: text)
         } catch {
-            throw no(error.reason, error.isAmbiguous ? .takesNoLink : .notStarted)
+            throw problem(error.reason, error.isAmbiguous ? .takesNoLink : .notStarted)
         }
         guard !isGivenURI || command.takesURI else {
-            throw no(
+            throw problem(
                 "Exec has no %u for a link, and Implements does not name \(DeliveryInterface.name).",
                 .takesNoLink
             )
         }
-        guard let path = program(command.program) else { throw no("there is no program \(command.program).") }
+        guard let path = program(command.program) else { throw problem("there is no program \(command.program).") }
         return (path, command)
     }
 
     /// How an app receives its links.
     package enum Way: String, Sendable, Hashable {
-        /// The bus starts it. It receives the link with the message if it has the interface.
+        /// The bus starts the app. The app receives the link, and the message too if it has the interface.
         case bus
-        /// Its command starts it. Then it receives the link with the message over the bus.
+        /// The app's command starts it. Then the app receives the link and the message over the bus.
         case command
-        /// Its command starts it, with only the link.
+        /// The app's command starts it with only the link.
         case link
     }
 
-    /// Returns how an app that is not running would receive its links. Throws when it can't be started as it is
-    /// installed.
+    /// Returns how an app that is not running would receive its links. Throws when the installed app can't be started.
     package func way(to app: InstalledApp) throws(DeliveryError) -> Way {
         let found = try entry(app.desktopID)
         if found.entry.isBusActivated { return .bus }
@@ -141,8 +140,8 @@ extension LinkDeliverer {
     }
 }
 
-/// A program that was started without a shell, without the variables that are meant for services. The function waits for
-/// it to end, and returns its status from `waitpid`; nil when it still runs.
+/// Waits for the end of a program that was started without a shell and without variables meant for services. Returns
+/// its status as from `waitpid`; nil when it is still running.
 typealias StartedProgram = (_ limit: Duration) throws(DeliveryError) -> Int32?
 
 /// A program that is a child of this process.
@@ -151,7 +150,7 @@ final class ChildProgram: Sendable {
     private let end: End
 
     private final class End: @unchecked Sendable {
-        // Sendable because the status is written once, before the signal, and only read after it.
+        // Sendable because the status is written once, before the signal, and only read after the signal.
         private let signal = DispatchSemaphore(value: 0)
         private var status: Int32?
 
@@ -163,7 +162,7 @@ final class ChildProgram: Sendable {
         func wait(_ limit: Duration) -> Int32? {
             let limit = DispatchTimeInterval.nanoseconds(Int(limit / .nanoseconds(1)))
             guard signal.wait(timeout: .now() + limit) == .success else { return nil }
-            // For the next call of this function.
+            // Signals again for the next call of this function.
             signal.signal()
             return status
         }
@@ -173,8 +172,8 @@ final class ChildProgram: Sendable {
         var launch = ProgramLaunch(path, arguments)
         launch.environment = environment
         launch.folder = folder
-        // The program is independent of this process's terminal. Its output may contain text of a tag, which must not
-        // get into a log.
+        // The program is independent of this process's terminal. Its output may contain text from a tag, which must not
+        // appear in a log.
         launch.separation = .session
         let process: pid_t
         do throws(ProgramLaunch.Failure) {

@@ -4,15 +4,15 @@ import Glibc
 package import LinuxSupport
 import UserBus
 
-/// Opens the links of tags: in the app that they belong to, in the browser, or in the desktop's default app.
+/// Opens the links of tags in the app for the link, in the browser, or in the desktop's default app.
 ///
-/// Every call blocks, for up to a few times the limit. Call it on a separate thread. Nothing of a tag reaches a shell
-/// of this library: a URI is one value in a message on the bus, or one argument of a program.
+/// Every call blocks, for up to a few times the limit. Make calls on a separate thread. A tag's text never reaches a
+/// shell: a URI is one value in a message on the bus, or one argument of a program.
 package struct LinkDeliverer: Sendable {
     package struct Receipt: Sendable, Hashable {
         /// The app's identifier, or the name of its desktop entry; nil when the desktop chose the app.
         package var app: String?
-        /// Whether the app received the whole message; otherwise it received only the link.
+        /// Whether the app received the whole message. Otherwise it received only the link.
         package var hasMessage: Bool
     }
 
@@ -27,9 +27,9 @@ package struct LinkDeliverer: Sendable {
     }
 
     /// - Parameters:
-    ///   - limit: how long an app may take to start, and then to answer.
-    ///   - settling: how long a program that gets a URI has to run to count as successful. One that exits with status 0
-    ///     counts at once.
+    ///   - limit: how long an app may take to start, and how long it may then take to answer.
+    ///   - settling: how long a program that gets a URI must run to count as successful. A program that exits with
+    ///     status 0 counts at once.
     package init(
         environment: [String: String],
         limit: Duration = .seconds(20),
@@ -41,10 +41,10 @@ package struct LinkDeliverer: Sendable {
         self.settling = settling
     }
 
-    /// Opens a link. Where it throws, nothing was opened, but an app that did not answer may still have received the
-    /// link.
+    /// Opens a link. If this throws, nothing was opened, except that an app that did not answer may still have received
+    /// the link.
     ///
-    /// - Parameter activationToken: lets the app come to the front. The click on a notification provides it.
+    /// - Parameter activationToken: allows the app to come to the front. A click on a notification provides it.
     package func deliver(_ delivery: Delivery, activationToken: String? = nil) throws(DeliveryError) -> Receipt {
         switch delivery {
         case .app(let app, let payload): return try deliver(payload, to: app, activationToken)
@@ -74,7 +74,7 @@ package struct LinkDeliverer: Sendable {
         }
         if let receipt = try give() { return receipt }
         guard !starts else {
-            let reason = "\(app.name) runs and takes no links over the bus, although its entry says so."
+            let reason = "\(app.name) is running but accepts no links over the bus, contrary to its desktop entry."
             throw DeliveryError(.refused, reason)
         }
         guard found.entry.takesMessages, let bus else {
@@ -84,7 +84,7 @@ package struct LinkDeliverer: Sendable {
         let program = try start(found, uri: nil, token)
         try wait(for: found.name, bus, program)
         if let receipt = try give() { return receipt }
-        throw DeliveryError(.ended, "\(app.name) was started, and then takes no links over the bus.")
+        throw DeliveryError(.ended, "\(app.name) was started but accepts no links over the bus.")
     }
 
     func open(_ uri: String, with found: DesktopEntries.Found, _ token: String?) throws(DeliveryError) {
@@ -95,7 +95,7 @@ package struct LinkDeliverer: Sendable {
                     return
                 }
             } catch  where error.code == .nobody && found.entry.command != nil {
-                // A browser's entry may promise D-Bus activation that is not installed. Then its command is used.
+                // A browser's entry may announce D-Bus activation that is missing. Then its command is used.
             } catch {
                 throw DeliveryError(error)
             }
@@ -103,7 +103,7 @@ package struct LinkDeliverer: Sendable {
         try check(start(found, uri: uri, token), found.entry.name)
     }
 
-    /// Throws if the program fails at once, because then it has opened nothing.
+    /// Throws if the program fails at once, because it has then not opened anything.
     func check(_ program: StartedProgram, _ name: String) throws(DeliveryError) {
         try Self.check(program(settling), name)
     }
@@ -120,16 +120,16 @@ package struct LinkDeliverer: Sendable {
         let end = clock.now + limit
         while clock.now < end {
             let status = try program(.milliseconds(20))
-            // A program that exits with status 0 may have passed the work to another process.
+            // A program that exits with status 0 may have handed its work to another process.
             if try onBus({ () throws(BusError) in try bus.isRunning(name) }) { return }
             try Self.check(status, name)
-            // The wait for a program that has ended takes no time.
+            // Waiting for a program that has ended returns at once.
             if status != nil { usleep(20_000) }
         }
-        throw DeliveryError(.noAnswer, "\(name) was started, and does not have its name on the bus in time.")
+        throw DeliveryError(.noAnswer, "\(name) was started but did not claim its bus name in time.")
     }
 
-    /// Reports an error of the bus as one of the delivery.
+    /// Converts errors of the bus to errors of the delivery.
     func onBus<Value>(_ body: () throws(BusError) -> Value) throws(DeliveryError) -> Value {
         do throws(BusError) {
             return try body()
@@ -158,7 +158,7 @@ package struct LinkDeliverer: Sendable {
 
 extension LinkDeliverer {
     /// Creates a router from the installed apps, the fetched association files, the user's choices, and the desktop's
-    /// default apps. Each association file is compiled once for this deliverer.
+    /// default apps. This deliverer compiles each association file only once.
     package func router(allowsCustomSchemes: Bool = false) throws(StorageError) -> LinkRouter {
         let apps = InstalledApps(folders).apps
         let openers = openers
@@ -174,13 +174,13 @@ extension LinkDeliverer {
     }
 }
 
-/// Why a link could not be opened.
+/// The reason why a link could not be opened.
 package struct DeliveryError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure. The raw value is its name for programs.
     package enum Code: String, Sendable, Hashable {
         case noBus = "no-bus"
         case notStarted = "not-started"
-        /// The app's desktop entry has no place for a link, or more than one.
+        /// The command in the app's desktop entry has no placeholder for a link, or several.
         case takesNoLink = "takes-no-link"
         case ended = "app-ended"
         case noAnswer = "no-answer"
@@ -190,7 +190,7 @@ package struct DeliveryError: Error, Sendable, Hashable, CustomStringConvertible
     }
 
     package let code: Code
-    /// What happened and what to do next, as sentences for people.
+    /// Sentences for people that explain what happened and what to do next.
     package let reason: String
 
     init(_ code: Code, _ reason: String) {

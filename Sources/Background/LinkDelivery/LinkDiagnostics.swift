@@ -5,14 +5,14 @@ import LinuxSupport
 import UserBus
 
 /// Checks everything that background reading needs on a desktop: the bus, notifications, the screen lock, the apps for
-/// each scheme, the installed apps and their association files. It blocks, and changes nothing, but it may start the
-/// program that shows notifications.
+/// each scheme, the installed apps and their association files. The checks block. They change nothing, but may start
+/// the program that shows notifications.
 package struct LinkDiagnostics: Sendable {
     private let environment: [String: String]
     private let deliverer: LinkDeliverer
     private let now: Int64
 
-    /// Checks nothing yet.
+    /// Creates diagnostics without performing the checks.
     ///
     /// - Parameter now: the seconds since 1970.
     package init(environment: [String: String], now: Int64) {
@@ -21,7 +21,7 @@ package struct LinkDiagnostics: Sendable {
         deliverer = LinkDeliverer(environment: environment)
     }
 
-    /// The findings; at least one for each check. Reading this property performs the checks.
+    /// The findings, at least one for each check. Reading this property performs the checks.
     package var findings: [Finding] {
         let apps = InstalledApps(deliverer.folders)
         return busFindings + schemeFindings + appFindings(apps) + associationFindings(apps)
@@ -35,7 +35,7 @@ package struct LinkDiagnostics: Sendable {
             if let found = deliverer.opener(of: scheme) {
                 return Finding("scheme", of: scheme, .works, "\(found.entry.name) opens it (\(found.path)).")
             }
-            let fix = "Install an app for it, and: xdg-mime default NAME.desktop x-scheme-handler/\(scheme)"
+            let fix = "Install an app for it, then run: xdg-mime default NAME.desktop x-scheme-handler/\(scheme)"
             let listed = deliverer.desktopEntries.handlers(of: scheme).first
             let text = listed.map { "\($0.entry.name) can't be started (\($0.path))." } ?? "No app opens it."
             guard ["https", "http"].contains(scheme) else {
@@ -44,7 +44,7 @@ package struct LinkDiagnostics: Sendable {
             guard let tool = deliverer.browserTool else {
                 return Finding("scheme", of: scheme, .fails, text, fix: fix)
             }
-            return Finding("scheme", of: scheme, .limited, "\(text) \(tool) is left to choose.", fix: fix)
+            return Finding("scheme", of: scheme, .limited, "\(text) \(tool) may still open it.", fix: fix)
         }
     }
 
@@ -63,7 +63,7 @@ package struct LinkDiagnostics: Sendable {
             }
         }
         return findings.isEmpty
-            ? [Finding("app", .works, "No app is installed: links open in the browser.")] : findings
+            ? [Finding("app", .works, "No app is installed, so links open in the browser.")] : findings
     }
 
     private func associationFindings(_ apps: InstalledApps) -> [Finding] {
@@ -73,28 +73,28 @@ package struct LinkDiagnostics: Sendable {
             let cache = try LinkCache(of: deliverer.folders)
             return domains.map { association($0, cache.association(of: $0)) }
         } catch {
-            return [Finding("association", .fails, error.reason, fix: "See that the folder is the user's own.")]
+            return [Finding("association", .fails, error.reason, fix: "Make sure that the folder belongs to the user.")]
         }
     }
 
-    private func association(_ domain: String, _ known: CachedAssociation?) -> Finding {
+    private func association(_ domain: String, _ entry: CachedAssociation?) -> Finding {
         let fix = "nfc links fetch --force \(domain)"
-        guard let known, known.file != nil else {
-            let reason = known?.failure.map { " The last try failed: \($0)" } ?? ""
+        guard let entry, entry.file != nil else {
+            let reason = entry?.failure.map { " The last try failed: \($0)" } ?? ""
             return Finding(
                 "association",
                 of: domain,
                 .fails,
-                "There is no association file, so links open in the browser.\(reason)",
+                "The association file is missing, so links open in the browser.\(reason)",
                 fix: fix
             )
         }
-        guard !known.isLocal else {
+        guard !entry.isLocal else {
             let text = "A local file is used in developer mode; the site is not asked."
             return Finding("association", of: domain, .limited, text, fix: "nfc links remove \(domain)")
         }
-        let age = known.answered.map { ageText(seconds: now - $0) } ?? "at an unknown time"
-        guard let failure = known.failure else {
+        let age = entry.answered.map { ageText(seconds: now - $0) } ?? "at an unentry time"
+        guard let failure = entry.failure else {
             return Finding("association", of: domain, .works, "The site answered \(age).")
         }
         let text = "The site answered \(age); the last try failed: \(failure)"
@@ -111,11 +111,11 @@ package struct LinkDiagnostics: Sendable {
             let fix: String? =
                 switch error.code {
                 case .libraryMissing: "Install libsystemd, for instance with: apt-get install libsystemd0"
-                // The error's reason already says what to check.
+                // The error's reason already explains what to check.
                 case .silentBus: nil
                 default: "Log in to a desktop, or run the programs in: dbus-run-session"
                 }
-            let text = error.code == .noBus ? "There is no bus of the user." : error.reason
+            let text = error.code == .noBus ? "The user has no bus." : error.reason
             return [Finding("bus", .fails, text, fix: fix)]
         }
     }
@@ -127,7 +127,7 @@ package struct LinkDiagnostics: Sendable {
             capabilities = Set((answer.first?.values ?? []).compactMap(\.text))
         } catch {
             let text = "Nothing shows notifications: \(error.reason)"
-            let fix = "Install a program that shows them, such as dunst, and see what waits with: nfc inbox list"
+            let fix = "Install a program that shows them, such as dunst, and list waiting links with: nfc inbox list"
             return Finding("notifications", .fails, text, fix: fix)
         }
         let server = (try? bus.ask(BusCall(.notifications, "GetServerInformation")))?.compactMap(\.text) ?? []
@@ -140,7 +140,7 @@ package struct LinkDiagnostics: Sendable {
         }
         let stay =
             capabilities.contains("persistence")
-            ? "keeps them" : "does not keep them, so they are asked to stay until they are closed"
+            ? "keeps them" : "does not keep them, so it is asked to show them until they are closed"
         return Finding("notifications", .works, "\(name) shows notifications with a click, and \(stay) (\(list)).")
     }
 
@@ -154,48 +154,48 @@ package struct LinkDiagnostics: Sendable {
             return Finding(
                 "lock",
                 .limited,
-                "\(silent.joined(separator: ", ")) does not answer whether the screen is locked, so it counts as locked.",
-                fix: "Lock the screen and unlock it. Where that changes nothing, start the screen saver again."
+                "\(silent.joined(separator: ", ")) does not answer, so the screen counts as locked.",
+                fix: "Lock the screen and unlock it. If that does not help, restart the screen saver."
             )
         }
         let login = LoginReport.ask(of: geteuid(), own: environment["XDG_SESSION_ID"])
         guard !login.isSilent else {
-            let text = "logind does not answer whether the screen is locked, so it counts as locked."
-            let fix = "See what keeps it: systemctl status systemd-logind"
+            let text = "logind does not answer, so the screen counts as locked."
+            let fix = "Check it with: systemctl status systemd-logind"
             return Finding("lock", .limited, text, fix: fix)
         }
         let prompt =
             savers.isEmpty
-            ? "nothing can be asked to prompt for the password" : "\(savers.joined(separator: ", ")) prompts"
+            ? "no screen saver can prompt for the password" : "\(savers.joined(separator: ", ")) prompts"
         if let session = login.session {
             return Finding("lock", .works, "logind reports the lock of session \(session.id); \(prompt).")
         }
         guard savers.isEmpty else {
             return Finding("lock", .works, "\(savers.joined(separator: ", ")) reports the lock, and prompts.")
         }
-        let text = "Nothing reports whether the screen is locked: links open on a locked screen too."
-        let fix = "Log in by a session that logind knows, or run a screen saver that is on the bus."
+        let text = "Nothing reports whether the screen is locked, so links also open on a locked screen."
+        let fix = "Log in with a session that logind manages, or run a screen saver that is on the bus."
         return Finding("lock", .limited, text, fix: fix)
     }
 }
 
-/// The result of checking one thing that background reading needs.
+/// The result of one check of what background reading needs.
 package struct Finding: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
         case works
-        /// It works in part, or something that only some people need is missing.
+        /// It works partly, or something that only some people need is missing.
         case limited
-        /// It does not work, and this limits background reading.
+        /// It does not work, which limits background reading.
         case fails
     }
 
-    /// What was checked, as a word for programs, such as `bus` or `scheme`.
+    /// The name of the check for programs, such as `bus` or `scheme`.
     package var check: String
-    /// Which one of several: a scheme, a domain or a file.
+    /// The scheme, domain or file that was checked, if there are several.
     package var subject: String?
     package var state: State
     package var text: String
-    /// What to do about it, if anything.
+    /// What to do, if anything.
     package var fix: String?
 
     package init(_ check: String, of subject: String? = nil, _ state: State, _ text: String, fix: String? = nil) {

@@ -8,7 +8,7 @@ package struct ServiceData: Sendable, Hashable {
     package struct Item: Sendable, Hashable {
         package var path: String
         package var content: String
-        /// The number of files in it; 1 for a file.
+        /// The number of files in a folder; 1 for a file.
         package var count: Int
     }
 
@@ -17,20 +17,20 @@ package struct ServiceData: Sendable, Hashable {
 
     package init(_ folders: UserFolders) {
         self.folders = folders
-        let known = [
+        let locations = [
             (folders.state + "/nfc/inbox", "the inbox"),
-            (folders.state + "/nfc/background", "what the service remembers"),
+            (folders.state + "/nfc/background", "the state of the service"),
             (folders.cache + "/nfc/links", "the association files of apps' domains"),
             (folders.config + "/nfc/links", "the association files that were added on this machine"),
             (folders.config + "/nfc/browser-domains", "the domains whose links open in the browser"),
         ]
-        items = known.compactMap { path, content in
+        items = locations.compactMap { path, content in
             Self.names(path).map { Item(path: path, content: content, count: $0?.count ?? 1) }
         }
     }
 
-    /// Removes all of it, of a symbolic link only the link. Where it throws, the items before the failed one in
-    /// ``items`` are removed.
+    /// Removes all items. If an item is a symbolic link, only the link is removed. If this throws, the items before the
+    /// failed item are already removed.
     package func remove() throws(StorageError) -> [Item] {
         for item in items {
             for name in (Self.names(item.path) ?? nil) ?? [] {
@@ -43,7 +43,7 @@ package struct ServiceData: Sendable, Hashable {
                 throw .system("\(item.path) can't be removed")
             }
         }
-        // The parent folders may contain data of other programs.
+        // The parent folders may contain data from other programs, so only empty folders are removed.
         for folder in [folders.state, folders.cache, folders.config] { unsafe rmdir(folder + "/nfc") }
         return items
     }
@@ -56,24 +56,24 @@ package struct ServiceData: Sendable, Hashable {
     }
 }
 
-/// The service's marks of entries, on the disk: which ones the user wants to open after unlocking the screen, and which
-/// ones the user has dismissed.
+/// The flags that the service stores for entries: whether the user wants to open the entry after unlocking the screen,
+/// and whether the user has dismissed it.
 ///
-/// Marks are only valid until the system restarts, so that a link that the user wanted yesterday does not open today.
+/// The first kind is only valid until the system restarts, so that yesterday's link does not open today.
 package struct DeliveryFlags<Store: FileStore>: Sendable {
     private static var name: String { "marks" }
-    /// A line has less than 100 bytes.
+    /// A line has fewer than 100 bytes.
     private static var limit: Int { 100 * BackgroundReader.maximumEntries }
 
     private var store: Store
     private let boot: String
     package private(set) var marks: [InboxEntry.ID: DeliveryFlag]
-    /// Whether the marks on the disk are these. If not, the next call writes them, even if it changes none.
+    /// Whether the flags on the disk are up to date. If not, the next call writes them, even if it changes nothing.
     private var isSaved = true
 
-    /// Reads the marks. A damaged file counts as empty.
+    /// Reads the flags. A damaged file counts as empty.
     ///
-    /// - Parameter boot: an identifier of this system start, without spaces; nil if there is none.
+    /// - Parameter boot: an identifier of this start of the system, without spaces; nil if unknown.
     package init(_ store: Store, boot: String?) {
         self.store = store
         self.boot = boot ?? "-"
@@ -90,14 +90,14 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
         }
     }
 
-    /// Saves a mark, replacing the entry's last one; nil removes it. When this returns, the change is on the disk.
+    /// Replaces the entry's flag; nil removes it. When this returns, the change is on the disk.
     package mutating func keep(_ mark: DeliveryFlag?, of id: InboxEntry.ID) throws(StorageError) {
         guard marks[id] != mark || !isSaved else { return }
         marks[id] = mark
         try write()
     }
 
-    /// Removes the marks of entries that are not in the inbox any more.
+    /// Removes the flags of entries that are no longer in the inbox.
     package mutating func keepOnly(_ entries: Set<InboxEntry.ID>) throws(StorageError) {
         let kept = marks.filter { entries.contains($0.key) }
         guard kept.count < marks.count || !isSaved else { return }
@@ -105,7 +105,7 @@ package struct DeliveryFlags<Store: FileStore>: Sendable {
         try write()
     }
 
-    /// Writes the marks to another folder, which is used from now on.
+    /// Writes the flags to another folder, and uses that folder from now on.
     package mutating func move(to store: Store) throws(StorageError) {
         self.store = store
         if !marks.isEmpty { try write() }
@@ -128,20 +128,20 @@ package struct UnlockHistory<Store: FileStore>: Sendable {
     package private(set) var isRemembered: Bool
     private var isStored: Bool
 
-    /// - Parameter boot: an identifier of this system start; nil if there is none.
+    /// - Parameter boot: an identifier of this start of the system; nil if unknown.
     package init(_ store: Store, boot: String?) {
         self.store = store
         self.boot = boot
         let limit = 256
-        let known = (try? store.read(Self.name, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
-        isStored = boot != nil && known == boot
+        let storedBoot = (try? store.read(Self.name, limit: limit)).map { String(decoding: $0, as: UTF8.self) }
+        isStored = boot != nil && storedBoot == boot
         isRemembered = isStored
     }
 
     package mutating func remember() {
         isRemembered = true
         guard !isStored, let boot else { return }
-        // If storing fails, the next call stores it again.
+        // If storing fails, the next call tries again.
         isStored = (try? store.replace(Self.name, with: Array(boot.utf8))) != nil
     }
 }

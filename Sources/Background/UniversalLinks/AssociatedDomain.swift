@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One entry of an app's `com.apple.developer.associated-domains`, such as `applinks:*.example.org?mode=developer`.
+/// An entry of an app's `com.apple.developer.associated-domains`, such as `applinks:*.example.org?mode=developer`.
 public struct AssociatedDomain: Sendable, Hashable {
     /// The source from which the association file is loaded.
     public enum Mode: String, Sendable, Hashable {
@@ -16,15 +16,15 @@ public struct AssociatedDomain: Sendable, Hashable {
     public let entry: String
     /// The service, such as `applinks`.
     public let service: String
-    /// The domain in ASCII, without the wildcard. The association file of this domain is requested.
+    /// The domain in ASCII, without the wildcard. The association file is requested from this domain.
     public let domain: String
-    /// Whether the entry is for the domain's subdomains, but not for the domain itself.
+    /// Whether the entry covers the domain's subdomains, but not the domain itself.
     public let isWildcard: Bool
-    /// Where the association file is loaded from instead of Apple's network; nil for the network.
+    /// Where the association file is loaded from; nil for Apple's network.
     public let mode: Mode?
 
-    /// Reads an entry; nil when it has no service, no domain or an unknown mode, when it has a port or a path, and when
-    /// the domain is an address or has no dot.
+    /// Parses an entry. Nil when the service or domain is missing, the mode is unknown, there is a port or path, or the
+    /// domain is an address or has no dot.
     public init?(_ entry: String) {
         guard let colon = entry.firstIndex(of: ":") else { return nil }
         service = entry[..<colon].lowercased()
@@ -49,14 +49,13 @@ public struct AssociatedDomain: Sendable, Hashable {
         self.entry = entry
     }
 
-    /// Returns whether the entry is for a host, in any case.
+    /// Returns whether the entry covers a host, ignoring case.
     public func covers(_ host: String) -> Bool {
         let host = host.lowercased()
         return isWildcard ? host.hasSuffix(".\(domain)") && host.count > domain.count + 1 : host == domain
     }
 
-    /// Returns the entry that applies to a host in any case: the longest one that is for it (Apple archive, Support
-    /// Universal Links).
+    /// Returns the longest entry that covers a host, ignoring case (Apple archive, Support Universal Links).
     public static func applying(
         _ entries: [String],
         service: String = "applinks",
@@ -64,7 +63,7 @@ public struct AssociatedDomain: Sendable, Hashable {
     ) -> AssociatedDomain? {
         var best: AssociatedDomain?
         for entry in entries.compactMap(AssociatedDomain.init) where entry.service == service && entry.covers(host) {
-            // Without the wildcard: the host's own name is longer than any domain that it is in.
+            // Compared without the wildcard, because the host's own name is longer than any domain above it.
             if entry.domain.utf8.count > best?.domain.utf8.count ?? 0 { best = entry }
         }
         return best
@@ -80,7 +79,7 @@ extension AssociatedDomain {
     ///
     /// - Parameters:
     ///   - entries: the entries as written in the app.
-    ///   - url: the link of a tag that must open the app; nil for none.
+    ///   - url: the link of a tag that must open the app; nil without such a link.
     ///   - isRelease: whether the app is built for release.
     public static func check(_ entries: [String], url: LinkURL? = nil, isRelease: Bool = false) -> [LinkFinding] {
         guard !entries.isEmpty else {
@@ -88,18 +87,18 @@ extension AssociatedDomain {
         }
         var result = entries.flatMap { check($0, isRelease) }
         if !entries.contains(where: { $0.lowercased().hasPrefix("applinks:") }) {
-            result.append(LinkFinding("DOM002", .error, "No associated domain is of the service applinks."))
+            result.append(LinkFinding("DOM002", .error, "No associated domain has the service applinks."))
         }
         let read = entries.compactMap(AssociatedDomain.init)
         for entry in read where entry.isWildcard && entry.service == "applinks" {
             guard !read.contains(where: { $0.service == "applinks" && !$0.isWildcard && $0.domain == entry.domain })
             else { continue }
-            let text = "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if it is meant."
+            let text = "\"\(entry.entry)\" is not for \(entry.domain) itself. Add it if the app should open its links."
             result.append(LinkFinding("DOM006", .information, text))
         }
         if entries.count > maximumCount {
             result.append(
-                LinkFinding("DOM009", .warning, "There are \(entries.count) entries; 30 are the most to have.")
+                LinkFinding("DOM009", .warning, "There are \(entries.count) entries; the maximum is 30.")
             )
         }
         var seen: Set<String> = []
@@ -119,7 +118,7 @@ extension AssociatedDomain {
         } catch {
             let hasMore = error == .notAName && name.contains { "/:@".contains($0) || $0.isWhitespace }
             return hasMore
-                ? "has more than a domain: no scheme, path, port, user or space may be there."
+                ? "has more than a domain. A scheme, path, port, user or space is not allowed."
                 : "has \"\(name)\", which \(error.description)"
         }
     }
@@ -153,7 +152,7 @@ extension AssociatedDomain {
         guard rest.count > domain.count else { return result }
         let mode = rest.dropFirst(domain.count + 1)
         if !mode.hasPrefix("mode=") || !modes.contains(String(mode.dropFirst(5))) {
-            result.append(finding("DOM008", "has another mode than developer, managed or developer+managed."))
+            result.append(finding("DOM008", "has a mode other than developer, managed or developer+managed."))
         } else if isRelease, mode.contains("developer") {
             result.append(finding("DOM007", "is in developer mode, which users' devices do not follow.", .warning))
         }

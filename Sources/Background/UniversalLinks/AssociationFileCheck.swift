@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AssociationFile {
-    /// Returns all problems of the file, including parts whose effect differs from what one expects. First those found
-    /// while reading, then those found by comparing its rules and variables.
+    /// Returns all problems of the file, including parts with an unexpected effect. Problems found while reading come
+    /// first, then problems found by comparing rules and variables.
     public func check() -> [LinkFinding] {
         var result = findings
         let names = Set(variables.map { ExactText($0.name) })
@@ -15,11 +15,11 @@ extension AssociationFile {
         return result + variableFindings + reachabilityFindings
     }
 
-    /// Returns the reason why a link does not open an app, or any app in the file. Without a link it only checks
-    /// whether the file contains the app.
+    /// Returns the reason why a link does not open an app, or any app in the file. Without a link, only checks whether
+    /// the file contains the app.
     public func check(app: String?, opens url: LinkURL?) -> [LinkFinding] {
         if let app, !details.contains(where: { $0.apps.contains(app) }) {
-            return [LinkFinding("AASA005", .error, "The file does not name the app \(app).")]
+            return [LinkFinding("AASA005", .error, "The file does not contain the app \(app).")]
         }
         guard let url else { return [] }
         let answer = LinkMatcher(self).answer(url, installed: app.map { [$0] })
@@ -29,7 +29,7 @@ extension AssociationFile {
 }
 
 extension AssociationFile.Rule {
-    /// The patterns, each with its key.
+    /// The patterns, each with the key that contains it.
     var patterns: [(key: String, text: String)] {
         var result: [(key: String, text: String)] = []
         if let path { result.append(("/", path)) }
@@ -42,11 +42,11 @@ extension AssociationFile.Rule {
         return result
     }
 
-    /// Returns the names of the variables in a pattern, whether one is not closed, and the bytes around them.
+    /// Returns a pattern's variables by name, whether one is not closed, and the bytes outside of them.
     static func variables(in pattern: String) -> (names: [String], isOpen: Bool, literal: [UInt8]) {
         var names: [String] = []
         var literal: [UInt8] = []
-        // By bytes, as patterns are compiled: a character may have more than a bracket.
+        // Compared as bytes, as in compiled patterns, because a character may include more than the bracket.
         var rest = Array(pattern.utf8)[...]
         while let start = rest.firstRange(of: "$(".utf8) {
             guard let end = rest[start.upperBound...].firstIndex(of: 0x29) else { return (names, true, literal + rest) }
@@ -58,7 +58,7 @@ extension AssociationFile.Rule {
     }
 }
 
-/// Finds patterns whose meaning differs from what one expects.
+/// Finds patterns whose meaning is unexpected.
 private struct PatternCheck {
     let rule: AssociationFile.Rule
     let place: String
@@ -91,11 +91,11 @@ private struct PatternCheck {
                 LinkFinding(
                     "AASA009",
                     .error,
-                    "\(name) names the variable \"\(variable)\", which is not defined, so it matches nothing."
+                    "\(name) uses the variable \"\(variable)\", which is undefined, so it matches nothing."
                 )
             }
         if found.isOpen {
-            result.append(LinkFinding("AASA009", .error, "\(name) has \"$(\" without \")\", which names no variable."))
+            result.append(LinkFinding("AASA009", .error, "\(name) has \"$(\" without \")\", so it is not a variable."))
         }
         return result
     }
@@ -109,7 +109,7 @@ private struct PatternCheck {
         if rule.isPercentEncoded, bytes.contains(where: { $0 >= 0x80 }) {
             let step = "Write them percent-encoded, or set percentEncoded to false."
             return [
-                LinkFinding("AASA013", .warning, "\(name) has letters outside of ASCII, which URLs don't have. \(step)")
+                LinkFinding("AASA013", .warning, "\(name) has non-ASCII letters, which URLs don't contain. \(step)")
             ]
         }
         guard !rule.isPercentEncoded, hasEscape else { return [] }
@@ -117,14 +117,14 @@ private struct PatternCheck {
         return [LinkFinding("AASA013", .warning, "\(name) has an escape such as %20, which never matches: \(why)")]
     }
 
-    /// Finds parts that belong to another key (AASA012).
+    /// Finds parts of a path that belong to another key (AASA012).
     private func misplaced(_ path: String) -> [LinkFinding] {
         func finding(_ what: String, _ step: String) -> [LinkFinding] {
             [LinkFinding("AASA012", .warning, "\(place) has \(what) in its path, where it never matches. \(step)")]
         }
         if path.contains("://") { return finding("a whole URL", "Leave out the scheme and the host.") }
         if path.contains("#") { return finding("a fragment", "Put it under the key \"#\".") }
-        // A question mark alone matches any character.
+        // A question mark by itself matches any character.
         let behind = path.drop { $0 != "?" }.dropFirst()
         let item = behind.prefix { $0 != "=" }
         guard item.count < behind.count, item.allSatisfy({ $0.isLetter || $0.isNumber || "-_.[]".contains($0) }) else {
@@ -142,17 +142,17 @@ private struct PatternCheck {
             && !(path.dropFirst(3).first.map { $0.isLetter || $0.isNumber } ?? (path != "NOT"))
         guard rule.isLegacy else {
             return isWord && path.dropFirst(3).first == " "
-                ? finding("begins with NOT, which excludes in \"paths\" alone. Use \"exclude\": true.") : []
+                ? finding("begins with NOT, which only excludes in \"paths\". Use \"exclude\": true.") : []
         }
         if rule.excludes {
-            return path.first == " " ? finding("has more than one space behind NOT, so it matches nothing.") : []
+            return path.first == " " ? finding("has more than one space after NOT, so it matches nothing.") : []
         }
-        return isWord ? finding("excludes nothing: it has to begin with NOT, in capitals, and one space.") : []
+        return isWord ? finding("excludes nothing: it must begin with NOT, in capitals, and one space.") : []
     }
 }
 
 extension AssociationFile {
-    /// Finds variables that have no effect, or another one than expected (AASA010).
+    /// Finds variables without effect, or with an unexpected effect (AASA010).
     private var variableFindings: [LinkFinding] {
         let patterns = details.flatMap(\.rules).flatMap(\.patterns)
         let used = Set(patterns.flatMap { Rule.variables(in: $0.text).names }.map(ExactText.init(_:)))
@@ -162,15 +162,15 @@ extension AssociationFile {
             func add(_ text: String) {
                 result.append(LinkFinding("AASA010", .warning, "The variable \"\(name)\" \(text)"))
             }
-            if variable.values.isEmpty { add("has no values, so patterns that name it match nothing.") }
+            if variable.values.isEmpty { add("has no values, so patterns that use it match nothing.") }
             if !used.contains(ExactText(name)) { add("is not used by any pattern.") }
-            if SubstitutionVariables.isPredefined(name) { add("hides the one of this name that every file has.") }
+            if SubstitutionVariables.isPredefined(name) { add("hides the predefined variable with the same name.") }
         }
         return result
     }
 
-    /// Finds entries and rules that are never reached, because an earlier one matches everything that they match
-    /// (AASA011). Only 2000 rules of an entry are compared.
+    /// Finds entries and rules that are never reached, because an earlier one matches all of the same URLs (AASA011).
+    /// At most 2000 rules of an entry are compared.
     private var reachabilityFindings: [LinkFinding] {
         var result: [LinkFinding] = []
         func add(_ place: String, _ why: String) {
@@ -188,7 +188,7 @@ extension AssociationFile {
                 guard let earlier = rules[..<number].firstIndex(where: { $0.covers(rule) }) else { continue }
                 let (own, other) = (entry.rules[number], entry.rules[earlier])
                 let what = other.excludes ? "excludes" : "matches"
-                let all = rules[earlier].takesEverything ? "every URL" : "all that it matches"
+                let all = rules[earlier].takesEverything ? "every URL" : "everything that it matches"
                 add("\(entry.place).\(own.place)", "\(other.place) \(what) \(all).")
             }
         }
@@ -196,11 +196,11 @@ extension AssociationFile {
     }
 }
 
-/// The URLs that a rule matches, as far as rules can be compared.
+/// The URLs that a rule matches, in a form that allows comparing rules.
 private struct Reach {
     private let rule: AssociationFile.Rule
     private let path: [UInt8]
-    /// The prefix that is enough for a path to match; nil for other patterns.
+    /// The prefix that is sufficient for a path to match; nil for patterns that need more.
     private let beginning: [UInt8]?
     private let query: [ExactText]
     private let fragment: ExactText?
@@ -212,7 +212,7 @@ private struct Reach {
         var path = Array((rule.path ?? "*").utf8)[...]
         while path.first == 0x2F { path.removeFirst() }
         while path.last == 0x2F { path.removeLast() }
-        // Consecutive stars are the same as one.
+        // Consecutive stars mean the same as one star.
         while path.suffix(2).elementsEqual("**".utf8) { path.removeLast() }
         self.path = Array(path)
         let literal = path.dropLast()
@@ -242,7 +242,7 @@ private struct Reach {
             rule.isCaseSensitive == other.rule.isCaseSensitive
             && rule.isPercentEncoded == other.rule.isPercentEncoded
         if !rule.isCaseSensitive, other.rule.isCaseSensitive {
-            // A rule that ignores case covers one that does not.
+            // A rule that ignores case covers the same rule with case.
             var folded = (rule, other.rule)
             folded.0.isCaseSensitive = true
             folded.0.path = folded.0.path?.lowercased()
@@ -253,26 +253,25 @@ private struct Reach {
             return false
         }
         if path == other.path { return true }
-        // A slash and a star at the end also match the path before them.
+        // A slash and a star at the end also match the path without the slash.
         guard let beginning else { return false }
         return other.path.starts(with: beginning) || other.path + [0x2F] == beginning
     }
 }
 
-/// A problem in an association file or an app's associated domains, or a part whose effect differs from what one
-/// expects.
+/// A problem in an association file or an app's associated domains, or a part with an unexpected effect.
 public struct LinkFinding: Sendable, Hashable {
     /// How serious a finding is.
     public enum Severity: String, Sendable, Hashable {
-        /// Links don't open the app, or open another one.
+        /// Links don't open the app, or open another app.
         case error
-        /// A part has no effect, or another one than expected.
+        /// A part has no effect, or an unexpected effect.
         case warning
-        /// Useful to know.
+        /// Information without a problem.
         case information
     }
 
-    /// The rule that found it, such as `AASA011`. Its meaning never changes.
+    /// The rule that was broken, such as `AASA011`. The meaning of a rule never changes.
     public let id: String
     /// How serious the finding is.
     public let severity: Severity
@@ -287,7 +286,7 @@ public struct LinkFinding: Sendable, Hashable {
 }
 
 extension AssociationFileError {
-    /// The rule of ``LinkFinding`` that the file breaks.
+    /// The ID of the rule that the file breaks.
     public var rule: String { code == .tooLarge ? "AASA002" : "AASA001" }
 
     /// The error as a finding.
@@ -300,20 +299,20 @@ extension LinkFinding {
     /// Returns the problem with the path of an association file.
     public static func ofName(_ path: String) -> [LinkFinding] {
         guard path.lowercased().hasSuffix(name + ".json") else { return [] }
-        let text = "The file is served as \(name), without .json at its end."
+        let text = "The file is served as \(name), without .json at the end."
         return [LinkFinding("AASA017", .error, text)]
     }
 
-    /// Returns the problems with the URL at which an association file is served. Throws ``LinkURL/Problem`` when it is
-    /// not the URL of a site.
+    /// Returns the problems with the URL of an association file. Throws ``LinkURL/Problem`` when the URL is not of a
+    /// site.
     public static func ofPlace(_ url: String) throws(LinkURL.Problem) -> [LinkFinding] {
         let place = try LinkURL(url)
         var result = ofName(place.pathText)
         func add(_ text: String, _ severity: Severity = .error) {
             result.append(LinkFinding("AASA017", severity, text))
         }
-        if !url.lowercased().hasPrefix("https:") { add("The file is served by http. It has to be served by https.") }
-        // A folder of this name is not the file.
+        if !url.lowercased().hasPrefix("https:") { add("The file is served by http. It must be served by https.") }
+        // A folder with this name is not the file.
         let end = place.bytes[place.path.upperBound...].first == 0x2F ? "/" : ""
         switch place.pathText + end {
         case "/.well-known/\(name)": break
@@ -328,8 +327,8 @@ extension LinkFinding {
         return result
     }
 
-    /// Returns the finding for an answer of a site without a usable file; nil when the answer breaks no rule of
-    /// association files, for example when the site does not answer. The code is that of `nfc links fetch`.
+    /// Returns the finding for a site's answer without a usable file. Nil when the answer breaks no rule of association
+    /// files, for example when the site does not answer. The codes are those of `nfc links fetch`.
     public static func ofAnswer(_ code: String, reason: String) -> LinkFinding? {
         switch code {
         case "bad-file": LinkFinding("AASA001", .error, reason)

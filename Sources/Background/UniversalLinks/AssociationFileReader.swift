@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TextSafety
 
-/// Reads the JSON of an association file, and reports what it ignores. Of a key that an object has more than once, the
-/// first counts.
+/// Reads the JSON of an association file, and reports the ignored parts. If an object has a key twice, the first value
+/// is used.
 struct AssociationFileReader {
     typealias Members = [JSONNode.Member]
 
@@ -10,7 +10,7 @@ struct AssociationFileReader {
 
     private var findings: [LinkFinding] = []
 
-    /// Reads a file. A byte order mark at its start is skipped.
+    /// Reads a file, after an optional byte order mark.
     static func read(_ bytes: [UInt8]) throws(AssociationFileError) -> AssociationFile {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let root: JSONNode
@@ -26,7 +26,7 @@ struct AssociationFileReader {
             throw AssociationFileError(.notJSON, reason)
         }
         guard root.members != nil else {
-            throw AssociationFileError(.notAnObject, "The file has to be a JSON object, and is \(root.kind).")
+            throw AssociationFileError(.notAnObject, "The file must be a JSON object, but is \(root.kind).")
         }
         var reader = AssociationFileReader()
         let unique = reader.withoutRepeatedKeys(root, at: "")
@@ -51,7 +51,7 @@ struct AssociationFileReader {
                     unique.append(member)
                 } else {
                     let object = place.isEmpty ? "The file" : place
-                    let text = "\(object) has the key \"\(member.key)\" more than once; the first counts here."
+                    let text = "\(object) has the key \"\(member.key)\" more than once; only the first is used."
                     note("AASA014", .warning, text)
                 }
             }
@@ -72,13 +72,13 @@ struct AssociationFileReader {
         }
         guard let links = object(root["applinks"], "applinks") else {
             if root["applinks"] == nil {
-                note("AASA003", .error, "There is no applinks section, so the file gives no universal links.")
+                note("AASA003", .error, "The applinks section is missing, so the file provides no universal links.")
             }
             return AssociationFile(details: [], variables: [], otherServices: others, findings: findings)
         }
         noteKeys(of: links, "applinks", known: ["apps", "defaults", "substitutionVariables", "details"])
         if !texts(links["apps"], "applinks.apps").isEmpty {
-            let text = "applinks.apps is not empty; before iOS 13 it had to be, and later it has no effect."
+            let text = "applinks.apps is not empty; before iOS 13 it must be empty, and later it has no effect."
             note("AASA007", .warning, text)
         }
         let variables = variables(links["substitutionVariables"])
@@ -92,7 +92,7 @@ struct AssociationFileReader {
         findings.append(LinkFinding(id, severity, message))
     }
 
-    /// - Parameter effect: the consequence, as the end of a sentence.
+    /// - Parameter effect: the consequence, to end a sentence with.
     private mutating func noteKeys(
         of object: Members,
         _ place: String,
@@ -106,18 +106,18 @@ struct AssociationFileReader {
         }
     }
 
-    /// Returns an object; nil for a value of another type, which is reported.
+    /// Returns an object; nil after reporting a value of another type.
     private mutating func object(_ value: JSONNode?, _ place: String) -> Members? {
         guard let value else { return nil }
-        if value.members == nil { note("AASA003", .error, "\(place) is \(value.kind), and has to be an object.") }
+        if value.members == nil { note("AASA003", .error, "\(place) is \(value.kind), but must be an object.") }
         return value.members
     }
 
-    /// Returns the strings of an array, each with its index there. Other values are reported and left out.
+    /// Returns the strings of an array, each with its index. Other values are reported and skipped.
     private mutating func texts(_ value: JSONNode?, _ place: String) -> [(index: Int, text: String)] {
         guard let value else { return [] }
         guard let values = value.array else {
-            note("AASA003", .error, "\(place) is \(value.kind), and has to be an array of texts.")
+            note("AASA003", .error, "\(place) is \(value.kind), but must be an array of texts.")
             return []
         }
         var texts: [(index: Int, text: String)] = []
@@ -125,7 +125,7 @@ struct AssociationFileReader {
             if let text = value.string {
                 texts.append((index, text))
             } else {
-                note("AASA003", .error, "\(place)[\(index)] is \(value.kind) and is ignored; it has to be a text.")
+                note("AASA003", .error, "\(place)[\(index)] is \(value.kind) and is ignored; it must be a text.")
             }
         }
         return texts
@@ -143,10 +143,10 @@ struct AssociationFileReader {
             let (name, values) = (variable.name, variable.values)
             if !SubstitutionVariables.isName(name) {
                 let why = name.isEmpty ? "has an empty name" : "has $, ( or ) in its name"
-                note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can name it.")
+                note("AASA009", .error, "The variable \"\(name)\" \(why), so no pattern can use it.")
             }
             if values.contains(where: { $0.contains("$(") }) {
-                let text = "A value of the variable \"\(name)\" names another variable, which is not resolved."
+                let text = "A value of the variable \"\(name)\" refers to another variable, which is not resolved."
                 note("AASA009", .error, text)
             }
         }
@@ -157,13 +157,13 @@ struct AssociationFileReader {
 
     private mutating func details(_ value: JSONNode?, defaults: Members) -> [AssociationFile.Details] {
         guard let value else {
-            note("AASA003", .error, "applinks.details is missing, so the file gives no universal links.")
+            note("AASA003", .error, "applinks.details is missing, so the file provides no universal links.")
             return []
         }
         var details: [AssociationFile.Details] = []
         if let entries = value.array {
             if entries.isEmpty {
-                note("AASA003", .error, "applinks.details is empty, so the file gives no universal links.")
+                note("AASA003", .error, "applinks.details is empty, so the file provides no universal links.")
             }
             for (index, entry) in entries.enumerated() {
                 guard let entry = entry.members else {
@@ -174,7 +174,7 @@ struct AssociationFileReader {
                 details.append(self.details(entry, apps, defaults, "details[\(index)]"))
             }
         } else if let entries = value.members {
-            let text = "details is a dictionary, as before iOS 9.3; its order is that of the identifiers."
+            let text = "details is a dictionary, as before iOS 9.3; its entries are sorted by identifier."
             note("AASA003", .warning, text)
             for entry in entries.sortedByKey {
                 let place = "details.\(entry.key)"
@@ -182,7 +182,7 @@ struct AssociationFileReader {
                 details.append(self.details(object(entry.value, place) ?? [], [entry.key], defaults, place))
             }
         } else {
-            let effect = "and has to be an array, so the file gives no universal links."
+            let effect = "but must be an array, so the file provides no universal links."
             note("AASA003", .error, "applinks.details is \(value.kind), \(effect)")
         }
         return details
@@ -192,7 +192,7 @@ struct AssociationFileReader {
         var apps = texts(entry["appIDs"], "\(place).appIDs").map(\.text)
         if let app = entry["appID"], entry["appIDs"] == nil {
             apps = app.string.map { [$0] } ?? []
-            if apps.isEmpty { note("AASA003", .error, "\(place).appID is \(app.kind), and has to be a text.") }
+            if apps.isEmpty { note("AASA003", .error, "\(place).appID is \(app.kind), but must be a text.") }
         }
         if apps.isEmpty { note("AASA004", .error, "\(place) names no app.") }
         if entry["appIDs"] != nil, entry["appID"] != nil {
@@ -204,7 +204,7 @@ struct AssociationFileReader {
 
     private mutating func noteIdentifier(_ app: String) {
         guard !AssociationFile.isIdentifier(app) else { return }
-        let text = "\"\(app)\" is not an application identifier: it is the team's prefix, a full stop, the bundle ID."
+        let text = "\"\(app)\" is not an application identifier: write the team's prefix, a period and the bundle ID."
         note("AASA005", .error, text)
     }
 
@@ -215,7 +215,7 @@ struct AssociationFileReader {
         _ place: String
     ) -> AssociationFile.Details {
         noteKeys(of: entry, place, known: ["appID", "appIDs", "defaults", "components", "paths"])
-        // The first value of a key counts.
+        // For each key, the first value is used.
         let defaults = defaults(entry["defaults"], "\(place).defaults") + outer
         guard let components = entry["components"] else {
             let rules = texts(entry["paths"], "\(place).paths").map { Self.legacyRule($0.text, $0.index) }
@@ -226,10 +226,10 @@ struct AssociationFileReader {
             return AssociationFile.Details(apps: apps, rules: rules, place: place)
         }
         if entry["paths"] != nil {
-            note("AASA006", .warning, "\(place) has components, so its paths count before iOS 13 only.")
+            note("AASA006", .warning, "\(place) has components, so its paths only count before iOS 13.")
         }
         if components.array == nil {
-            note("AASA003", .error, "\(place).components is \(components.kind), and has to be an array of objects.")
+            note("AASA003", .error, "\(place).components is \(components.kind), but must be an array of objects.")
         }
         var rules: [AssociationFile.Rule] = []
         for (index, component) in (components.array ?? []).enumerated() {
@@ -267,7 +267,7 @@ struct AssociationFileReader {
     }
 
     /// - Parameters:
-    ///   - defaults: the values for the keys that the rule lacks, or whose values have the wrong type.
+    ///   - defaults: the values for keys that the rule lacks, or whose values have the wrong type.
     ///   - entry: the position of the rule's entry in the file.
     private mutating func rule(
         _ own: Members,
@@ -293,7 +293,7 @@ struct AssociationFileReader {
         )
     }
 
-    /// Whether a value has the type that its key asks for. Others are ignored, so a default value counts in their place.
+    /// Returns whether a value has the type that its key requires. Other values are ignored, so that defaults apply.
     private static func isUsable(_ member: JSONNode.Member) -> Bool {
         if member.key == "?" { return query(member.value) != nil }
         if textKeys.contains(member.key) { return member.value.string != nil }
@@ -313,7 +313,7 @@ struct AssociationFileReader {
         let what =
             query.members == nil
             ? "\"?\" of \(place) is \(query.kind), neither a text nor a dictionary, and is ignored."
-            : "A value in \"?\" of \(place) is not a text, so the whole of \"?\" is ignored."
+            : "A value in \"?\" of \(place) is not a text, so all of \"?\" is ignored."
         note("AASA008", .error, what)
     }
 
@@ -348,9 +348,9 @@ extension JSONNode {
     }
 }
 
-/// A text that equals another one only if both have the same bytes, as the keys of JSON do (RFC 8259, 8.3).
+/// A string that equals another only if both have the same bytes, like keys in JSON (RFC 8259, 8.3).
 ///
-/// Swift's strings are also equal if they look the same, such as an `é` of one character and one of two.
+/// Swift's strings are also equal if only their characters are, such as an `é` in one and in two code points.
 struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
     let text: String
 

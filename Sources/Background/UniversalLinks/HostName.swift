@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Converts host names to the ASCII form that is used for lookups and can't be mistaken for another name.
+/// Converts host names to ASCII. That form is used for lookups, and can't be confused with another name.
 public enum HostName {
-    /// The most bytes of a name in ASCII, without a dot at the end (RFC 1035, 2.3.4).
+    /// The maximum length of an ASCII name in bytes, without a final dot (RFC 1035, 2.3.4).
     public static let maximumLength = 253
 
-    /// Converts a name, or an IPv4 address with four decimal numbers, to ASCII (RFC 5891), such as `bücher.example` to
-    /// `xn--bcher-kva.example`, in lower case and without a dot at the end; nil when it is not valid. Addresses in old
-    /// notations, such as `0x7f.1`, are not valid, because programs read them differently.
+    /// Converts a name, or an IPv4 address with four decimal numbers, to ASCII in lower case without a final dot (RFC
+    /// 5891): `bücher.example` becomes `xn--bcher-kva.example`. Nil when the name is invalid. Addresses in old
+    /// notations, such as `0x7f.1`, are invalid, because programs interpret them differently.
     public static func ascii(_ name: String) -> String? {
         guard name.utf8.count <= 1024 else { return nil }
         let folded = name.precomposedStringWithCompatibilityMapping.lowercased()
@@ -27,7 +27,7 @@ public enum HostName {
         return result
     }
 
-    /// Why a name can't be the domain of an association file.
+    /// The reason why a name can't be the domain of an association file.
     public enum DomainProblem: Error, Sendable, Hashable, CustomStringConvertible {
         /// The name is an address, or looks like one.
         case address
@@ -35,7 +35,7 @@ public enum HostName {
         case singleLabel
         case notAName
 
-        /// The problem and what to write instead, as the end of a sentence.
+        /// The problem and what to write instead, to end a sentence with.
         public var description: String {
             switch self {
             case .address: "is an address. Write the name of the domain, such as example.org."
@@ -45,9 +45,9 @@ public enum HostName {
         }
     }
 
-    /// Converts the domain of an association file to ASCII, as ``ascii(_:)`` does. Sites have certificates for internet
-    /// names, so an address or a name without a dot is not valid. No label begins or ends with a hyphen (RFC 1123,
-    /// 2.1), although browsers open links of such hosts. Throws ``DomainProblem``.
+    /// Converts the domain of an association file to ASCII, like ``ascii(_:)``. Because sites have certificates for
+    /// internet names, an address or a name without a dot is invalid. So is a label that begins or ends with a hyphen
+    /// (RFC 1123, 2.1), although browsers open such hosts. Throws ``DomainProblem``.
     public static func domain(_ name: String) throws(DomainProblem) -> String {
         if name.hasPrefix("[") || name.allSatisfy({ $0.isHexDigit || $0 == ":" }) && name.contains(":") {
             throw .address
@@ -80,9 +80,9 @@ public enum HostName {
             default: return nil
             }
         }
-        // Hosts with two hyphens where `xn--` has them exist, such as r3---sn.example.
+        // Some hosts have two hyphens in the same place as `xn--`, such as r3---sn.example.
         if isASCII { return text.utf8.count <= 63 ? String(text) : nil }
-        // Foundation keeps a label that IDNA does not allow (RFC 5891, 5.4), with percent escapes.
+        // If IDNA does not allow a label (RFC 5891, 5.4), Foundation returns it with percent escapes.
         var components = URLComponents()
         components.host = String(text)
         guard let encoded = components.encodedHost, !encoded.contains("%") else { return nil }
@@ -93,7 +93,7 @@ public enum HostName {
         label.utf8.first == 0x2D || label.utf8.last == 0x2D
     }
 
-    /// Returns whether programs read a name that ends in this label as an IPv4 address (WHATWG URL, 3.5).
+    /// Returns whether programs interpret a name that ends in this label as an IPv4 address (WHATWG URL, 3.5).
     private static func isNumber(_ label: String) -> Bool {
         if label.hasPrefix("0x") { return label.dropFirst(2).allSatisfy(\.isHexDigit) }
         return label.utf8.allSatisfy { (0x30...0x39).contains($0) }

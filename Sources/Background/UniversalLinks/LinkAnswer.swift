@@ -4,7 +4,7 @@
 public struct LinkAnswer: Sendable, Hashable {
     /// The identifier of the app; nil when the browser opens the URL.
     public var app: String?
-    /// The rule that decided, such as `details[0].components[2] {"/": "/buy/*"}`; nil when no rule did.
+    /// The deciding rule, such as `details[0].components[2] {"/": "/buy/*"}`; nil when no rule decided.
     public var rule: String?
     /// A sentence that explains the answer.
     public var why: String
@@ -18,12 +18,12 @@ public struct LinkAnswer: Sendable, Hashable {
 }
 
 extension LinkMatcher {
-    /// Returns which app opens a URL, and why, by entitlement, domain and file.
+    /// Returns which app opens a URL, and why, based on the app's entries, the domain and the file.
     ///
     /// - Parameters:
     ///   - text: the URL.
-    ///   - domain: the domain that the file was loaded from.
-    ///   - entries: the entries of the installed apps in `com.apple.developer.associated-domains`.
+    ///   - domain: the domain from which the file was loaded.
+    ///   - entries: the installed apps' entries in `com.apple.developer.associated-domains`.
     ///   - installed: the identifiers of the installed apps.
     public func answer(_ text: String, domain: String, entries: [String], installed: Set<String>) -> LinkAnswer {
         let url: LinkURL
@@ -33,7 +33,7 @@ extension LinkMatcher {
             return LinkAnswer(why: error.description)
         }
         guard let entry = AssociatedDomain.applying(entries, host: url.host) else {
-            let why = "No applinks entry of the app's associated domains is for the host \(url.host)."
+            let why = "No applinks entry of the app's associated domains covers the host \(url.host)."
             let fault = AssociatedDomain.check(entries).first { $0.severity == .error }
             return LinkAnswer(why: why + (fault.map { " \($0.message)" } ?? ""))
         }
@@ -45,13 +45,13 @@ extension LinkMatcher {
         return answer(url, installed: installed)
     }
 
-    /// Returns which app opens a URL of the file's site, and why. Without `installed`, all apps in the file count.
+    /// Returns which app opens a URL on the file's site, and why. Nil for `installed` means all apps in the file.
     public func answer(_ url: LinkURL, installed: Set<String>?) -> LinkAnswer {
         var work = MatchWork()
         return answer(url, installed: installed, &work)
     }
 
-    /// Returns the same with the remaining work for one link, so that several files share one limit.
+    /// Returns the same, using the remaining steps for one link, so that several files share one limit.
     package func answer(_ url: LinkURL, installed: Set<String>?, _ work: inout MatchWork) -> LinkAnswer {
         switch match(url, installed: installed ?? apps, &work) {
         case .app(let app, let position):
@@ -67,7 +67,7 @@ extension LinkMatcher {
             return LinkAnswer(why: why)
         case .noApp where file.details.isEmpty:
             let problem = file.findings.last { $0.id == "AASA003" }?.message
-            return LinkAnswer(why: problem ?? "The file gives no universal links.")
+            return LinkAnswer(why: problem ?? "The file provides no universal links.")
         case .noApp:
             return LinkAnswer(why: "The file names no app\(installed == nil ? "" : " that is installed").")
         }
@@ -75,7 +75,7 @@ extension LinkMatcher {
 
     var apps: Set<String> { Set(file.details.flatMap(\.apps)) }
 
-    /// Returns the name of a rule: its position in the file, and its content.
+    /// Returns a rule's position in the file, followed by the rule's content.
     public func name(_ position: RulePosition) -> String {
         let details = file.details[position.details]
         let rule = details.rules[position.rule]
@@ -89,7 +89,7 @@ extension LinkMatcher {
 }
 
 extension AssociationFile.Rule: CustomStringConvertible {
-    /// The rule as in the file, without its comment.
+    /// The rule as written in the file, without its comment.
     public var description: String {
         if isLegacy { return "\"\(excludes ? "NOT " : "")\(path ?? "")\"" }
         var parts: [String] = []
@@ -109,21 +109,21 @@ extension AssociationFile.Rule: CustomStringConvertible {
     }
 }
 
-/// The result of an association file for a URL, rule by rule, in the order in which the rules are evaluated.
+/// The verdict of each rule of an association file for a URL, in the order of evaluation.
 public struct LinkExplanation: Sendable, Hashable {
-    /// The result of a rule.
+    /// The verdict of a rule.
     public enum Verdict: Sendable, Hashable {
-        /// The rule matches, and its app opens the URL.
+        /// The rule matches, so its app opens the URL.
         case matches
         /// The rule matches, so the apps of its entry don't open the URL.
         case excludes
         /// The rule does not match, because of these components.
         case differs([RuleComponent])
-        /// An earlier rule has decided for the URL or for the apps of this entry.
+        /// An earlier rule has already decided for the URL, or for the apps of this entry.
         case notReached
         /// No app of the entry is installed.
         case notAsked
-        /// The rule was not compared, because the file is too complex for a URL of this length.
+        /// The rule was not compared, because the file is too complex for such a long URL.
         case notCompared
 
         /// The name of the verdict in machine-readable output.
@@ -141,7 +141,7 @@ public struct LinkExplanation: Sendable, Hashable {
 
     /// An entry of `details`.
     public struct Entry: Sendable, Hashable {
-        /// Its apps, in the file's order.
+        /// The entry's apps, in the file's order.
         public var apps: [String]
         /// The apps of the entry that count as installed.
         public var installed: Set<String>
@@ -162,19 +162,19 @@ public struct LinkExplanation: Sendable, Hashable {
 }
 
 extension LinkMatcher {
-    /// Returns the verdict of each rule for a URL of the file's site. Without `installed`, all apps in the file count.
+    /// Returns the verdict of each rule for a URL on the file's site. Nil for `installed` means all apps in the file.
     public func explain(_ url: LinkURL, installed: Set<String>?) -> LinkExplanation {
         let answer = answer(url, installed: installed)
         let installed = installed ?? apps
         let traces = trace(url)
-        var excluded: Set<String> = []
+        var excludedApps: Set<String> = []
         var isDecided = false
         let entries = file.details.indices.map { index in
             let details = file.details[index]
-            let asked = details.apps.filter(installed.contains)
-            var isReached = !isDecided && asked.contains { !excluded.contains($0) }
+            let askedApps = details.apps.filter(installed.contains)
+            var isReached = !isDecided && askedApps.contains { !excludedApps.contains($0) }
             let verdicts = details.rules.indices.map { number -> LinkExplanation.Verdict in
-                guard !asked.isEmpty else { return .notAsked }
+                guard !askedApps.isEmpty else { return .notAsked }
                 guard isReached else { return .notReached }
                 guard let missing = traces[index][number] else { return .notCompared }
                 guard missing.isEmpty else { return .differs(missing) }
@@ -183,10 +183,10 @@ extension LinkMatcher {
                     isDecided = true
                     return .matches
                 }
-                excluded.formUnion(details.apps)
+                excludedApps.formUnion(details.apps)
                 return .excludes
             }
-            return LinkExplanation.Entry(apps: details.apps, installed: Set(asked), verdicts: verdicts)
+            return LinkExplanation.Entry(apps: details.apps, installed: Set(askedApps), verdicts: verdicts)
         }
         return LinkExplanation(entries: entries, answer: answer)
     }

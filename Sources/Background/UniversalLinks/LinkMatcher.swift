@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An association file in a form that quickly shows which app opens a URL.
+/// A compiled association file, which quickly finds the app that opens a URL.
 public struct LinkMatcher: Sendable {
-    /// Which rule of a file it is. Values of the file that are ignored don't count; ``LinkMatcher/name(_:)`` has the
-    /// position in the file itself.
+    /// Identifies a rule of a file. Ignored values are not counted. ``LinkMatcher/name(_:)`` returns the position in
+    /// the file itself.
     public struct RulePosition: Sendable, Hashable {
         /// The index in ``AssociationFile/details``.
         public var details: Int
@@ -17,7 +17,7 @@ public struct LinkMatcher: Sendable {
         }
     }
 
-    /// The decision of a file for a URL.
+    /// A file's decision for a URL.
     public enum Decision: Sendable, Hashable {
         /// An installed app opens the URL.
         case app(String, RulePosition)
@@ -25,9 +25,9 @@ public struct LinkMatcher: Sendable {
         case excluded(RulePosition)
         /// No rule of an installed app matches.
         case noRule
-        /// Comparing the rules with this URL takes too many steps, so no app opens it.
+        /// Comparing the rules with this URL would take too many steps, so no app opens it.
         case tooComplex
-        /// The file is not for any installed app.
+        /// The file contains no installed app.
         case noApp
     }
 
@@ -42,47 +42,47 @@ public struct LinkMatcher: Sendable {
         rules = file.details.map { details in details.rules.map { CompiledRule($0, variables: variables) } }
     }
 
-    /// Returns which of the installed apps opens a URL. The number of steps is limited, and depends only on the URL and
-    /// the file. The caller checks the host; see ``AssociatedDomain``.
+    /// Returns which installed app opens a URL. The number of steps is limited, and depends only on the URL and the
+    /// file. The caller must check the host; see ``AssociatedDomain``.
     ///
-    /// Entries are evaluated in the file's order, and separately for each app: a rule that excludes a URL from one app
-    /// does not affect the others.
+    /// Entries are evaluated in the file's order, and separately for each app. A rule that excludes a URL from one app
+    /// does not affect other apps.
     public func match(_ url: LinkURL, installed: Set<String>) -> Decision {
         var work = MatchWork()
         return match(url, installed: installed, &work)
     }
 
-    /// Returns the same with the remaining work for one link.
+    /// Returns the same, using the remaining steps for one link.
     package func match(_ url: LinkURL, installed: Set<String>, _ work: inout MatchWork) -> Decision {
         let forms = URLForms(url)
-        var excluded: Set<String> = []
+        var excludedApps: Set<String> = []
         var exclusion: RulePosition?
         var hasApp = false
         for (index, details) in file.details.enumerated() {
-            let asked = details.apps.filter(installed.contains)
-            hasApp = hasApp || !asked.isEmpty
-            guard let candidate = asked.first(where: { !excluded.contains($0) }) else { continue }
+            let askedApps = details.apps.filter(installed.contains)
+            hasApp = hasApp || !askedApps.isEmpty
+            guard let candidate = askedApps.first(where: { !excludedApps.contains($0) }) else { continue }
             let found = rules[index].firstIndex { $0.matches(forms, &work) || work.isExhausted }
-            // A rule that was not compared might exclude the URL.
+            // A rule that was not compared could exclude the URL.
             if work.isExhausted { return .tooComplex }
             guard let found else { continue }
             let position = RulePosition(details: index, rule: found)
             guard details.rules[found].excludes else { return .app(candidate, position) }
             exclusion = exclusion ?? position
-            excluded.formUnion(details.apps)
+            excludedApps.formUnion(details.apps)
         }
         if let exclusion { return .excluded(exclusion) }
         return hasApp ? .noRule : .noApp
     }
 
-    /// Returns, for each rule of each entry, the components that keep it from matching a URL. The list is empty for a
-    /// rule that matches, and nil for a rule that was not compared because the limit of steps was reached before.
+    /// Returns the components of a URL that do not match, for each rule of each entry. The list is empty for a rule
+    /// that matches, and nil for a rule that was not compared because the limit of steps was reached.
     public func trace(_ url: LinkURL) -> [[[RuleComponent]?]] {
         var work = MatchWork()
         return trace(url, &work)
     }
 
-    /// Returns the same with the remaining work, which is shared by all entries.
+    /// Returns the same, using the remaining steps, which all entries share.
     package func trace(_ url: LinkURL, _ work: inout MatchWork) -> [[[RuleComponent]?]] {
         let forms = URLForms(url)
         return rules.map { rules in
@@ -94,25 +94,25 @@ public struct LinkMatcher: Sendable {
     }
 }
 
-/// Limits the work of comparing one URL with the rules of files, so that no file and no URL can block the caller.
+/// Limits the work of comparing one URL with the rules of files, so that neither a file nor a URL can block the caller.
 ///
-/// It counts steps, not time, so the same URL and the same file give the same answer on every machine. One step compares
-/// one piece of a pattern with a text, or the name of a query item with that of a rule.
+/// The limit counts steps, not time, so a URL and a file give the same answer on every machine. A step compares one
+/// piece of a pattern with a text, or the name of a query item with the name in a rule.
 package struct MatchWork {
-    /// The most steps of one match: several hundred times the steps for the largest files of real sites, and about
-    /// a tenth of a second.
+    /// The maximum number of steps for one match. It takes about a tenth of a second, and is several hundred times the
+    /// number of steps for the largest files of real sites.
     package static let limit = 1 << 23
 
-    /// The number of steps taken, without those beyond the limit.
+    /// The number of steps taken, up to the limit.
     package private(set) var steps = 0
 
-    /// Whether the limit was reached. Comparisons after that have no valid result, and no app opens the URL.
+    /// Whether the limit was reached. Later comparisons have no valid result, and no app opens the URL.
     package private(set) var isExhausted = false
 
-    /// Starts with the whole limit. Share one value for all comparisons of one link, for example with several files.
+    /// Starts with all steps. Share one value among all comparisons of one link, even with several files.
     package init() {}
 
-    /// Uses steps of the remaining work. Returns false when the limit is reached.
+    /// Takes some of the remaining steps. Returns false when the limit is reached.
     mutating func spend(_ count: Int) -> Bool {
         if count > Self.limit - steps { isExhausted = true }
         if !isExhausted { steps += count }
@@ -120,7 +120,7 @@ package struct MatchWork {
     }
 }
 
-/// A rule, ready to be compared with URLs.
+/// A rule in a form that can be compared with URLs.
 private struct CompiledRule: Sendable {
     private enum Query: Sendable {
         case whole(LinkPattern)
@@ -130,9 +130,9 @@ private struct CompiledRule: Sendable {
     private let path: LinkPattern?
     private let query: Query?
     private let fragment: LinkPattern?
-    /// Whether texts are compared in lower case.
+    /// Whether to compare texts in lower case.
     private let ignoresCase: Bool
-    /// Whether the escapes of texts are decoded first.
+    /// Whether to decode the escapes of texts first.
     private let decodes: Bool
 
     init(_ rule: AssociationFile.Rule, variables: SubstitutionVariables) {
@@ -178,7 +178,7 @@ private struct CompiledRule: Sendable {
         }
     }
 
-    /// Returns whether all items with a name match. An item that is missing or has no value counts as empty.
+    /// Returns whether all items with a name match. A missing item, or an item without a value, counts as empty.
     private static func matches(
         _ name: [UInt8],
         _ pattern: LinkPattern,
@@ -195,9 +195,9 @@ private struct CompiledRule: Sendable {
     }
 }
 
-/// A URL in the forms that rules compare. Each is made when a rule first needs it.
+/// A URL in the forms that rules compare. Each form is created when it is first needed.
 private final class URLForms {
-    /// The components in one form.
+    /// The components of the URL in one form.
     final class Form {
         let path: [UInt8]
         let query: [UInt8]
@@ -212,10 +212,10 @@ private final class URLForms {
             path = text(url.bytes[url.path])
             query = text(url.bytes[url.query])
             fragment = text(url.bytes[url.fragment])
-            // An escaped separator does not separate.
-            let written = url.bytes[url.query]
-            let listed = written.last == 0x26 ? written.dropLast() : written
-            let parts = written.isEmpty ? [] : listed.split(separator: 0x26, omittingEmptySubsequences: false)
+            // Split before decoding, because an escaped separator does not separate.
+            let queryBytes = url.bytes[url.query]
+            let itemBytes = queryBytes.last == 0x26 ? queryBytes.dropLast() : queryBytes
+            let parts = queryBytes.isEmpty ? [] : itemBytes.split(separator: 0x26, omittingEmptySubsequences: false)
             items = parts.map { item in
                 let mark = item.firstIndex(of: 0x3D) ?? item.endIndex
                 return (text(item[..<mark]), text(item[mark...].dropFirst()))

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A pattern of a rule for one component of a URL: bytes, `?` for one character, `*` for any number of them, and
-/// variables, each with several values.
+/// A pattern in a rule for one component of a URL: bytes, `?` for one character, `*` for any number of characters, and
+/// variables with several values.
 ///
-/// One place in the pattern and one in the text move forward together. Where they differ, the last star takes one more
-/// byte: without variables between two stars, only the later one has to be tried again, so a pattern takes at most the
-/// length of the text times that of its longest part between stars. Variables whose values fit in several ways can take
-/// much longer; ``MatchWork`` limits that.
+/// The pattern and the text are compared from left to right. On a mismatch, the last star takes one more byte. If there
+/// is no variable between two stars, only the later star must be tried again, so the number of steps is at most the
+/// length of the text times the length of the longest part between stars. Variables whose values fit in several ways
+/// may need many more steps; ``MatchWork`` limits these.
 struct LinkPattern: Sendable {
     /// An element of a pattern, or of a variable's value.
     enum Piece: Sendable, Hashable {
         case byte(UInt8)
         case oneCharacter
-        /// A star. Whether it makes further tries of the star before it needless.
+        /// A star. `replacesLast` means that the star before it need not be tried again.
         case anything(replacesLast: Bool)
-        /// One of the values of a variable, by its index in ``variables``.
+        /// Any value of a variable, given by the index of the variable in ``variables``.
         case oneOf(Int)
     }
 
     private let pieces: [Piece]
-    /// The values of the variables in the pattern. One that is not defined has none, and matches nothing.
+    /// The values of the variables in the pattern. An undefined variable has no values, so it matches nothing.
     private let variables: [[[Piece]]]
-    /// Whether the pattern is that of a path and ends in `/*`, which also matches the path before it.
+    /// Whether this is a path pattern that ends in `/*`, so that it also matches the path without `/*`.
     private let takesParent: Bool
 
     /// - Parameters:
-    ///   - isPath: whether the pattern is for a path: slashes at the start and end are ignored, and `/*` at the end
-    ///     also matches the path before it.
-    ///   - ignoresCase: whether it is compared with texts in lower case.
+    ///   - isPath: whether the pattern is for a path. Then slashes at the start and end are ignored, and `/*` at the
+    ///     end also matches the path without it.
+    ///   - ignoresCase: whether the pattern is compared with texts in lower case.
     init(_ text: String, isPath: Bool = false, ignoresCase: Bool = false, variables: SubstitutionVariables) {
         var bytes = (ignoresCase ? Self.foldedPattern(text) : Array(text.utf8))[...]
         if isPath {
@@ -46,8 +46,8 @@ struct LinkPattern: Sendable {
         takesParent = isPath && isOpen && pieces.dropLast().last == .byte(0x2F)
     }
 
-    /// Reads a pattern or a value, with a function that returns the index of the variable with a name; nil where a text
-    /// has no variables.
+    /// Parses a pattern or a value. `variable` returns the index of the variable with a name; nil if the text can't
+    /// contain variables.
     static func pieces(_ text: ArraySlice<UInt8>, variable: (String) -> Int? = { _ in nil }) -> [Piece] {
         var pieces: [Piece] = []
         var hasStar = false
@@ -55,7 +55,7 @@ struct LinkPattern: Sendable {
         while let byte = rest.popFirst() {
             switch byte {
             case 0x2A:
-                // Consecutive stars are the same as one.
+                // Consecutive stars mean the same as one star.
                 if case .anything = pieces.last { continue }
                 pieces.append(.anything(replacesLast: hasStar))
                 hasStar = true
@@ -77,18 +77,18 @@ struct LinkPattern: Sendable {
 
     // MARK: Comparing
 
-    /// A place in the pattern and in the text.
+    /// A position in the pattern and in the text.
     private struct Cursor {
         var piece = 0
-        /// Where the piece is a variable: the index of its value, and the place in that value.
+        /// If the piece is a variable: the index of the value, and the position in that value.
         var value = 0
         var valuePiece = 0
         var text = 0
-        /// Whether it stands after a star, which can take one more byte.
+        /// Whether the piece before is a star, which can take one more byte.
         var isAfterStar = false
     }
 
-    /// Returns whether the pattern matches a whole text. When the work is not enough, the result is false.
+    /// Returns whether the pattern matches a whole text. False if the work is used up.
     func matches(_ text: [UInt8], _ work: inout MatchWork) -> Bool {
         var cursor = Cursor()
         var alternatives: [Cursor] = []
@@ -104,7 +104,7 @@ struct LinkPattern: Sendable {
         return false
     }
 
-    /// Moves over one piece. Returns false where the text differs from it.
+    /// Moves past one piece. Returns false if the text differs from the piece.
     private func advance(_ cursor: inout Cursor, in text: [UInt8], _ alternatives: inout [Cursor]) -> Bool {
         guard case .oneOf(let index) = pieces[cursor.piece] else {
             guard Self.take(pieces[cursor.piece], &cursor, in: text, &alternatives) else { return false }
@@ -127,7 +127,7 @@ struct LinkPattern: Sendable {
         return true
     }
 
-    /// Takes the bytes of a piece that is not a variable.
+    /// Moves past the bytes of a piece that is not a variable.
     private static func take(
         _ piece: Piece,
         _ cursor: inout Cursor,
@@ -151,7 +151,7 @@ struct LinkPattern: Sendable {
         return true
     }
 
-    /// Keeps the cursor with one more byte for the star before it.
+    /// Stores an alternative in which the star before the cursor takes one more byte.
     private static func tryLater(_ cursor: Cursor, in text: [UInt8], _ alternatives: inout [Cursor]) {
         guard cursor.text < text.count else { return }
         var later = cursor
@@ -161,7 +161,7 @@ struct LinkPattern: Sendable {
 
     // MARK: Case
 
-    /// Returns a text in lower case, one character to one character.
+    /// Returns a text in lower case. Each character becomes exactly one character.
     static func folded(_ bytes: some Collection<UInt8>) -> [UInt8] {
         guard bytes.contains(where: { $0 >= 0x80 }) else {
             return bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
@@ -174,7 +174,7 @@ struct LinkPattern: Sendable {
         return Array(result.utf8)
     }
 
-    /// Returns a pattern in lower case, except the names of variables.
+    /// Returns a pattern in lower case, with the names of variables unchanged.
     private static func foldedPattern(_ text: String) -> [UInt8] {
         var rest = Array(text.utf8)[...]
         var result: [UInt8] = []
@@ -191,8 +191,8 @@ struct SubstitutionVariables: Sendable {
     private var values: [ExactText: [[LinkPattern.Piece]]] = [:]
     private var foldedValues: [ExactText: [[LinkPattern.Piece]]] = [:]
 
-    /// Creates the variables of a file. The predefined variables are included. A variable of the file replaces a
-    /// predefined one with the same name.
+    /// Creates the variables of a file, in addition to the predefined variables. A variable in the file replaces the
+    /// predefined variable with the same name.
     init(_ own: [AssociationFile.Variable]) {
         for variable in own where Self.isName(variable.name) {
             set(ExactText(variable.name), variable.values)
@@ -202,7 +202,7 @@ struct SubstitutionVariables: Sendable {
     private init() {}
 
     private mutating func set(_ name: ExactText, _ texts: [String]) {
-        // A value may have wildcards, but no variables.
+        // A value may contain wildcards, but no variables.
         values[name] = texts.map { LinkPattern.pieces(Array($0.utf8)[...]) }
         foldedValues[name] = texts.map { LinkPattern.pieces(LinkPattern.folded($0.utf8)[...]) }
     }
@@ -232,8 +232,8 @@ struct SubstitutionVariables: Sendable {
         result.set("alnum", upper + lower + digits)
         result.set("digit", digits)
         result.set("xdigit", digits + upper[..<6] + lower[..<6])
-        // This list has more regions than a phone's, which has no numeric ones: these have three digits. The others have
-        // two letters, and are the same.
+        // Foundation's list also has numeric regions of three digits, which a phone's list lacks. The regions with two
+        // letters are the same.
         result.set("region", Locale.Region.isoRegions.map(\.identifier).filter { $0.utf8.count == 2 })
         result.set("lang", Locale.LanguageCode.isoLanguageCodes.map(\.identifier))
         return result

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP or HTTPS URL as used for universal links. It is split as in RFC 3986, and otherwise not changed.
+/// An HTTP or HTTPS URL for universal links. It is split as in RFC 3986, and otherwise unchanged.
 ///
-/// Bytes outside ASCII are percent-encoded, as a phone does when it creates a URL from such a text.
+/// Bytes outside ASCII are percent-encoded, as on a phone that creates a URL from such a text.
 public struct LinkURL: Sendable, Hashable {
-    /// Why a text can't be a universal link, regardless of association files.
+    /// The reason why a text can't be a universal link, regardless of association files.
     public enum Problem: Error, Sendable, Hashable {
         case tooLong
-        /// The URL has a space or a control character.
+        /// The URL contains a space or a control character.
         case forbiddenCharacter
         /// The scheme is missing, or is not http or https.
         case scheme
         case host
     }
 
-    /// The longest URL that is accepted, in bytes.
+    /// The maximum length of a URL in bytes.
     public static let maximumLength = 1 << 16
 
-    /// The host name in lower case and in ASCII, without user information and port.
+    /// The host name in lower case and ASCII, without user information and port.
     public let host: String
-    /// Whether there is a percent sign in the path or after it.
+    /// Whether the path, the query or the fragment contains a percent sign.
     let hasEscapes: Bool
     /// The URL's bytes.
     let bytes: [UInt8]
-    /// The range of the path, without the slashes at its end.
+    /// The range of the path, without trailing slashes.
     let path: Range<Int>
-    /// The range of the query, without its question mark; empty when there is no query.
+    /// The range of the query, without its question mark; empty without a query.
     let query: Range<Int>
-    /// The range of the fragment, without its number sign; empty when there is no fragment.
+    /// The range of the fragment, without its number sign; empty without a fragment.
     let fragment: Range<Int>
 
     /// Splits a URL.
@@ -53,7 +53,7 @@ public struct LinkURL: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The path as written, without the slashes at its end.
+    /// The path as written, without trailing slashes.
     var pathText: String { String(decoding: bytes[path], as: UTF8.self) }
 
     /// Returns the bytes, with bytes outside ASCII percent-encoded.
@@ -88,7 +88,7 @@ public struct LinkURL: Sendable, Hashable {
         var name = authority[start...]
         if name.first == 0x5B {
             guard let end = name.firstIndex(of: 0x5D) else { return nil }
-            // Only a port may follow.
+            // Only a port may follow the address.
             guard [nil, 0x3A].contains(name[(end + 1)...].first) else { return nil }
             name = name[...end]
         } else if let colon = name.firstIndex(of: 0x3A) {
@@ -98,13 +98,13 @@ public struct LinkURL: Sendable, Hashable {
         return String(decoding: name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// Returns the host of a text that is not only ASCII.
+    /// Returns the host, in ASCII, of a text that is not only ASCII.
     private static func asciiHost(_ written: [UInt8], _ authority: Int) -> String? {
         let end = written[authority...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? written.count
         return host(written[authority..<end]).flatMap { HostName.ascii($0) }
     }
 
-    /// Returns part of a URL with the escapes of some bytes decoded. Invalid escapes stay unchanged.
+    /// Returns part of a URL with the escapes of some bytes decoded. Invalid escapes are kept.
     package static func decoded(
         _ text: ArraySlice<UInt8>,
         where isWanted: (UInt8) -> Bool = { _ in true }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BackgroundTagReading
 
-/// The side of the service that reads tags in the background on the bus: answers the calls of other programs.
+/// Answers the calls of other programs on the bus, for the service that reads tags in the background.
 package final class BusAnswers {
     private struct EarlyCall {
         var message: ReceivedMessage
@@ -11,19 +11,19 @@ package final class BusAnswers {
     private let status: () -> String
     private let open: (String) -> String
     private var earlyCalls: [EarlyCall] = []
-    /// Whether the entries of the inbox and the routing of links are known.
+    /// Whether the entries of the inbox and the link router are loaded.
     private var hasBegun = false
     private static let maximumEarlyCalls = 100
 
     /// - Parameters:
     ///   - status: returns the state of the service, as a JSON object.
-    ///   - open: opens an entry, and returns one word about the result.
+    ///   - open: opens an entry, and returns one word that describes the result.
     package init(status: @escaping () -> String, open: @escaping (String) -> String) {
         self.status = status
         self.open = open
     }
 
-    /// Answers the calls that waited for the inbox.
+    /// Answers the calls that waited until the inbox was loaded.
     package func begin() throws(BusError) {
         hasBegun = true
         let calls = earlyCalls
@@ -34,7 +34,7 @@ package final class BusAnswers {
     private static let objectPath = "/org/opencorenfc/Background"
     private static let interface = "org.opencorenfc.Background1"
 
-    /// The interface, as introspection describes it (D-Bus Specification 0.38, Introspection Data Format).
+    /// The interface in the format for introspection (D-Bus Specification 0.38, Introspection Data Format).
     private static let introspection = """
           <interface name="org.opencorenfc.Background1">
             <method name="Status">
@@ -58,7 +58,7 @@ package final class BusAnswers {
           </interface>
         """
 
-    /// The introspection data of an object; nil if it does not exist. The service's object has parent objects.
+    /// Returns the introspection data of an object; nil if it does not exist. Parents of the service's object do.
     private static func introspection(of path: String) -> String? {
         let contents: String
         if path == objectPath {
@@ -101,25 +101,25 @@ package final class BusAnswers {
             guard let id = argument, InboxEntry.ID(id) != nil else {
                 return try message.refuse(
                     "InvalidArgs",
-                    "Open takes the identifier of an entry, as nfc inbox list shows it, and nothing else."
+                    "Open takes only the identifier of an entry, as shown by nfc inbox list."
                 )
             }
-            // Before that, the contents of the inbox and the routing of links are not known.
+            // Until then, the inbox and the link router are not loaded.
             guard hasBegun else {
                 guard earlyCalls.count < Self.maximumEarlyCalls else {
-                    return try message.refuse("LimitsExceeded", "The service begins.")
+                    return try message.refuse("LimitsExceeded", "The service is still starting.")
                 }
                 return earlyCalls.append(EarlyCall(message: message, id: id))
             }
             try message.answer([.string(open(id))])
         case _ where name.hasPrefix(Self.interface + "."):
-            try message.refuse("UnknownMethod", "\(Self.interface) has the methods Status and Open, and no other.")
+            try message.refuse("UnknownMethod", "\(Self.interface) only has the methods Status and Open.")
         default:
-            try message.refuse("UnknownInterface", "The object has the interface \(Self.interface), and not that one.")
+            try message.refuse("UnknownInterface", "The object only has the interface \(Self.interface).")
         }
     }
 
     private func refuseObject(_ message: ReceivedMessage) throws(BusError) {
-        try message.refuse("UnknownObject", "There is no such object. The service's is \(Self.objectPath).")
+        try message.refuse("UnknownObject", "There is no such object. The service's object is \(Self.objectPath).")
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
 
-/// Passing links to apps that own their name on the bus.
+/// Passes links to apps that own their name on the bus.
 ///
-/// A link is sent to the unique name of the connection that was checked. So a program that takes the name meanwhile
-/// does not receive it.
+/// A link is sent to the unique name of the connection that was checked. So a program that takes over the app's name
+/// does not receive the link.
 extension BusConnection {
     package enum DeliveryOutcome: Sendable, Hashable {
         /// The app received the link with its message.
@@ -15,12 +15,12 @@ extension BusConnection {
         case none
     }
 
-    /// Passes a link with its message to an app, which the bus starts first where `starts` is true. An app without the
-    /// interface receives only the link, through `org.freedesktop.Application`.
+    /// Passes a link and its message to an app. If `starts` is true, the bus starts the app if necessary. An app
+    /// without the interface receives only the link, through `org.freedesktop.Application`.
     ///
     /// - Parameters:
-    ///   - token: lets the app come to the front, if the desktop provided one.
-    ///   - limit: how long the app may take to start, and then to answer.
+    ///   - token: allows the app to come to the front; nil if the desktop did not provide a token.
+    ///   - limit: how long the app may take to start, and how long it may then take to answer.
     package func deliver(
         _ payload: UserActivityPayload,
         to desktopID: String,
@@ -40,7 +40,7 @@ extension BusConnection {
             return try open(payload.webpageURL, app, token, limit)
         }
         guard answer.count == 1, let isHandled = answer[0].isTrue else { throw .badAnswer(of: app) }
-        guard isHandled else { throw BusError(.refused, "\(desktopID) does not take the link.") }
+        guard isHandled else { throw BusError(.refused, "\(desktopID) does not accept the link.") }
         return .message
     }
 
@@ -67,10 +67,10 @@ extension BusConnection {
         _ = try ask(BusCall(portal, "OpenURI", [.string(""), .string(uri), .properties([:])]), within: limit)
     }
 
-    /// Whether a program of the user owns an app's name.
+    /// Returns whether one of the user's programs owns an app's name.
     package func isRunning(_ desktopID: String) throws(BusError) -> Bool { try userOwner(of: desktopID) != nil }
 
-    /// The object of an app; nil when it is not running and is not to be started.
+    /// Returns the object of an app; nil when the app is not running and must not be started.
     private func app(
         _ desktopID: String,
         _ starts: Bool,
@@ -102,7 +102,7 @@ extension BusConnection {
         return .link
     }
 
-    /// The activation data of the Desktop Entry Specification.
+    /// Returns the activation data from the Desktop Entry Specification.
     private static func platformData(_ token: String?) -> BusValue {
         .properties(token.map { ["activation-token": .string($0), "desktop-startup-id": .string($0)] } ?? [:])
     }

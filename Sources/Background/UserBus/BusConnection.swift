@@ -2,7 +2,7 @@
 import CSDBus
 import Glibc
 
-/// A connection to a bus, for a program that waits for signals, answers and calls. It belongs to one thread.
+/// A connection to a bus, for a program that waits for signals, answers and calls. Use it from one thread.
 @safe package final class BusConnection {
     package enum Bus: Sendable {
         case user
@@ -11,20 +11,20 @@ import Glibc
 
     let bus: OpaquePointer
     private var ledger = ReplyLedger()
-    /// Messages that arrived during the wait for an answer; more than the maximum are dropped.
-    private var waiting: [ReceivedMessage] = []
+    /// Messages that arrived during the wait for an answer. Messages beyond the maximum are dropped.
+    private var waitingMessages: [ReceivedMessage] = []
     private static let maximumWaiting = 4096
-    /// How long the bus itself may take to admit this program, and to answer.
+    /// How long the bus itself may take to accept this program, and to answer.
     var patience: Duration
     private static let start = "StartServiceByName"
     private let name: String
-    /// Whether the bus has not answered a call, or not taken a message, in time. Calls fail at once, until something
-    /// arrives, or until the bus has taken all messages and owes no answer.
+    /// Whether the bus failed to answer a call, or to accept a message, in time. Then calls fail at once. This ends
+    /// when a message arrives, or when the bus has accepted all messages and owes no answer.
     package private(set) var isSilent = false
 
-    /// Connects to a bus. Throws `silentBus` when it does not admit this program in time.
+    /// Connects to a bus. Throws `silentBus` when the bus does not accept this program in time.
     ///
-    /// - Parameter address: the address in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for that of this process.
+    /// - Parameter address: the address, in the format of `DBUS_SESSION_BUS_ADDRESS`; nil for this process's address.
     package init(_ which: Bus, address: String? = nil, patience: Duration = .seconds(5)) throws(BusError) {
         self.patience = patience
         try LibSystemd.open()
@@ -49,7 +49,7 @@ import Glibc
             _ = unsafe ocn_bus_close_unref(bus)
             let error = BusError(
                 number: number,
-                which == .user ? "There is no bus of the user" : "There is no system bus"
+                which == .user ? "The user has no bus" : "There is no system bus"
             )
             guard which == .user, error.code == .noBus else { throw error }
             throw BusError(.noBus, error.reason + " Log in to a desktop, or run the program in: dbus-run-session")
@@ -66,7 +66,7 @@ import Glibc
     private func begin() throws(BusError) {
         let deadline = Deadline(after: patience)
         while true {
-            // The first message says that this program has a name on the bus. It is not needed.
+            // The first message announces this program's name on the bus. It is not needed.
             _ = try next()
             guard unsafe ocn_bus_is_ready(bus) <= 0 else { return }
             guard let left = deadline.left else { throw silence() }
@@ -74,7 +74,7 @@ import Glibc
         }
     }
 
-    /// Sends waiting messages, as far as the bus accepts them in time.
+    /// Sends waiting messages, as far as the bus accepts them before the time limit.
     private func flush() {
         let deadline = Deadline(after: patience)
         while !isSilent {
@@ -83,7 +83,7 @@ import Glibc
                 isSilent = true
                 return
             }
-            // As long as something is to be sent, this also ends when the bus takes more.
+            // While there is something to send, this wait also ends when the bus accepts more.
             _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
             do throws(BusError) {
                 if let message = try next() { keep(message) }
@@ -94,21 +94,21 @@ import Glibc
         }
     }
 
-    /// Whether messages wait until the bus takes more. False when the bus is gone.
+    /// Whether messages are waiting to be accepted by the bus. False when the bus is gone.
     private var isSending: Bool {
         guard let events = UInt16(exactly: unsafe ocn_bus_get_events(bus)) else { return false }
         return events & UInt16(POLLOUT) != 0
     }
 
     private func keep(_ message: ReceivedMessage) {
-        if counts(message), waiting.count < Self.maximumWaiting { waiting.append(message) }
+        if counts(message), waitingMessages.count < Self.maximumWaiting { waitingMessages.append(message) }
     }
 
     private func silence() -> BusError {
         isSilent = true
         return BusError(
             .silentBus,
-            "The \(name) does not answer. See what keeps it: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
+            "The \(name) does not answer. Check it with: systemctl \(name.hasPrefix("session") ? "--user " : "")status dbus"
         )
     }
 
@@ -118,27 +118,27 @@ import Glibc
         }
     }
 
-    /// The descriptor that becomes readable when a message may have arrived.
+    /// The descriptor that becomes readable when messages may have arrived.
     package var descriptor: CInt { unsafe ocn_bus_get_fd(bus) }
 
     /// Returns the next message that has arrived; nil when there is none. Answers from connections that were not asked
     /// are ignored.
     package func receive() throws(BusError) -> ReceivedMessage? {
-        if !waiting.isEmpty { return waiting.removeFirst() }
+        if !waitingMessages.isEmpty { return waitingMessages.removeFirst() }
         while let message = try next() {
             if counts(message) { return message }
         }
         return nil
     }
 
-    /// Returns false for an answer from a connection that was not asked.
+    /// Returns whether to accept a message. An answer from a connection that was not asked is rejected.
     private func counts(_ message: ReceivedMessage) -> Bool {
         guard let cookie = message.answersTo else { return true }
         return ledger.take(cookie, from: message.sender, isError: message.isError)
     }
 
     func wait(_ limit: Duration) {
-        guard waiting.isEmpty else { return }
+        guard waitingMessages.isEmpty else { return }
         _ = unsafe ocn_bus_wait(bus, Self.microseconds(limit))
     }
 
@@ -157,8 +157,8 @@ import Glibc
         }
     }
 
-    /// Sends a call, and returns the value that ``ReceivedMessage/answersTo`` of the answer will have. No program is
-    /// started for it: the error is `nobody` when none owns the name.
+    /// Sends a call. Returns the number that will be ``ReceivedMessage/answersTo`` of the answer. No program is
+    /// started; if no program owns the name, the error is `nobody`.
     package func send(_ call: BusCall) throws(BusError) -> UInt64 {
         try send(call, to: owner(of: call.object.destination))
     }
@@ -174,7 +174,7 @@ import Glibc
             object.interface,
             call.method
         )
-        guard made >= 0 else { throw BusError(number: made, "The call can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The call can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try BusMessageWriter.write(call.arguments, to: message)
         try checkSilence()
@@ -186,9 +186,9 @@ import Glibc
         return cookie
     }
 
-    /// Returns the unique name of the connection that owns a name. Throws `nobody` when there is none.
+    /// Returns the unique name of the connection that owns a name. Throws `nobody` when no connection owns it.
     package func owner(of name: String) throws(BusError) -> String {
-        // The unique name of a connection is its own owner.
+        // A unique name is owned by its own connection.
         if name.hasPrefix(":") || name == ReplyLedger.daemon { return name }
         guard let owner = try ask(BusCall(.daemon, "GetNameOwner", [.string(name)])).first?.text else {
             throw .badAnswer(of: .daemon)
@@ -196,13 +196,13 @@ import Glibc
         return owner
     }
 
-    /// Calls a method and waits for the values of the answer. If no program owns the name, it is started first, if the
-    /// bus knows how. The call then waits for the start too.
+    /// Calls a method and waits for the values of the answer. If no program owns the name, the bus starts the program
+    /// if it can, and the call waits for the start too.
     ///
-    /// - Parameter limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, except when a
-    ///   program is started.
-    /// - Throws: ``BusError``; `nobody` when no program owns the name, `refused` when the answer is another error, or
-    ///   `silentBus` when the bus itself does not answer.
+    /// - Parameter limit: the maximum wait. For calls to the bus itself, the bus's own limit applies, unless the call
+    ///   starts a program.
+    /// - Throws: ``BusError``, with `nobody` when no program owns the name, `refused` when the answer is another error,
+    ///   or `silentBus` when the bus itself does not answer.
     package func ask(_ call: BusCall, within limit: Duration = .seconds(2)) throws(BusError) -> [BusValue] {
         let name = call.object.destination
         let owner: String
@@ -220,21 +220,21 @@ import Glibc
         }
         if answer.isError { throw answer.error(of: call.object.program) }
         guard let values = answer.contents else {
-            throw BusError(.badMessage, "\(call.object.program) answers with values that can't be read.")
+            throw BusError(.badMessage, "\(call.object.program) answers with unreadable values.")
         }
         return values
     }
 
-    /// Waits for the answers to calls, and returns those that arrived in time. Other messages that arrive meanwhile
-    /// wait for ``receive()``.
+    /// Waits for the answers to calls, and returns the answers that arrived in time. Other messages are kept for
+    /// ``receive()``.
     package func answers(
         to cookies: Set<UInt64>,
         within limit: Duration
     ) throws(BusError) -> [UInt64: ReceivedMessage] {
         let deadline = Deadline(after: limit)
         var answers: [UInt64: ReceivedMessage] = [:]
-        // Some may have arrived while others were asked.
-        waiting.removeAll { message in
+        // Some answers may have arrived while other calls were sent.
+        waitingMessages.removeAll { message in
             guard let cookie = message.answersTo, cookies.contains(cookie) else { return false }
             answers[cookie] = message
             return true
@@ -242,7 +242,7 @@ import Glibc
         while answers.count < cookies.count {
             guard let message = try next() else {
                 guard let left = deadline.left else { break }
-                // If a signal interrupts the wait, this is not a failure.
+                // An interruption by a signal is not a failure.
                 _ = unsafe ocn_bus_wait(bus, Self.microseconds(left))
                 continue
             }
@@ -255,17 +255,17 @@ import Glibc
         return answers
     }
 
-    /// At least one, because zero means sd-bus's own limit.
+    /// Returns at least one microsecond, because zero means sd-bus's own limit.
     static func microseconds(_ limit: Duration) -> UInt64 {
         let (seconds, attoseconds) = limit.components
         return UInt64(max(seconds * 1_000_000 + attoseconds / 1_000_000_000_000, 1))
     }
 
-    /// Emits a signal to all programs that subscribed to it. The destination of the object is not used.
+    /// Emits a signal to all programs that subscribed to it. The object's destination is not used.
     package func emit(_ object: BusCall.Object, _ signal: String, _ values: [BusValue]) throws(BusError) {
         var message: OpaquePointer?
         let made = unsafe ocn_bus_message_new_signal(bus, &message, object.path, object.interface, signal)
-        guard made >= 0 else { throw BusError(number: made, "The signal can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The signal can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(message) }
         unsafe try BusMessageWriter.write(values, to: message)
         try checkSilence()
@@ -281,22 +281,21 @@ import Glibc
 
     // MARK: Names
 
-    /// Subscribes to signals. The match rule should have a `sender`, so that signals of other connections do not
-    /// arrive.
+    /// Subscribes to signals. The match rule should contain a `sender`, to exclude signals from other connections.
     package func listen(to rule: String) throws(BusError) {
         _ = try ask(BusCall(.daemon, "AddMatch", [.string("type='signal'," + rule)]))
     }
 
-    /// Takes a name. Throws `nameTaken` when another program owns it and keeps it.
+    /// Claims a name. Throws `nameTaken` when another program owns the name and does not yield it.
     ///
     /// - Parameters:
-    ///   - yields: whether a program can later take the name from this one with `replaces`. The bus then reports
+    ///   - yields: whether another program may later take over the name with `replaces`. The bus then reports
     ///     `NameLost`.
-    ///   - replaces: whether to take the name from a program that owns and yields it.
+    ///   - replaces: whether to take over the name from a program that yields it.
     package func take(_ name: String, yields: Bool = false, replaces: Bool = false) throws(BusError) {
-        // Without waiting in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT,
-        // 2 is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
-        // owns the name.
+        // Does not wait in the queue (D-Bus Specification 0.38, RequestName): 1 is DBUS_NAME_FLAG_ALLOW_REPLACEMENT, 2
+        // is DBUS_NAME_FLAG_REPLACE_EXISTING, 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE. The answer 1 means that this program
+        // now owns the name.
         let flags: UInt32 = 4 | (yields ? 1 : 0) | (replaces ? 2 : 0)
         let answer = try ask(BusCall(.daemon, "RequestName", [.string(name), .uint32(flags)]))
         guard answer.first?.integer == 1 else {
@@ -309,29 +308,29 @@ import Glibc
         try ask(BusCall(.daemon, "NameHasOwner", [.string(name)])).first?.isTrue ?? false
     }
 
-    /// Returns the unique name of the user's connection that owns a name; nil when no connection owns it. Throws
-    /// `foreign` when a program of another user owns it.
+    /// Returns the unique name of the user's connection that owns a name; nil when no connection owns the name. Throws
+    /// `foreign` when another user's program owns it.
     package func userOwner(of name: String) throws(BusError) -> String? {
         do throws(BusError) {
             let owner = try owner(of: name)
             guard try isOwn(owner) else {
-                throw BusError(.foreign, "\(name) on the bus belongs to another user, who gets nothing of yours.")
+                throw BusError(.foreign, "\(name) on the bus belongs to another user, so nothing is sent to it.")
             }
             return owner
         } catch  where error.code == .nobody {
-            // No connection owns the name, or its owner has left the bus meanwhile.
+            // No connection owns the name any more, or ever did.
             return nil
         }
     }
 
-    /// Whether a connection belongs to a program of the same user. Throws `nobody` when it has left the bus.
+    /// Returns whether a connection belongs to a program of the same user. Throws `nobody` when the connection is gone.
     func isOwn(_ connection: String) throws(BusError) -> Bool {
         let user = try ask(BusCall(.daemon, "GetConnectionUnixUser", [.string(connection)])).first?.integer
         return user == Int64(geteuid())
     }
 
-    /// Lets the bus start the program of a name, and returns the unique name of the connection that then owns it.
-    /// Throws `nobody` when the bus knows no program for the name.
+    /// Makes the bus start the program for a name. Returns the unique name of the connection that then owns the name.
+    /// Throws `nobody` when the bus can't start a program for it.
     func startProgram(of name: String, limit: Duration) throws(BusError) -> String {
         do throws(BusError) {
             _ = try ask(BusCall(.daemon, Self.start, [.string(name), .uint32(0)]), within: limit)
@@ -339,12 +338,12 @@ import Glibc
             throw BusError(
                 .nobody,
                 """
-                The bus knows no program for \(name). Install \(name).service in dbus-1/services of a folder for data, \
+                The bus can't start a program for \(name). Install \(name).service in dbus-1/services of a data folder, \
                 or remove DBusActivatable from \(name).desktop.
                 """
             )
         } catch  where error.code == .refused {
-            // The daemon reports how the program ended.
+            // The bus reports how the program ended.
             throw BusError(.noAnswer, "\(name) was started and ended at once: \(error.reason)")
         }
         guard let owner = try userOwner(of: name) else {
@@ -354,35 +353,35 @@ import Glibc
     }
 }
 
-/// Decides whose answer to a call counts.
+/// Decides which answers to calls are accepted.
 ///
-/// A program on the bus may answer a call that was made to another program: call numbers are easy to guess, and sd-bus
-/// checks nothing else. So for each call, the ledger stores the unique name of the connection that was asked, and only
-/// accepts its answer. The bus itself sets the sender of each message.
+/// Any program on the bus may answer a call that was made to another program: call numbers are easy to guess, and
+/// sd-bus checks nothing else. So the ledger stores, for each call, the unique name of the connection that was asked,
+/// and only accepts an answer from that connection. The bus itself sets the sender of each message.
 struct ReplyLedger {
-    /// The bus's own name. It answers for a connection that is gone, always with an error.
+    /// The bus's own name. If a connection is gone, the bus answers in its place, always with an error.
     static let daemon = "org.freedesktop.DBus"
     static let capacity = 1024
 
-    private var asked: [UInt64: String] = [:]
+    private var callees: [UInt64: String] = [:]
     private var order: [UInt64] = []
 
-    /// Stores a call to the unique name of a connection (`:1.42`), or to ``daemon``.
+    /// Records a call to the unique name of a connection (`:1.42`), or to ``daemon``.
     mutating func note(_ cookie: UInt64, to connection: String) {
-        asked[cookie] = connection
+        callees[cookie] = connection
         order.append(cookie)
-        while order.count > Self.capacity { asked[order.removeFirst()] = nil }
+        while order.count > Self.capacity { callees[order.removeFirst()] = nil }
     }
 
-    /// Returns whether a connection, or ``daemon``, owes an answer to a stored call.
-    func awaits(_ connection: String) -> Bool { asked.values.contains(connection) }
+    /// Returns whether a connection, or ``daemon``, still has to answer a recorded call.
+    func awaits(_ connection: String) -> Bool { callees.values.contains(connection) }
 
-    /// Returns whether an answer counts. Only the first answer to a call does.
+    /// Returns whether to accept an answer. Only the first answer to a call is accepted.
     mutating func take(_ cookie: UInt64, from sender: String, isError: Bool) -> Bool {
-        guard let connection = asked[cookie], sender == connection || (isError && sender == Self.daemon) else {
+        guard let connection = callees[cookie], sender == connection || (isError && sender == Self.daemon) else {
             return false
         }
-        asked[cookie] = nil
+        callees[cookie] = nil
         order.removeAll { $0 == cookie }
         return true
     }
@@ -399,21 +398,20 @@ struct Deadline {
     }
 }
 
-/// The system's libsystemd with sd-bus, which is opened when it is first needed: the package builds and runs without
-/// it.
+/// The system's libsystemd with sd-bus, opened when it is first needed. So the package builds and runs without it.
 enum LibSystemd {
     static func open() throws(BusError) {
         try check(missing: unsafe ocn_bus_missing().map { unsafe String(cString: $0) })
     }
 
-    /// - Parameter name: the function that the library lacks; empty when there is no library, nil when nothing is missing.
+    /// - Parameter name: the missing function; empty if the whole library is missing, nil if nothing is.
     static func check(missing name: String?) throws(BusError) {
         guard let name else { return }
         throw BusError(
             .libraryMissing,
             name.isEmpty
                 ? "libsystemd.so.0 is not installed. Install it with: apt-get install libsystemd0"
-                : "The system's libsystemd has no \(name)."
+                : "The system's libsystemd lacks \(name)."
         )
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Why a call on the bus failed.
+/// The reason why a call on the bus failed.
 public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: Sendable, Hashable {
@@ -9,9 +9,9 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
         case libraryMissing
         /// dbus-daemon is not installed.
         case daemonMissing
-        /// There is no bus, or it closed the connection.
+        /// The bus does not exist, or has closed the connection.
         case noBus
-        /// No program owns the name, and none can be started for it.
+        /// No program owns the name, and the bus can't start one for it.
         case nobody
         /// The program with this name lacks the object, the interface or the method.
         case noMethod
@@ -40,14 +40,14 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     static func badAnswer(of object: BusCall.Object) -> BusError {
-        BusError(.badMessage, "\(object.program) answers with other values than it should.")
+        BusError(.badMessage, "\(object.program) answers with unexpected values.")
     }
 
-    /// Creates an error from the negative number that a call of sd-bus returned.
+    /// Creates an error from a negative number that a function of sd-bus returned.
     init(number: CInt, _ what: String) {
         // sd-bus reports "No medium found" when neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set.
         let text =
-            -number == ENOMEDIUM ? "the environment names none" : unsafe String(cString: strerror(-number))
+            -number == ENOMEDIUM ? "the environment has no address" : unsafe String(cString: strerror(-number))
         let code: Code =
             switch -number {
             case ENOENT, ECONNREFUSED, ECONNRESET, ENOTCONN, ENOMEDIUM, EPIPE: .noBus
@@ -72,7 +72,7 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
                 .noAnswer
             default: .refused
             }
-        // A sentence about what to do follows.
+        // Ends with a period, because a sentence about what to do may follow.
         let end = [".", "!", "?"].contains { text.hasSuffix($0) } ? "" : "."
         self.init(code, "\(destination) \(code == .noAnswer ? "does not answer" : "says"): \(text)\(end)")
     }

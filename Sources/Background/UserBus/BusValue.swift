@@ -2,17 +2,17 @@
 import CSDBus
 import Glibc
 
-/// A call of a method of an object on a bus.
+/// A call of an object's method on a bus.
 package struct BusCall: Sendable {
     package struct Object: Sendable {
         /// The name of the program that owns the object, or the unique name of its connection.
         package var destination: String
         package var path: String
         package var interface: String
-        /// The name of the program in errors.
+        /// The name of the program to show in errors.
         var program: String
 
-        /// - Parameter program: the name of the program in errors; nil for the destination.
+        /// - Parameter program: the name of the program to show in errors; nil for the destination.
         package init(_ destination: String, _ path: String, _ interface: String, program: String? = nil) {
             self.destination = destination
             self.path = path
@@ -51,7 +51,7 @@ package struct BusCall: Sendable {
     }
 }
 
-/// A value of a message on a bus (D-Bus Specification 0.38, Type System).
+/// A value in a message on a bus (D-Bus Specification 0.38, Type System).
 package indirect enum BusValue: Sendable, Hashable {
     case string(String)
     case path(String)
@@ -59,20 +59,20 @@ package indirect enum BusValue: Sendable, Hashable {
     case byte(UInt8)
     case int32(Int32)
     case uint32(UInt32)
-    /// An integer of another size, as received. It can't be sent.
+    /// A received integer of another size. It can't be sent.
     case number(Int64)
     case bytes([UInt8])
-    /// An array of texts, for sending.
+    /// An array of strings to send.
     case strings([String])
-    /// A dictionary of names and values. In a received dictionary, each name occurs once.
+    /// A dictionary with names as keys. In a received dictionary, each name occurs once.
     case properties([String: BusValue])
-    /// An array of elements with a signature, for sending.
+    /// An array to send, with the signature of its elements.
     case array(of: String, [BusValue])
-    /// A structure, for sending.
+    /// A structure to send.
     case structure([BusValue])
-    /// A value with its type, for sending.
+    /// A value to send together with its type.
     case variant(BusValue)
-    /// An array or a structure, as received. It can't be sent.
+    /// A received array or structure. It can't be sent.
     case list([BusValue])
 
     package var text: String? {
@@ -192,12 +192,12 @@ package indirect enum BusValue: Sendable, Hashable {
 
     func hasSignature(_ signature: String) -> Bool { unsafe ocn_bus_message_has_signature(message, signature) > 0 }
 
-    /// The limit for what is read of a message. A bus accepts messages of 128 MB from any program, and a value in
-    /// memory is many times larger than in the message.
+    /// Limits how much of a message is read. A bus accepts messages of 128 MB from any program, and a value takes many
+    /// times more space in memory than in the message.
     struct Budget {
-        /// A container and each value in it count.
+        /// The number of values left. Containers and the values in them are counted.
         var values = 1 << 14
-        /// Of texts and byte arrays. The largest picture of a notification is smaller.
+        /// The number of bytes left for strings and byte arrays. The largest picture in a notification is smaller.
         var bytes = 1 << 24
 
         mutating func takeValue() -> Bool {
@@ -211,7 +211,7 @@ package indirect enum BusValue: Sendable, Hashable {
         }
     }
 
-    /// Reads all remaining values; nil when one can't be read, or the ``Budget`` is used up.
+    /// Reads all remaining values; nil when a value can't be read, or the ``Budget`` is exceeded.
     func values() -> [BusValue]? {
         var budget = Budget()
         return values(0, &budget)
@@ -251,7 +251,7 @@ package indirect enum BusValue: Sendable, Hashable {
         case "t": return number(type, UInt64.self).map { .number(Int64(clamping: $0)) }
         case "d":
             return number(type, UInt64.self).map { .number(Int64(exactly: Double(bitPattern: $0).rounded()) ?? 0) }
-        // The file descriptor is not used. The message owns and closes it.
+        // The file descriptor is not used. The message owns it and closes it.
         case "h": return number(type, Int32.self).map { _ in .list([]) }
         case "a" where inside == "y": return bytes(&budget).map(BusValue.bytes)
         case "a", "v", "r", "e":

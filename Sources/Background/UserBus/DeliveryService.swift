@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BackgroundTagReading
 
-/// The app's side on the bus: owns the app's name, and receives its links from the user's programs.
+/// Receives an app's links on the bus, from the user's programs. The service owns the app's name.
 ///
-/// One instance of the app owns the name at a time. A visible instance keeps it while it runs. An instance in the
-/// background gives it to the first visible instance.
+/// Only one instance of the app owns the name at a time. A visible instance keeps the name while it runs. An instance
+/// in the background yields the name to the first visible instance.
 ///
-/// One thread creates it; then one thread runs it.
+/// One thread creates the service. From then on, one thread runs it.
 package final class DeliveryService: @unchecked Sendable {
-    // Sendable because nothing of it changes, and only one thread uses the bus: the one that creates it, then the one
-    // that runs it.
+    // Sendable because its properties never change, and only one thread at a time uses the bus: first the creator, then
+    // the thread that runs the service.
 
     /// Handles a link on the thread of ``run(isStopped:)``, and returns whether it was handled.
     package typealias Handler = @Sendable (UserActivityPayload) -> Bool
 
-    /// Whether the user sees this instance of the app.
+    /// Whether this instance of the app is visible to the user.
     package enum Presence: Sendable, Hashable {
-        /// The user sees it. It replaces an instance in the background.
+        /// The instance is visible. It replaces an instance in the background.
         case visible
-        /// The user does not see it. A visible instance replaces it.
+        /// The instance is not visible. A visible instance replaces it.
         case background
     }
 
@@ -28,7 +28,7 @@ package final class DeliveryService: @unchecked Sendable {
         case replaced
     }
 
-    /// How long a replaced instance still receives links, from programs that looked up its name just before.
+    /// How long a replaced instance still receives links from programs that looked up the name just before.
     private static let farewell = Duration.seconds(2)
 
     private let bus: BusConnection
@@ -36,8 +36,8 @@ package final class DeliveryService: @unchecked Sendable {
     private let path: String
     private let handler: Handler
 
-    /// Takes the app's name, which is that of its desktop entry. Throws `nameTaken` when another instance owns the name
-    /// and keeps it.
+    /// Claims the app's name, which is the name of its desktop entry. Throws `nameTaken` when another instance owns the
+    /// name and does not yield it.
     package init(
         desktopID: String,
         presence: Presence = .visible,
@@ -54,7 +54,7 @@ package final class DeliveryService: @unchecked Sendable {
         try bus.take(desktopID, yields: presence == .background, replaces: presence == .visible)
     }
 
-    /// Receives links until another instance replaces this one or it is stopped, or the bus is gone, which throws.
+    /// Receives links until this instance is stopped or replaced. Throws when the bus is gone.
     ///
     /// - Parameter isStopped: called at least every second; return true to stop.
     @discardableResult
@@ -85,12 +85,12 @@ package final class DeliveryService: @unchecked Sendable {
         guard message.path == path, message.name == DeliveryInterface.name + "." + DeliveryInterface.method else {
             return try message.answer(nil)
         }
-        // A bus may admit other users. Their programs must not make the app open anything.
+        // A bus may accept other users. Their programs must not make the app open anything.
         guard (try? bus.isOwn(message.sender)) == true else {
-            return try message.refuse("AccessDenied", "Another user's program opens nothing here.")
+            return try message.refuse("AccessDenied", "Another user's program can't open links here.")
         }
         guard let payload = payload(of: message) else {
-            return try message.refuse("InvalidArgs", "The values are not those of a link.")
+            return try message.refuse("InvalidArgs", "The values do not describe a link.")
         }
         try message.answer([.boolean(handler(payload))])
     }

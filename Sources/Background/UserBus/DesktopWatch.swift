@@ -3,7 +3,7 @@ import BackgroundTagReading
 import Glibc
 import LinuxSupport
 
-/// Follows the state of the display and of the screen saver, which the desktop reports on the user's bus.
+/// Tracks the state of the display and of the screen saver, which the desktop reports on the user's bus.
 @MainActor package final class DesktopWatch {
     private nonisolated static let display = BusCall.Object(
         "org.gnome.Mutter.DisplayConfig",
@@ -47,26 +47,26 @@ import LinuxSupport
     private let patience: Duration
     private let pause: Duration
     private let onChange: () -> Void
-    /// The questions without an answer. Each source has at most one.
+    /// The questions without an answer so far. Each source has at most one.
     private var questions: [UInt64: Source] = [:]
-    /// The sources that have changed since they were asked.
-    private var changed: Set<Source> = []
-    /// The screen savers that did not answer in time. A screen saver that ends without an answer stays in the set until
-    /// its next instance answers.
-    private var silent: Set<Source> = []
-    private var active: [Source: Bool] = [:]
-    /// The sources that could not be asked, because the bus did not answer. They are tried again after a while.
-    private var unasked: Set<Source> = []
+    /// The sources that have changed after they were asked.
+    private var changedSources: Set<Source> = []
+    /// The screen savers that did not answer in time. A screen saver that ends without an answer is kept here until its
+    /// next instance answers.
+    private var silentSources: Set<Source> = []
+    private var saverStates: [Source: Bool] = [:]
+    /// The sources that could not be asked, because the bus did not answer. They are asked again later.
+    private var unaskedSources: Set<Source> = []
 
     /// The names of the running screen savers that do not answer.
-    package var silentSavers: [String] { silent.map(\.object.destination).sorted() }
+    package var silentSavers: [String] { silentSources.map(\.object.destination).sorted() }
 
-    /// Starts to follow them. When this returns, the current state is known, so that nothing opens on a locked screen
-    /// before its screen saver was asked. A screen saver that does not answer in time counts as silent until it does.
+    /// Starts tracking. When this returns, the current state is known, so that nothing opens on a locked screen before
+    /// its screen saver was asked. A screen saver that does not answer in time counts as silent until it answers.
     ///
     /// - Parameters:
-    ///   - bus: the user's bus. Give each message that it receives to ``take(_:)``.
-    ///   - pause: how long a bus that does not answer is left alone.
+    ///   - bus: the user's bus. Pass each message that it receives to ``take(_:)``.
+    ///   - pause: how long to wait before asking a bus again that did not answer.
     package init(
         _ bus: BusConnection,
         patience: Duration = ScreenSaver.patience,
@@ -95,32 +95,32 @@ import LinuxSupport
             for rule in [
                 "sender='\(name)',\(filter)", "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(name)'",
             ] { try bus.listen(to: rule) }
-            if try bus.hasOwner(name) { ask(source) } else { silent.remove(source) }
+            if try bus.hasOwner(name) { ask(source) } else { silentSources.remove(source) }
         } catch {
             fallSilent(source) { $0.follow(source) }
         }
     }
 
-    /// Counts a source as silent, and tries again after a while, because the bus will not report what it did not do.
+    /// Counts a source as silent, and tries again later, because the request failed and the bus reports nothing.
     private func fallSilent(
         _ source: Source,
         tryingAgain work: @escaping @MainActor @Sendable (DesktopWatch) -> Void
     ) {
         fallSilent(source)
-        guard unasked.insert(source).inserted else { return }
+        guard unaskedSources.insert(source).inserted else { return }
         runOnMain(after: pause) { [weak self] in
             guard let self else { return }
             defer { self.onChange() }
-            self.unasked.remove(source)
+            self.unaskedSources.remove(source)
             work(self)
         }
     }
 
     private func fallSilent(_ source: Source) {
-        if source != .display { silent.insert(source) }
+        if source != .display { silentSources.insert(source) }
     }
 
-    /// Asks the screen savers to prompt for the password, and returns the names of those that were asked.
+    /// Asks the screen savers to prompt for the password. Returns the names of the screen savers that were asked.
     package func promptToUnlock() -> [String] {
         ScreenSaver.all.compactMap { saver in
             (try? bus.send(saver.prompt)) != nil ? saver.object.destination : nil
@@ -129,7 +129,7 @@ import LinuxSupport
 
     private func ask(_ source: Source) {
         guard !questions.values.contains(source) else {
-            changed.insert(source)
+            changedSources.insert(source)
             return
         }
         do throws(BusError) {
@@ -137,7 +137,7 @@ import LinuxSupport
             questions[cookie] = source
             runOnMain(after: patience) { [weak self] in self?.timeIsOver(for: cookie) }
         } catch  where error.code == .nobody {
-            // It has ended meanwhile. The bus reports that separately.
+            // The source has ended. The bus reports that separately.
         } catch {
             fallSilent(source) { $0.ask(source) }
             onChange()
@@ -151,15 +151,15 @@ import LinuxSupport
     }
 
     private func take(_ answer: ReceivedMessage, of source: Source) {
-        // An error from the bus itself means that the service has ended without an answer.
+        // An error from the bus itself means that the source has ended without an answer.
         if answer.sender != BusCall.Object.daemon.destination {
             keep(answer.isError ? nil : answer.values().first, of: source)
-            if !changed.contains(source) { silent.remove(source) }
+            if !changedSources.contains(source) { silentSources.remove(source) }
         }
-        if changed.remove(source) != nil { ask(source) }
+        if changedSources.remove(source) != nil { ask(source) }
     }
 
-    /// Handles an answer or a signal, if it is about the display or a screen saver.
+    /// Handles an answer or a signal about the display or a screen saver. Ignores other messages.
     package func take(_ message: ReceivedMessage) {
         if let cookie = message.answersTo {
             guard let source = questions.removeValue(forKey: cookie) else { return }
@@ -171,15 +171,15 @@ import LinuxSupport
                 changeOwner(of: source, hasOwner: !change.new.isEmpty)
             }
         } else {
-            // Asks again for what has changed, because any program may send such a signal.
+            // Asks for the new state, because any program may send such a signal.
             for source in Source.all where source.signal == message.name { ask(source) }
         }
     }
 
     private func changeOwner(of source: Source, hasOwner: Bool) {
-        // The asked service no longer owns the name.
+        // The program that was asked no longer owns the name.
         questions = questions.filter { $0.value != source }
-        changed.remove(source)
+        changedSources.remove(source)
         guard !hasOwner else { return ask(source) }
         keep(nil, of: source)
         onChange()
@@ -189,13 +189,13 @@ import LinuxSupport
         switch source {
         case .display: powerSaveMode = value?.integer.map { Int($0) }
         case .saver:
-            active[source] = value?.isTrue
-            isScreenSaverOn = active.isEmpty ? nil : active.values.contains(true)
+            saverStates[source] = value?.isTrue
+            isScreenSaverOn = saverStates.isEmpty ? nil : saverStates.values.contains(true)
         }
     }
 }
 
-/// A program on the user's bus that covers and locks the screen. Each desktop has its own one, with the same methods.
+/// A program on the user's bus that covers and locks the screen. Each desktop has its own, with the same methods.
 package struct ScreenSaver: Sendable {
     package let object: BusCall.Object
 
@@ -211,17 +211,17 @@ package struct ScreenSaver: Sendable {
 
     private init(_ name: String, _ path: String) { object = BusCall.Object(name, path, name) }
 
-    /// The call that asks whether it covers the screen.
+    /// The call that asks whether the screen saver covers the screen.
     package var activityQuestion: BusCall { BusCall(object, "GetActive") }
 
-    /// The call that makes it ask for the password if the screen is locked. It does not unlock: `SetActive` would, on
-    /// some desktops even without a password.
+    /// The call that makes the screen saver prompt for the password, if the screen is locked. It does not unlock the
+    /// screen. `SetActive` would unlock it on some desktops, even without a password.
     package var prompt: BusCall { BusCall(object, "SimulateUserActivity") }
 }
 
 extension BusConnection {
-    /// Asks all screen savers on the user's bus at the same time. Returns whether one of them covers the screen, or nil
-    /// when none answers; and the names of those that run but do not answer.
+    /// Asks all screen savers on the user's bus at the same time. Returns whether one of them covers the screen (nil
+    /// when none answers), and the names of those that run but do not answer.
     package func screenSavers() throws(BusError) -> (isOn: Bool?, silent: [String]) {
         var questions: [UInt64: String] = [:]
         for saver in ScreenSaver.all {
@@ -235,14 +235,14 @@ extension BusConnection {
     }
 }
 
-/// Whether the user's screen is locked, asked once.
+/// Whether the user's screen is locked, from a single query.
 package enum ScreenLock: Sendable, Hashable {
     case unlocked
     case locked
-    /// A program that knows does not answer, so it counts as locked. The reason is a sentence for people.
+    /// A program that should know does not answer, so the screen counts as locked. The reason is a sentence for people.
     case unknown(reason: String)
 
-    /// Asks logind and the screen savers. If there are none, the screen counts as unlocked.
+    /// Asks logind and the screen savers. If all are missing, the screen counts as unlocked.
     package static func ask() -> ScreenLock {
         var conditions = SystemConditions()
         let login = LoginReport.ask(of: geteuid(), own: nil)
@@ -254,11 +254,11 @@ package enum ScreenLock: Sendable, Hashable {
             if conditions.isLocked { return .locked }
             let silent = (login.isSilent ? ["logind"] : []) + savers.silent
             guard !silent.isEmpty else { return .unlocked }
-            return .unknown(reason: "\(silent.joined(separator: ", ")) does not answer whether it is locked.")
+            return .unknown(reason: "\(silent.joined(separator: ", ")) does not answer, so the screen may be locked.")
         } catch  where error.code == .silentBus {
             return .unknown(reason: error.reason)
         } catch {
-            return login.isSilent ? .unknown(reason: "logind does not answer whether it is locked.") : .unlocked
+            return login.isSilent ? .unknown(reason: "logind does not answer, so the screen may be locked.") : .unlocked
         }
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The program that shows notifications (Desktop Notifications Specification 1.2), for a bus that has none. It passes
-/// each notification to a desktop on another bus; or it only reports it, so that it can be shown in another way.
+/// A program that shows notifications (Desktop Notifications Specification 1.2), for a bus without one. It passes each
+/// notification to a desktop on another bus, or only reports it, so that the caller can show it in another way.
 ///
 /// Only one thread may use it at a time.
 package final class NotificationRelay {
     package struct Notification: Sendable, Hashable {
         package var number: UInt32
         package var title: String
-        /// The text; with markup if the desktop supports it.
+        /// The text, with markup if the desktop supports it.
         package var body: String
         package var actions: [String]
     }
@@ -21,7 +21,7 @@ package final class NotificationRelay {
 
     private static let object = BusCall.Object.notifications
     private static let name = object.destination
-    /// The reasons of `NotificationClosed`: by the user, or by a call.
+    /// The reasons in `NotificationClosed`: closed by the user or by a call.
     private enum Reason {
         static let dismissed: UInt32 = 2
         static let closed: UInt32 = 3
@@ -31,18 +31,18 @@ package final class NotificationRelay {
 
     private let bus: BusConnection
     private let desktop: BusConnection?
-    /// The unique name of the desktop's connection. Signals of other connections are ignored.
+    /// The unique name of the desktop's connection. Signals from other connections are ignored.
     private let owner: String
     private let capabilities: [String]
-    private var shown: [UInt32: Notification] = [:]
+    private var notifications: [UInt32: Notification] = [:]
     private var lastNumber: UInt32 = 0
     private var events: [Event] = []
 
-    /// Takes the name of the program that shows notifications on a bus.
+    /// Claims the name of the program that shows notifications on a bus.
     ///
-    /// - Parameter desktop: the bus of a desktop that has one, which is started if the bus knows how; nil to show
-    ///   notifications on no desktop.
-    /// - Throws: ``BusError``; `nobody`, `noAnswer` or `refused` when the desktop has no such program.
+    /// - Parameter desktop: the bus of a desktop that shows notifications. The bus starts that program if it can. Nil
+    ///   to only report notifications.
+    /// - Throws: ``BusError``, with `nobody`, `noAnswer` or `refused` when the desktop lacks such a program.
     package init(on bus: BusConnection, desktop: BusConnection? = nil) throws(BusError) {
         self.bus = bus
         self.desktop = desktop
@@ -58,7 +58,7 @@ package final class NotificationRelay {
         try bus.take(Self.name)
     }
 
-    /// They become readable when messages may have arrived.
+    /// The descriptors that become readable when messages may have arrived.
     package var descriptors: [CInt] { [bus.descriptor] + (desktop.map { [$0.descriptor] } ?? []) }
 
     /// Handles the messages that have arrived, and returns the events.
@@ -77,7 +77,7 @@ package final class NotificationRelay {
     }
 
     package func click(_ number: UInt32) throws(BusError) {
-        guard let notification = shown[number] else { return }
+        guard let notification = notifications[number] else { return }
         let names = stride(from: 0, to: notification.actions.count, by: 2).map { notification.actions[$0] }
         guard let action = names.contains("default") ? "default" : names.first else { return }
         try emit("ActionInvoked", [.uint32(number), .string(action)], .activated(number))
@@ -86,20 +86,20 @@ package final class NotificationRelay {
     }
 
     package func dismiss(_ number: UInt32) throws(BusError) {
-        guard shown[number] != nil else { return }
+        guard notifications[number] != nil else { return }
         try closeOnDesktop(number)
         try close(number, Reason.dismissed)
     }
 
     package func closeAll() {
-        for number in shown.keys { try? closeOnDesktop(number) }
-        shown = [:]
+        for number in notifications.keys { try? closeOnDesktop(number) }
+        notifications = [:]
     }
 
     private func answer(_ message: ReceivedMessage) throws(BusError) -> [BusValue]? {
         func arguments(_ signature: String) throws(BusError) -> [BusValue] {
             guard let values = message.arguments(signature) else {
-                throw BusError(.badMessage, "\(message.name) has other values than it should.")
+                throw BusError(.badMessage, "\(message.name) has unexpected values.")
             }
             return values
         }
@@ -113,7 +113,7 @@ package final class NotificationRelay {
         case Self.name + ".Notify": return [.uint32(try show(try arguments("susssasa{sv}i")))]
         case Self.name + ".CloseNotification":
             let number = try arguments("u").first?.integer.flatMap { UInt32(exactly: $0) }
-            if let number, shown[number] != nil {
+            if let number, notifications[number] != nil {
                 try closeOnDesktop(number)
                 try close(number, Reason.closed)
             }
@@ -123,28 +123,28 @@ package final class NotificationRelay {
     }
 
     private func show(_ values: [BusValue]) throws(BusError) -> UInt32 {
-        // Their signature says that there are eight.
-        guard let replaced = values[1].integer.flatMap({ UInt32(exactly: $0) }),
+        // The signature guarantees that there are eight values.
+        guard let replacedNumber = values[1].integer.flatMap({ UInt32(exactly: $0) }),
             let title = values[3].text, let body = values[4].text, let actions = values[5].values
         else {
-            throw BusError(.badMessage, "Notify has other values than it should.")
+            throw BusError(.badMessage, "Notify has unexpected values.")
         }
-        var number = replaced
+        var number = replacedNumber
         if let desktop {
             let call = BusCall(Self.object, "Notify", values.compactMap(\.toSend))
             let answer = try desktop.ask(call, within: Self.limit)
-            guard let given = answer.first?.integer.flatMap({ UInt32(exactly: $0) }) else {
-                throw BusError(.badMessage, "The desktop answers with other values than it should.")
+            guard let newNumber = answer.first?.integer.flatMap({ UInt32(exactly: $0) }) else {
+                throw BusError(.badMessage, "The desktop answers with unexpected values.")
             }
-            number = given
+            number = newNumber
         } else if number == 0 {
-            // A caller may have named any number as the one that it replaces.
-            repeat { lastNumber &+= 1 } while lastNumber == 0 || shown[lastNumber] != nil
+            // Callers may have used any number for a notification to replace.
+            repeat { lastNumber &+= 1 } while lastNumber == 0 || notifications[lastNumber] != nil
             number = lastNumber
         }
         let texts = actions.compactMap(\.text)
         let notification = Notification(number: number, title: title, body: body, actions: texts)
-        shown[number] = notification
+        notifications[number] = notification
         events.append(.shown(notification))
         return number
     }
@@ -152,7 +152,9 @@ package final class NotificationRelay {
     private func relay(_ message: ReceivedMessage) throws(BusError) {
         guard message.sender == owner else { return }
         let values = message.values()
-        guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), shown[number] != nil else { return }
+        guard let number = values.first?.integer.flatMap({ UInt32(exactly: $0) }), notifications[number] != nil else {
+            return
+        }
         switch message.name {
         case Self.name + ".ActivationToken": try emit("ActivationToken", values)
         case Self.name + ".ActionInvoked": try emit("ActionInvoked", values, .activated(number))
@@ -163,7 +165,7 @@ package final class NotificationRelay {
     }
 
     private func close(_ number: UInt32, _ reason: UInt32) throws(BusError) {
-        shown[number] = nil
+        notifications[number] = nil
         let event = Event.closed(number, isDismissed: reason == Reason.dismissed)
         try emit("NotificationClosed", [.uint32(number), .uint32(reason)], event)
     }
@@ -180,7 +182,7 @@ package final class NotificationRelay {
 }
 
 extension BusValue {
-    /// The value in a form that can be sent; nil if it can't be sent, such as a picture.
+    /// The value in a form that can be sent; nil for values such as pictures.
     fileprivate var toSend: BusValue? {
         switch self {
         case .list(let values):

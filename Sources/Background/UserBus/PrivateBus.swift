@@ -2,19 +2,19 @@
 import Glibc
 package import LinuxSupport
 
-/// A separate bus of this process: a `dbus-daemon` in a private folder, which starts no programs. Only programs that
-/// get its address can use it.
+/// A private bus for this process: a `dbus-daemon` in a private folder. It does not start programs. Only programs that
+/// know the address can use it.
 package final class PrivateBus: Sendable {
-    /// In the format of `DBUS_SESSION_BUS_ADDRESS`.
+    /// The address, in the format of `DBUS_SESSION_BUS_ADDRESS`.
     package let address: String
-    /// The daemon, a child of this process: the creator of the bus has to wait for it.
+    /// The daemon, a child of this process. The creator of the bus must wait for its end.
     package let process: Int32
 
-    /// In milliseconds.
+    /// How long the daemon may take to start, in milliseconds.
     private static let limit: Int32 = 5000
 
-    /// Starts the daemon, and waits until programs can connect. Throws `daemonMissing` when the `PATH` of the
-    /// environment has no dbus-daemon.
+    /// Starts the daemon, and waits until programs can connect. Throws `daemonMissing` when dbus-daemon is not found in
+    /// the `PATH` of the environment.
     package init(in folder: PrivateFolder, environment: [String: String]) throws(BusError) {
         guard let program = ProgramPath.find("dbus-daemon", in: environment["PATH"] ?? "") else {
             let reason = "dbus-daemon is not installed. Install it: apt-get install dbus, or dnf install dbus-daemon."
@@ -41,7 +41,7 @@ package final class PrivateBus: Sendable {
     }
 
     private static func start(_ launch: inout ProgramLaunch) throws(BusError) -> (process: Int32, address: String) {
-        guard let pipe = DescriptorPipe() else { throw BusError(number: -errno, "No pipe can be made") }
+        guard let pipe = DescriptorPipe() else { throw BusError(number: -errno, "A pipe can't be created") }
         defer { close(pipe.reader) }
         launch.descriptors[1] = pipe.writer
         let process: Int32
@@ -58,7 +58,7 @@ package final class PrivateBus: Sendable {
         guard !address.isEmpty else {
             kill(process, SIGKILL)
             waitpid(process, nil, 0)
-            let reason = "\(launch.path) does not begin to listen. Use a folder with a shorter path: TMPDIR=/tmp"
+            let reason = "\(launch.path) did not start to listen. Use a folder with a shorter path: TMPDIR=/tmp"
             throw BusError(.noBus, reason)
         }
         return (process, String(address))

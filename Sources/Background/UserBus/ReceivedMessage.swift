@@ -4,10 +4,10 @@ import Glibc
 
 @safe package final class ReceivedMessage {
     let message: OpaquePointer
-    /// Weak, because the connection keeps messages that wait.
+    /// Weak, because the connection stores waiting messages.
     private weak var connection: BusConnection?
-    /// Longer names and paths, in bytes, count as empty. No object, interface or method of this module has a longer
-    /// one.
+    /// The limit for names and paths, in bytes. Longer ones count as empty, because this module has no object,
+    /// interface or method with such a long name.
     private static let maximumName = 4096
 
     init(_ message: OpaquePointer, _ connection: BusConnection) {
@@ -26,7 +26,7 @@ import Glibc
     /// The unique name of the sender's connection.
     package var sender: String { unsafe Self.string(ocn_bus_message_get_sender(message)) }
     package var path: String { unsafe Self.string(ocn_bus_message_get_path(message)) }
-    /// The interface, a period, and the signal or method.
+    /// The interface, a period, and the name of the signal or method.
     package var name: String {
         let interface = unsafe Self.string(ocn_bus_message_get_interface(message))
         let member = unsafe Self.string(ocn_bus_message_get_member(message))
@@ -43,13 +43,13 @@ import Glibc
         return kind
     }
 
-    /// The number of the call that it answers; nil when it is not an answer.
+    /// The number of the call that this message answers; nil when it is not an answer.
     package var answersTo: UInt64? {
         var cookie: UInt64 = 0
         return unsafe ocn_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
     }
 
-    /// The error that answers a call, with the name of the called program for people.
+    /// Returns the error in an answer to a call. `name` is the called program's name to show to people.
     func error(of name: String) -> BusError {
         let problem = unsafe ocn_bus_message_get_error(message)?.pointee
         let kind = unsafe (problem?.name).map { unsafe String(cString: $0) } ?? ""
@@ -62,13 +62,13 @@ import Glibc
 
     private(set) lazy var contents = reader.values()
 
-    /// The values; empty when they can't be read, or are too many.
+    /// The values; empty when they can't be read, or when there are too many.
     package func values() -> [BusValue] { contents ?? [] }
 
-    /// Returns the arguments of a call; nil when they have other types than a signature (D-Bus Specification 0.38, Type
-    /// System), can't be read, or are too many.
+    /// Returns the arguments of a call; nil when their types differ from a signature (D-Bus Specification 0.38, Type
+    /// System), when they can't be read, or when there are too many.
     package func arguments(_ signature: String) -> [BusValue]? {
-        // The types are in the head of the message, so unexpected values are not read.
+        // The head of the message contains the types, so unexpected values are not even read.
         reader.hasSignature(signature) ? contents : nil
     }
 
@@ -79,12 +79,12 @@ import Glibc
         return connection
     }
 
-    /// Answers a call; with an error for nil, which stands for a method that does not exist.
+    /// Answers a call. Nil answers with the error that the method does not exist.
     package func answer(_ values: [BusValue]?) throws(BusError) {
         guard let values else { return try refuse("UnknownMethod", "There is no such method.") }
         var answer: OpaquePointer?
         let made = unsafe ocn_bus_message_new_method_return(message, &answer)
-        guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The answer can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(answer) }
         unsafe try BusMessageWriter.write(values, to: answer)
         unsafe try liveConnection().sendAnswer(answer)
@@ -101,21 +101,21 @@ import Glibc
                 return unsafe ocn_bus_message_new_method_error(message, &answer, &problem)
             }
         }
-        guard made >= 0 else { throw BusError(number: made, "The answer can't be made") }
+        guard made >= 0 else { throw BusError(number: made, "The answer can't be created") }
         defer { _ = unsafe ocn_bus_message_unref(answer) }
         unsafe try liveConnection().sendAnswer(answer)
     }
 }
 
-/// Another owner of a name on the bus, as the bus reports it (D-Bus Specification 0.38, NameOwnerChanged).
+/// A change of the owner of a name on the bus (D-Bus Specification 0.38, NameOwnerChanged).
 package struct OwnerChange: Sendable, Hashable {
     package var name: String
-    /// The connection that owned the name; empty when none did.
+    /// The connection that owned the name before; empty when there was none.
     package var old: String
-    /// The connection that owns the name now; empty when none does.
+    /// The connection that owns the name now; empty when there is none.
     package var new: String
 
-    /// Reads a message; nil when it does not report another owner, or does not come from the bus itself.
+    /// Parses a message; nil when it does not report a change of owner, or was not sent by the bus itself.
     package init?(_ message: ReceivedMessage) {
         guard message.sender == ReplyLedger.daemon,
             message.name == "org.freedesktop.DBus.NameOwnerChanged",

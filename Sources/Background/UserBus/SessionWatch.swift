@@ -4,12 +4,12 @@ import Dispatch
 import Glibc
 import LinuxSupport
 
-/// Follows the user's session with logind, over the system bus.
+/// Tracks the user's session with logind, over the system bus.
 @MainActor package final class SessionWatch {
     private static let manager = BusConnection.loginManager
 
     package private(set) var session: LoginSession?
-    /// Whether logind or the system bus exists but does not answer. If logind ends without an answer, this stays true
+    /// Whether logind or the system bus exists but does not answer. If logind ends without an answer, this remains true
     /// until its next instance answers.
     package private(set) var isSilent = false
     package private(set) var isGoingToSleep = false
@@ -21,14 +21,14 @@ import LinuxSupport
     private var bus: BusConnection?
     private var source: (any DispatchSourceRead)?
     private var isDue = false
-    private var isToLookAgain = false
+    private var isCheckPlanned = false
 
-    /// Starts to follow it. When this returns, the current state is known.
+    /// Starts tracking. When this returns, the current state is known.
     ///
     /// - Parameters:
     ///   - own: the session of this process; nil if it is not in a session.
     ///   - patience: how long the bus itself may take to answer.
-    ///   - pause: how long a service that does not answer is left alone, because a question waits for its answer.
+    ///   - pause: how long to wait before asking a silent service again, because asking blocks.
     package init(
         own: String?,
         address: String? = nil,
@@ -60,7 +60,7 @@ import LinuxSupport
             isDue = true
             receive()
         } catch {
-            // Without a system bus, the session is not known; the findings report that. One that was there comes back.
+            // Without a system bus, the session is unknown, as reported in the findings. An earlier bus will return.
             bus = nil
             isSilent = error.code == .silentBus
             if isSilent || source != nil { lookLater() }
@@ -77,13 +77,13 @@ import LinuxSupport
     private func receive() {
         guard let bus else { return }
         do throws(BusError) {
-            // Asks again for what has changed, because any program may send such a signal.
+            // Asks for the new state, because any program may send such a signal.
             while let message = try bus.receive() {
-                // A late answer: a service that was silent answers again.
+                // A late answer shows that a silent service answers again.
                 if message.isCall { try message.answer(nil) } else { isDue = true }
             }
             guard isDue else { return }
-            // Signals that arrive during the wait for answers are queued, and no event would report them.
+            // Signals that arrive during the wait for answers are queued and don't make the descriptor readable.
             DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
             isDue = false
             look(bus)
@@ -97,7 +97,7 @@ import LinuxSupport
         }
     }
 
-    /// Asks logind now, so that opening a link does not depend only on its last signal.
+    /// Asks logind now, so that opening a link does not depend only on logind's last signal.
     package func refresh() {
         if let bus, !isSilent { look(bus) }
     }
@@ -120,13 +120,13 @@ import LinuxSupport
         onChange()
     }
 
-    /// Checks again after a while, even without a signal or a late answer.
+    /// Checks again later, even without a signal or a late answer.
     private func lookLater() {
-        guard !isToLookAgain else { return }
-        isToLookAgain = true
+        guard !isCheckPlanned else { return }
+        isCheckPlanned = true
         runOnMain(after: pause) { [weak self] in
             guard let self else { return }
-            self.isToLookAgain = false
+            self.isCheckPlanned = false
             guard let bus = self.bus else { return self.connect() }
             if self.isSilent { self.look(bus) }
         }
@@ -141,13 +141,13 @@ extension BusConnection {
     )
     private static let maximumSessions = 64
 
-    /// Asks logind over the system bus for the sessions of a user; nil when there is no logind. Where it throws,
-    /// nothing is known about the sessions; with `silentBus` the bus itself does not answer.
+    /// Asks logind over the system bus for a user's sessions; nil when there is no logind. If this throws, the sessions
+    /// are unknown. The error `silentBus` means that the bus itself does not answer.
     package func loginSessions(of user: UInt32) throws(BusError) -> [LoginSession]? {
         guard let list = try listSessions() else { return nil }
         var sessions: [LoginSession] = []
         for entry in list.prefix(Self.maximumSessions) {
-            // The session's name, the user ID, the user's name, the seat and the object.
+            // The values are the session's name, the user ID, the user's name, the seat and the object.
             guard let values = entry.values, values.count == 5, values[1].integer == Int64(user),
                 let id = values[0].text, let path = values[4].text
             else {
@@ -156,7 +156,7 @@ extension BusConnection {
             do throws(BusError) {
                 sessions.append(try loginSession(id, path, hasSeat: values[3].text?.isEmpty == false))
             } catch {
-                // A session that has ended since then is not listed any more.
+                // The session may have ended meanwhile, and is then no longer listed.
                 guard error.code != .noAnswer, let now = try listSessions() else { throw error }
                 if now.contains(where: { $0.values?.first?.text == id }) { throw error }
             }
@@ -171,7 +171,7 @@ extension BusConnection {
             }
             return list
         } catch {
-            // If logind can't be started, there is none.
+            // If logind can't be started, it does not exist.
             guard try hasOwner(Self.loginManager.destination) else { return nil }
             throw error
         }
@@ -192,11 +192,11 @@ extension BusConnection {
     }
 }
 
-/// The answer of logind about a user's session, asked once over the system bus.
+/// logind's answer about a user's session, from a single query over the system bus.
 package struct LoginReport: Sendable, Hashable {
-    /// The session whose screen the user sees; nil when there is none, or nothing reports one.
+    /// The session whose screen the user sees; nil when there is no session, or none is reported.
     package var session: LoginSession?
-    /// Whether logind or the system bus exists but does not answer. Then it is unknown whether the screen is locked.
+    /// Whether logind or the system bus exists but does not answer. Then the state of the screen lock is unknown.
     package var isSilent = false
 
     /// - Parameter own: the session of this process; nil if it is not in a session.

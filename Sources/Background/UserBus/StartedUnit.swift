@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program that the user's systemd started. systemd knows its state while this object exists. It belongs to one
-/// thread at a time.
+/// A program that the user's systemd started. systemd tracks its state while this object exists. Use the object from
+/// one thread at a time.
 ///
-/// The program is not a child of this process, so it does not inherit its sandbox and limits.
+/// The program is not a child of this process, so it does not inherit this process's sandbox and limits.
 package final class StartedUnit {
     package enum State: Sendable, Hashable {
         case running
         case exited(Int32)
         case killed(Int32)
-        /// The program could not be started, for example because it or its folder is missing. The reason is systemd's
-        /// name for the result.
+        /// The program could not be started, for example because the program or its folder is missing. The reason is
+        /// systemd's name for the result.
         case notStarted(String)
     }
 
     private static let name = "org.freedesktop.systemd1"
     private static let path = "/org/freedesktop/systemd1"
-    /// systemd's own exit statuses for failures before the program runs: 200 to 243 (systemd.exec(5)).
+    /// The exit statuses of systemd itself, for failures before the program runs: 200 to 243 (systemd.exec(5)).
     private static let ownStatuses: ClosedRange<Int64> = 200...243
 
     private let bus: BusConnection
     private let owner: String
     private let unit: BusCall.Object
 
-    /// Starts a program; nil when the user's systemd is not on the bus. Nothing else may use the connection from now
-    /// on.
+    /// Starts a program; nil when the user's systemd is not on the bus. From now on, nothing else may use the
+    /// connection.
     package init?(_ program: UnitProgram, bus: BusConnection, limit: Duration) throws(BusError) {
         guard let owner = try bus.userOwner(of: Self.name) else { return nil }
         self.bus = bus
         self.owner = owner
         let manager = BusCall.Object(owner, Self.path, Self.name + ".Manager", program: "systemd")
-        // systemd sends signals only to subscribers. A second subscription fails, which does not matter.
+        // systemd sends signals only to subscribers. If this program has already subscribed, the call fails harmlessly.
         _ = try? bus.ask(BusCall(manager, "Subscribe"))
         let arguments: [BusValue] = [
             .string(program.unit), .string("fail"), .array(of: "(sv)", program.properties),
@@ -43,14 +43,14 @@ package final class StartedUnit {
         try bus.listen(to: "sender='\(Self.name)',path='\(path)',member='PropertiesChanged'")
     }
 
-    /// Waits until the program has started, and then until it ends, and returns the last state.
+    /// Waits until the program ends or the time is over. Returns the last state.
     package func wait(_ limit: Duration) throws(BusError) -> State {
         let deadline = Deadline(after: limit)
         while true {
             let state = try state()
             guard state == .running, let left = deadline.left else { return state }
             bus.wait(left)
-            // The messages only show that something changed. The state is then asked for.
+            // The messages only show that something changed, so the state is read again.
             while try bus.receive() != nil {}
         }
     }
@@ -59,7 +59,7 @@ package final class StartedUnit {
         let deadline = Deadline(after: limit)
         while try isStarting {
             guard let left = deadline.left else {
-                throw BusError(.noAnswer, "systemd does not start it in time.")
+                throw BusError(.noAnswer, "systemd did not start it in time.")
             }
             bus.wait(left)
             while try bus.receive() != nil {}
@@ -67,7 +67,7 @@ package final class StartedUnit {
         return try state()
     }
 
-    /// Whether the start is still pending. Before it, the unit is as inactive as after its end.
+    /// Whether the program has not started yet. Before the start, the unit is as inactive as after the end.
     private var isStarting: Bool {
         get throws(BusError) {
             guard try property("Job", of: unit).values?.first?.integer == 0 else { return true }
@@ -98,24 +98,24 @@ package final class StartedUnit {
     }
 }
 
-/// A program for the user's systemd to start, as a service unit that is removed when the program ends.
+/// A program that the user's systemd starts as a service unit. The unit is removed when the program ends.
 package struct UnitProgram: Sendable {
-    /// The unit's name, with `.service`.
+    /// The name of the unit, including `.service`.
     package var unit: String
     package var description: String
     package var path: String
-    /// Its arguments, starting with its name.
+    /// The program's arguments, starting with its name.
     package var arguments: [String]
     package var folder: String
-    /// Its variables. systemd adds its own ones, unless they have the same name.
+    /// The program's variables. systemd adds its own variables, unless they have the same name.
     package var environment: [String: String]
 
     /// - Parameters:
     ///   - path: the program's absolute path.
-    ///   - arguments: its arguments, starting with its name.
+    ///   - arguments: the program's arguments, starting with its name.
     ///   - app: the name of the app's desktop entry, or of the program. It becomes part of the unit's name.
-    ///   - environment: its variables. Those that systemd rejects are left out: names with anything but letters, digits
-    ///     and `_`, and values with control characters.
+    ///   - environment: the program's variables. Variables that systemd rejects are left out: those with control
+    ///     characters in the value, or with a name that contains anything but letters, digits and `_`.
     package init(
         _ path: String,
         _ arguments: [String],
@@ -132,8 +132,8 @@ package struct UnitProgram: Sendable {
         self.environment = environment.filter { name, value in Self.isName(name) && Self.isValue(value) }
     }
 
-    /// Escapes a part of a unit's name, because a hyphen has a meaning there (systemd.unit(5)).
-    /// With 57 bytes that all need it, the name of the unit has 253, and it may have 255.
+    /// Escapes a part of a unit's name, because a hyphen has a special meaning there (systemd.unit(5)). If all 57 bytes
+    /// are escaped, the unit's name has 253 bytes, and the maximum is 255.
     private static func escaped(_ text: String) -> String {
         text.utf8.prefix(57).map { byte in
             switch byte {
@@ -159,24 +159,24 @@ package struct UnitProgram: Sendable {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" || $0 == "\n" }
     }
 
-    /// The arguments in systemd's syntax: it replaces a dollar sign and a name with a variable, and two dollar signs
-    /// with one (systemd.service(5), Command lines).
+    /// The arguments in systemd's syntax. systemd replaces a dollar sign and a name with a variable, and two dollar
+    /// signs with one (systemd.service(5), Command lines).
     private var escapedArguments: [String] { arguments.map { $0.replacing("$", with: "$$") } }
 
-    /// The unit's properties, each with its name (org.freedesktop.systemd1(5)).
+    /// The unit's properties as pairs of name and value (org.freedesktop.systemd1(5)).
     fileprivate var properties: [BusValue] {
         let command: BusValue = .structure([.string(path), .strings(escapedArguments), .boolean(false)])
         let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let properties: KeyValuePairs<String, BusValue> = [
             "Description": .string(description),
-            // The unit counts as started only when the program was executed.
+            // The unit counts as started only once the program was executed.
             "Type": .string("exec"),
-            // Some programs, such as a browser's script, start others and end.
+            // Some programs, such as a browser's script, start other programs and end.
             "KillMode": .string("process"),
-            // systemd forgets the unit when the program has ended, with any result, and this connection is closed.
+            // systemd removes the unit once the program has ended, with any result, and this connection is closed.
             "CollectMode": .string("inactive-or-failed"),
             "AddRef": .boolean(true),
-            // The program's output may contain text of a tag, which must not get into a log.
+            // The program's output may contain text from a tag, which must not appear in a log.
             "StandardOutput": .string("null"),
             "StandardError": .string("null"),
             "WorkingDirectory": .string(folder),

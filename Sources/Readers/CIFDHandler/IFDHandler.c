@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that pcscd calls. The name of a reader is the path of a UNIX socket on which the reader's program
-// listens. In pcscd's configuration, the path is after the colon of DEVICENAME.
+// The functions that pcscd calls. A reader is named by the path of a UNIX socket on which the reader's program listens.
+// pcscd's configuration gives the path after the colon of DEVICENAME.
 #include "include/IFDHandler.h"
 
 #include <stdint.h>
@@ -11,11 +11,11 @@
 // pcscd's maximum number of readers (PCSCLITE_MAX_READERS_CONTEXTS).
 #define MAX_READERS 16
 
-// The table holds a reference to each of its readers.
+// The table has one reference to each of its readers.
 static ReaderConnection *readers[MAX_READERS];
 static pthread_mutex_t tableMutex = PTHREAD_MUTEX_INITIALIZER;
 
-// The slot of a reader in the table, or NULL. The caller holds the table's mutex.
+// Returns the reader's slot in the table, or NULL. The caller must have locked the table's mutex.
 static ReaderConnection **slotOf(IFDWord lun) {
     for (int index = 0; index < MAX_READERS; index++) {
         if (readers[index] != NULL && readers[index]->lun == lun) return &readers[index];
@@ -23,7 +23,7 @@ static ReaderConnection **slotOf(IFDWord lun) {
     return NULL;
 }
 
-// Finds a reader and takes a reference, so that it stays valid even if it is closed meanwhile. Release it with
+// Finds a reader and takes a reference, so that the reader stays valid even if it is closed meanwhile. Release it with
 // connectionRelease.
 static ReaderConnection *acquire(IFDWord lun) {
     pthread_mutex_lock(&tableMutex);
@@ -97,7 +97,7 @@ IFDResult IFDHICCPresence(IFDWord lun) {
     return result;
 }
 
-// pcscd calls this again and again on a separate thread, and checks the presence after each return.
+// pcscd calls this repeatedly on a separate thread, and checks the presence after each call.
 static IFDResult waitForChange(IFDWord lun, int limit) {
     ReaderConnection *reader = acquire(lun);
     if (reader == NULL) return OCN_IFD_NO_SUCH_DEVICE;
@@ -143,7 +143,7 @@ static IFDResult giveATR(ReaderConnection *reader, IFDWord *length, IFDByte *val
 
 static IFDResult givePresence(ReaderConnection *reader, IFDWord *length, IFDByte *value) {
     pthread_mutex_lock(&reader->mutex);
-    // 2 is a card without power, 4 a card with power (PC/SC part 3, SCARD_ATTR_ICC_PRESENCE).
+    // 2 means a card without power, 4 a card with power (PC/SC part 3, SCARD_ATTR_ICC_PRESENCE).
     IFDByte presence = !reader->hasCard ? 0 : reader->isPowered ? 4 : 2;
     pthread_mutex_unlock(&reader->mutex);
     return giveByte(presence, length, value);
@@ -153,7 +153,7 @@ static IFDResult givePresence(ReaderConnection *reader, IFDWord *length, IFDByte
 static IFDResult giveAttribute(ReaderConnection *reader, IFDWord tag, IFDWord *length, IFDByte *value) {
     if (tag == OCN_TAG_IFD_ATR || tag == OCN_SCARD_ATTR_ATR_STRING) return giveATR(reader, length, value);
     if (tag == OCN_SCARD_ATTR_ICC_PRESENCE) return givePresence(reader, length, value);
-    // A PC/SC attribute has a class in its upper 16 bits. The other tags are pcscd's own.
+    // A PC/SC attribute has a class in its upper 16 bits. The other tags are specific to pcscd.
     if (tag >> 16 == 0) return OCN_IFD_ERROR_TAG;
     uint8_t name[4] = {(uint8_t)(tag >> 24), (uint8_t)(tag >> 16), (uint8_t)(tag >> 8), (uint8_t)tag};
     IFDResult result =
@@ -197,13 +197,13 @@ IFDResult IFDHSetProtocolParameters(IFDWord lun, IFDWord protocol, IFDByte flags
     (void)pts2;
     (void)pts3;
     if (!isOpen(lun)) return OCN_IFD_NO_SUCH_DEVICE;
-    // A contactless card only has APDUs, so T=0 and T=1 are the same.
+    // Contactless cards only exchange APDUs, so T=0 and T=1 are the same.
     return protocol == 1 || protocol == 2 ? OCN_IFD_SUCCESS : OCN_IFD_PROTOCOL_NOT_SUPPORTED;
 }
 
 // MARK: Cards
 
-// Switches a card's power on, off, or off and on again, and stores its ATR.
+// Switches a card's power off, on, or off and on again, and stores the card's ATR.
 static IFDResult setPower(ReaderConnection *reader, IFDWord action, IFDByte *atr, IFDWord *length) {
     if (atr == NULL || length == NULL) return OCN_IFD_COMMUNICATION_ERROR;
     uint8_t order = 0;

@@ -35,9 +35,9 @@ static bool sendMessage(int wakeUp, int socket, uint8_t kind, uint8_t sequence, 
     return isSent;
 }
 
-// Reads a message into `header` and `payload`, which holds MAX_PAYLOAD bytes.
+// Reads a message into `header` and `payload`. `payload` has room for MAX_PAYLOAD bytes.
 //
-// The first byte has to arrive before `deadline`, and the rest within LIMIT_MESSAGE.
+// The first byte must arrive before `deadline`, and the rest within LIMIT_MESSAGE.
 static bool receiveMessage(int wakeUp, int socket, uint8_t *header, uint8_t *payload, size_t *length,
                            long long deadline) {
     if (!readerSocketReceive(wakeUp, socket, header, 1, deadline)) return false;
@@ -49,23 +49,23 @@ static bool receiveMessage(int wakeUp, int socket, uint8_t *header, uint8_t *pay
 
 // MARK: The limit of unrequested messages
 
-// Counts one unrequested message from a reader, and waits if there were too many. A reader that reports events all the
-// time must not keep a processor busy, neither here nor in pcscd, which checks after each change. `fullAt` is the time
-// at which the whole allowance is available again.
+// Counts one unrequested message from a reader, and waits if there were too many. A reader that keeps reporting events
+// must not keep a processor busy, neither here nor in pcscd, which checks the presence after each change. `fullAt` is
+// the time at which the whole allowance is available again.
 //
-// Returns false if the connection ends meanwhile.
+// Returns false if the connection ends during the wait.
 static bool spendAllowance(long long *fullAt, int wakeUp) {
     long long now = monotonicMilliseconds();
     if (*fullAt < now) *fullAt = now;
-    *fullAt += UNASKED_INTERVAL;
-    long long excess = *fullAt - now - (long long)UNASKED_BURST * UNASKED_INTERVAL;
+    *fullAt += UNREQUESTED_INTERVAL;
+    long long excess = *fullAt - now - (long long)UNREQUESTED_BURST * UNREQUESTED_INTERVAL;
     if (excess <= 0) return true;
     return readerSocketWait(wakeUp, -1, 0, now + excess) >= 0;
 }
 
 // MARK: The thread
 
-// Records that the card has left. The caller holds the mutex.
+// Records that the card has left. The caller must have locked the mutex.
 static void removeCard(ReaderConnection *reader) {
     if (reader->hasCard) reader->hasUnseenRemoval = true;
     reader->hasCard = false;
@@ -96,7 +96,7 @@ static Taken takeMessage(ReaderConnection *reader, const uint8_t *header, const 
         if (length == 0) {
             taken = NOT_UNDERSTOOD;
         } else if (reader->isWaiting && !reader->hasReply && header[1] == reader->sequence) {
-            // A late answer has an old sequence number, and is ignored.
+            // A late answer has an old sequence number, so it is ignored.
             reader->replyStatus = payload[0];
             reader->replyLength = length - 1;
             memcpy(reader->reply, payload + 1, length - 1);
@@ -120,14 +120,14 @@ static bool isClosing(ReaderConnection *reader) {
     return isClosing;
 }
 
-// Handles messages until the reader leaves, sends invalid data, or the connection ends.
+// Handles messages until the reader leaves, the reader sends invalid data, or the connection ends.
 //
-// Returns whether the reader left in an orderly way.
+// Returns whether the reader said goodbye first.
 static bool serve(ReaderConnection *reader, int socket, uint8_t *buffer) {
     uint8_t header[HEADER_SIZE];
     size_t length = 0;
     long long fullAt = 0;
-    // Checks for the end after each message, because a reader that always has bytes ready never makes it wait.
+    // Checks `isClosing` after each message, because a reader that always has bytes ready never makes this thread wait.
     while (!isClosing(reader) && receiveMessage(reader->wakeUp[0], socket, header, buffer, &length, NO_DEADLINE)) {
         switch (takeMessage(reader, header, buffer, length)) {
         case TAKEN: break;
@@ -141,7 +141,7 @@ static bool serve(ReaderConnection *reader, int socket, uint8_t *buffer) {
     return false;
 }
 
-// The reader greets first, with a version that this driver supports. Then the driver greets.
+// The reader sends its greeting first, with its protocol version. If this driver supports that version, it greets back.
 static bool greet(ReaderConnection *reader, int socket, uint8_t *buffer) {
     uint8_t header[HEADER_SIZE];
     size_t length = 0;
@@ -151,7 +151,7 @@ static bool greet(ReaderConnection *reader, int socket, uint8_t *buffer) {
     return sendMessage(reader->wakeUp[0], socket, MESSAGE_HELLO, 0, buffer, 1, NULL, 0);
 }
 
-// Runs one connection from the greeting to its end.
+// Runs one connection from greeting to end.
 static void meetReader(ReaderConnection *reader, int socket, uint8_t *buffer) {
     if (!greet(reader, socket, buffer)) return;
     pthread_mutex_lock(&reader->mutex);
@@ -163,7 +163,7 @@ static void meetReader(ReaderConnection *reader, int socket, uint8_t *buffer) {
 
     bool hasLeft = serve(reader, socket, buffer);
 
-    // A call in progress returns soon, because this socket can't transfer anything any more.
+    // The socket can't transfer anything now, so a call in progress returns soon.
     shutdown(socket, SHUT_RDWR);
     pthread_mutex_lock(&reader->mutex);
     removeCard(reader);
@@ -175,7 +175,7 @@ static void meetReader(ReaderConnection *reader, int socket, uint8_t *buffer) {
     pthread_mutex_unlock(&reader->mutex);
 }
 
-// Whether the reader has missed the time limit of an answer since the last call of this function.
+// Returns whether a reply came too late since the last call of this function.
 static bool wasSilent(ReaderConnection *reader) {
     pthread_mutex_lock(&reader->mutex);
     bool wasSilent = reader->wasSilent;
@@ -201,7 +201,7 @@ static void *runConnection(void *context) {
     return NULL;
 }
 
-// Starts the thread with all signals blocked, because pcscd's own threads handle them.
+// Starts the thread with all signals blocked, so that pcscd's own threads handle them.
 static bool startThread(ReaderConnection *reader) {
     sigset_t all;
     sigset_t before;
@@ -264,13 +264,13 @@ void connectionClose(ReaderConnection *reader) {
     pthread_mutex_lock(&reader->mutex);
     reader->isClosing = true;
     reader->stopsPolling = true;
-    // Closing the writing end wakes everything that waits on the reading end, now and later.
+    // Closing the writing end wakes all present and future waits on the reading end.
     close(reader->wakeUp[1]);
     reader->wakeUp[1] = -1;
     pthread_cond_broadcast(&reader->changed);
     pthread_mutex_unlock(&reader->mutex);
-    // The thread checks for the end after each step, and each step has a limit. If it hangs anyway, it keeps its
-    // reference.
+    // The thread checks `isClosing` after each step, and each step has a time limit. If the thread hangs anyway, it
+    // keeps its reference.
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_sec += LIMIT_CLOSE / 1000;
@@ -279,13 +279,13 @@ void connectionClose(ReaderConnection *reader) {
 
 // MARK: Calls
 
-// Waits for a change, and returns false after the deadline. The caller holds the mutex.
+// Waits for a change. Returns false after the deadline. The caller must have locked the mutex.
 static bool awaitChange(ReaderConnection *reader, long long deadline) {
     struct timespec end = {.tv_sec = deadline / 1000, .tv_nsec = deadline % 1000 * 1000000L};
     return pthread_cond_timedwait(&reader->changed, &reader->mutex, &end) != ETIMEDOUT;
 }
 
-// Waits for the answer to the sent message. The caller holds the mutex.
+// Waits for the answer to the sent message. The caller must have locked the mutex.
 static IFDResult awaitReply(ReaderConnection *reader, int socket, long long deadline, uint8_t *response,
                             IFDWord capacity, IFDWord *responseLength) {
     bool isLate = false;
@@ -293,7 +293,7 @@ static IFDResult awaitReply(ReaderConnection *reader, int socket, long long dead
         isLate = !awaitChange(reader, deadline);
     }
     if (!reader->hasReply) {
-        // The answer may still arrive late, and the next one may also be missing. So the reader is treated as
+        // The answer may still arrive late, and the next answer may be missing too. So the reader is treated as
         // unplugged.
         if (reader->socket == socket) shutdown(socket, SHUT_RDWR);
         reader->wasSilent = isLate;
@@ -332,7 +332,7 @@ IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *
         if (isSent) {
             result = awaitReply(reader, socket, deadline, response, capacity, responseLength);
         } else {
-            // A part of the message may have been sent, so the reader could not parse anything after it.
+            // A part of the message may have been sent. Then the reader can't parse the messages after it.
             shutdown(socket, SHUT_RDWR);
         }
         reader->isCalling = false;
@@ -347,7 +347,7 @@ IFDResult connectionCall(ReaderConnection *reader, uint8_t kind, const uint8_t *
 
 // MARK: Presence
 
-// Forgets a removal that pcscd has seen. If another card is present, pcscd is made to check again at once.
+// Clears a removal that pcscd has seen. If another card is present, makes pcscd check again at once.
 static void forgetRemoval(ReaderConnection *reader) {
     reader->hasUnseenRemoval = false;
     if (!reader->hasCard) return;
@@ -358,8 +358,8 @@ static void forgetRemoval(ReaderConnection *reader) {
 bool connectionPresence(ReaderConnection *reader) {
     bool isPresent = reader->hasCard && !reader->hasUnseenRemoval;
     if (reader->hasWatcher && pthread_equal(reader->watcher, pthread_self())) {
-        if (isPresent) reader->hasToldPresence = true;
-        else reader->hasToldAbsence = true;
+        if (isPresent) reader->hasReportedPresence = true;
+        else reader->hasReportedAbsence = true;
     }
     if (reader->hasUnseenRemoval && !reader->hasWatcher) forgetRemoval(reader);
     return isPresent;
@@ -370,9 +370,9 @@ void connectionWait(ReaderConnection *reader, int limit) {
     pthread_mutex_lock(&reader->mutex);
     reader->hasWatcher = true;
     reader->watcher = pthread_self();
-    if (reader->hasToldAbsence && !reader->hasToldPresence) forgetRemoval(reader);
-    reader->hasToldAbsence = false;
-    reader->hasToldPresence = false;
+    if (reader->hasReportedAbsence && !reader->hasReportedPresence) forgetRemoval(reader);
+    reader->hasReportedAbsence = false;
+    reader->hasReportedPresence = false;
     bool isLate = false;
     while (reader->generation == reader->seenGeneration && !reader->stopsPolling && !isLate) {
         isLate = !awaitChange(reader, deadline);

@@ -21,17 +21,17 @@ long long monotonicMilliseconds(void) {
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000L;
 }
 
-// The time until a deadline, for poll.
+// Returns the time until a deadline, for poll.
 static int millisecondsUntil(long long deadline) {
     if (deadline == NO_DEADLINE) return -1;
-    // One more, because the clock's milliseconds are rounded down.
+    // Adds one, because the clock's milliseconds are rounded down.
     long long left = deadline - monotonicMilliseconds() + 1;
     return left < 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
 }
 
 // MARK: Connecting
 
-// Opens the folder of a path, and sets `owner`. Returns -1 when other users than its owner may write to it.
+// Opens the folder of a path, and sets `owner`. Returns -1 if anyone but the owner may write to the folder.
 static int openFolder(const char *path, uid_t *owner) {
     const char *slash = strrchr(path, '/');
     char folder[108];
@@ -49,7 +49,7 @@ static int openFolder(const char *path, uid_t *owner) {
     return descriptor;
 }
 
-// Opens the socket file without connecting, and sets `owner`. Returns -1 when it is not a socket or not trusted.
+// Opens the socket file without connecting, and sets `owner`. Returns -1 if it is not a socket, or is not trusted.
 static int openNode(const char *path, uid_t *owner) {
     uid_t folderOwner = 0;
     int folder = openFolder(path, &folderOwner);
@@ -79,11 +79,11 @@ int readerSocketConnect(const char *path) {
     uid_t owner = 0;
     int node = openNode(path, &owner);
     if (node < 0) return -1;
-    // Uses the descriptor, so that this is the checked socket even if the path has changed.
+    // Connects through the descriptor, so that the checked socket is used even if the path has changed.
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", node);
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    // On a UNIX socket this never waits: the listener exists or not.
+    // Connecting to a UNIX socket never waits: the listener exists or not.
     bool isConnected = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
     close(node);
     if (isConnected && isListenerTrusted(descriptor, owner)) return descriptor;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// An ATR (answer to reset). A card with contacts sends one; a contactless reader creates one for the card (ISO/IEC
-/// 7816-3, 8.2; PC/SC part 3, 3.1.3.2.3).
+/// An ATR (answer to reset). A card with contacts sends its own ATR; a contactless reader creates an ATR for the card
+/// (ISO/IEC 7816-3, 8.2; PC/SC part 3, 3.1.3.2.3).
 package struct AnswerToReset: Sendable, Hashable {
-    /// What the ATR says about a storage card.
+    /// The part of an ATR that describes a storage card.
     package struct StorageCard: Sendable, Hashable {
         /// The standard that the reader uses with the card.
         package var standard: UInt8
@@ -14,14 +14,14 @@ package struct AnswerToReset: Sendable, Hashable {
 
     package var bytes: [UInt8]
     package var historicalBytes: [UInt8]
-    /// Whether the interface bytes are 80 and 01. Contactless readers set these for T=0 and T=1.
+    /// Whether the interface bytes are 80 and 01. Contactless readers use these to announce T=0 and T=1.
     package var isContactless: Bool
 
-    /// The RID of PC/SC, with which the application identifier of a storage card begins.
+    /// The RID of PC/SC. The application identifier of a storage card begins with it.
     private static let registeredIdentifier: [UInt8] = [0xA0, 0x00, 0x00, 0x03, 0x06]
 
-    /// Parses an ATR. Returns nil when the bytes are not an ATR: too short, a wrong initial character, or an end before
-    /// the historical bytes.
+    /// Parses an ATR. Returns nil when the bytes are not an ATR: they are too short, the initial character is wrong, or
+    /// they end before the historical bytes.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2, bytes.count <= 33, bytes[0] == 0x3B || bytes[0] == 0x3F else { return nil }
         let count = Int(bytes[1] & 0x0F)
@@ -42,7 +42,7 @@ package struct AnswerToReset: Sendable, Hashable {
     }
 
     package var storageCard: StorageCard? {
-        // 80: compact TLV; 4F: application identifier of 12 bytes.
+        // 80: compact TLV; 4F: an application identifier of 12 bytes follows.
         guard historicalBytes.count >= 11, historicalBytes[0] == 0x80, historicalBytes[1] == 0x4F,
             Array(historicalBytes[3..<8]) == Self.registeredIdentifier
         else { return nil }
@@ -54,19 +54,19 @@ package struct AnswerToReset: Sendable, Hashable {
 }
 
 extension AnswerToReset.StorageCard {
-    /// The kind of the card, as far as its ATR says.
+    /// The kind of the card, as far as the ATR reveals it.
     package enum Kind: Sendable, Hashable {
-        /// An NFC-A tag without ISO-DEP, with its SAK if that is known.
+        /// An NFC-A tag without ISO-DEP, with its SAK if known.
         case nfcA(sak: UInt8?)
         case type1
         case nfcF
         case nfcV
-        /// A card that phones don't read, with words for a sentence.
+        /// A card that phones don't read. The text describes it in a sentence.
         case other(String)
     }
 
     package var kind: Kind {
-        // ACS and others use their own names under the standard of ISO/IEC 14443-3 A.
+        // ACS and other manufacturers use their own names with the standard ISO/IEC 14443-3 A.
         switch name {
         case 0xF004, 0x002F, 0x0030: return .type1
         case 0xF011, 0xF012, 0x003B: return .nfcF
@@ -81,7 +81,7 @@ extension AnswerToReset.StorageCard {
         case 0x0D...0x10: return .other("memory card with contacts")
         case 0x40: return .other("low frequency transponder")
         default:
-            // There is no standard, so only the name identifies the card.
+            // The standard is unknown, so only the name identifies the card.
             return Self.selectAcknowledge[name].map { .nfcA(sak: $0) }
                 ?? (Self.vicinityNames.contains(name) ? .nfcV : .other("card of an unknown kind"))
         }
@@ -95,32 +95,32 @@ extension AnswerToReset.StorageCard {
     private static let vicinityNames: Set<UInt16> = [0x0012, 0x0014, 0x0015, 0x0016, 0x0017, 0x0018, 0x0035]
 }
 
-/// Identifies the tag in a reader with GET DATA FF CA (PC/SC part 3, 3.2.2.1.3) and its ATR.
+/// Identifies a tag by the reader's answers to GET DATA FF CA (PC/SC part 3, 3.2.2.1.3) and by the tag's ATR.
 enum TagIdentification {
-    /// The tag's identifier: UID, PUPI or IDm. Returns the identifier; empty when the reader does not report one.
+    /// Returns the tag's UID, PUPI or IDm; empty when the reader does not report it.
     static func identifier(_ connection: CardConnection) throws(LinkError) -> [UInt8] {
         let answer = try connection.ask([0xFF, 0xCA, 0x00, 0x00, 0x00])
         return answer.isDone ? answer.data : []
     }
 
-    /// The ATS of a Type A card, from TL on, if the reader reports it; else an ATS made from the reported historical
-    /// bytes.
+    /// Returns the ATS of a Type A card, from TL on, if the reader reports it. If it reports only the historical bytes,
+    /// the ATS is made from these.
     static func answerToSelect(_ connection: CardConnection) throws(LinkError) -> [UInt8]? {
         let answer = try connection.ask([0xFF, 0xCA, 0x01, 0x00, 0x00])
         guard answer.isDone else { return nil }
-        // The standard asks for the historical bytes only, but many readers return the whole ATS.
+        // The standard only requires the historical bytes, but many readers return the whole ATS.
         if let length = answer.data.first, Int(length) == answer.data.count { return answer.data }
         return makeAnswerToSelect(historicalBytes: answer.data)
     }
 
-    /// An ATS that has only historical bytes. The reader handles frame sizes and times: FSCI 8, the largest.
+    /// Makes an ATS with only historical bytes and FSCI 8, the largest. The reader handles frame sizes and times.
     static func makeAnswerToSelect(historicalBytes: [UInt8]) -> [UInt8] {
         let historicalBytes = historicalBytes.prefix(253)
         return [UInt8(2 + historicalBytes.count), 0x08] + historicalBytes
     }
 
-    /// The identity of a card with ISO-DEP. The identifier may be empty; the ATS is nil if the reader did not report
-    /// it.
+    /// Returns the identity of a card with ISO-DEP. The identifier may be empty; the ATS is nil if the reader did not
+    /// report it.
     static func card(
         _ answer: AnswerToReset,
         identifier: [UInt8],
@@ -128,7 +128,7 @@ enum TagIdentification {
     ) -> (identity: DiscoveredTag.Identity, answerToSelect: [UInt8]?) {
         let historical = answer.historicalBytes
         // The historical bytes of a Type B card are its application data, protocol info and MBLI (PC/SC part 3,
-        // 3.1.3.2.3.1). The protocol info says that the card supports ISO-DEP, and MBLI is the upper half of its byte.
+        // 3.1.3.2.3.1). The protocol info shows ISO-DEP support, and MBLI is the upper half of its byte.
         if answerToSelect == nil, answer.isContactless, identifier.count == 4, historical.count == 8,
             historical[5] & 0x01 != 0, historical[7] & 0x0F == 0
         {
@@ -139,14 +139,14 @@ enum TagIdentification {
         return (.nfcA(atqa: atqa(uid, historicalBytes: historical), sak: 0x20, uid: uid), ats)
     }
 
-    /// The reader does not report the ATQA. Its lower byte depends on the UID's size, and the upper one identifies a
-    /// DESFire.
+    /// Returns a likely ATQA, because the reader does not report it. The lower byte depends on the UID's size. The
+    /// upper byte identifies a DESFire.
     private static func atqa(_ uid: [UInt8], historicalBytes: [UInt8]) -> UInt16 {
         let isDESFire = uid.count == 7 && uid.first == 0x04 && (historicalBytes.isEmpty || historicalBytes == [0x80])
         return isDESFire ? 0x0344 : atqa(uid)
     }
 
-    /// The ATQA for the size of a UID (ISO/IEC 14443-3, 6.5.2).
+    /// Returns the ATQA for the size of a UID (ISO/IEC 14443-3, 6.5.2).
     static func atqa(_ uid: [UInt8]) -> UInt16 {
         switch uid.count {
         case 7: 0x0044
@@ -155,13 +155,13 @@ enum TagIdentification {
         }
     }
 
-    /// The reported UID of an NFC-A tag; empty when it can't be a UID (ISO/IEC 14443-3, 6.5.4).
+    /// Returns the reported UID of an NFC-A tag; empty when it can't be a UID (ISO/IEC 14443-3, 6.5.4).
     static func uniqueIdentifier(_ identifier: [UInt8]) -> [UInt8] {
         [4, 7, 10].contains(identifier.count) ? identifier : []
     }
 
-    /// The UID of an ISO/IEC 15693 tag, starting with E0. Some readers report it in reverse order, as it is
-    /// transmitted.
+    /// Returns the UID of an ISO/IEC 15693 tag, starting with E0. Some readers report the UID in reverse, the order of
+    /// transmission.
     static func vicinityIdentifier(_ bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count == 8 else { return nil }
         if bytes[0] != 0xE0, bytes[7] == 0xE0 { return bytes.reversed() }

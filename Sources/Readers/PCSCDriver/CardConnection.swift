@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The open connection to the card in one reader. All calls wait, and only the driver's thread makes them.
+/// The open connection to the card in a reader. All calls wait, so only the driver's thread makes them.
 ///
-/// Sendable because a lock guards its state. The driver makes sure that only one thread calls it at a time.
+/// Sendable because a lock protects the state. The driver makes sure that only one thread at a time makes calls.
 final class CardConnection: Sendable {
     struct State {
         var card: SmartCardHandle?
-        /// The reader was unplugged while the card was open. It can't reset the card any more, but pcscd would wait for
-        /// that. If the reader was plugged in again meanwhile, pcscd would consider its card to be mute.
+        /// Whether the reader was unplugged while the card was open. pcscd would wait for a reset that is impossible now.
+        /// If the reader was plugged in again, pcscd would even consider its new card to be mute.
         var isReaderGone = false
-        /// The card left while it was open.
+        /// Whether the card left while it was open.
         var isCardGone = false
         var statistics = LinkStatistics()
-        /// Counts the opened cards: a link to an earlier card can't be used any more.
+        /// Counts the opened cards. A link to an earlier card no longer works.
         var generation = 0
     }
 
@@ -28,25 +28,24 @@ final class CardConnection: Sendable {
 
     var answerToReset: [UInt8] { state.withLock { $0.card?.answerToReset ?? [] } }
     var isOpen: Bool { state.withLock { $0.card != nil } }
-    /// Whether there is a card that may still answer.
+    /// Whether a card is open that may still answer.
     var isUsable: Bool { state.withLock { $0.card != nil && !$0.isReaderGone } }
     /// Whether the card left, or the reader was unplugged, while the card was open.
     var isLost: Bool { state.withLock { $0.isReaderGone || $0.isCardGone } }
     var generation: Int { state.withLock { $0.generation } }
     var statistics: LinkStatistics { state.withLock { $0.statistics } }
 
-    /// How long another program may hold the card before that is an error, and how often to check meanwhile, in
-    /// milliseconds.
+    /// How long to wait for another program to close the card, and how often to check meanwhile, in milliseconds.
     static let patience = 2000
     private static let step = 100
-    /// How long opening a card may take at most, in milliseconds. The service makes it wait without limit while another
-    /// program has a transaction with the card.
+    /// The time limit for opening a card, in milliseconds. While another program has a transaction with the card, the
+    /// service would make this program wait without limit.
     private static let openingLimit = 5000
 
     // MARK: Opening and closing
 
     /// Opens the card for this program only, and waits a while for another program to close it. Throws
-    /// `sharingViolation` when another program keeps it for too long.
+    /// `sharingViolation` when that takes too long.
     func open(isInUse: Bool) throws(SmartCardError) {
         close(.reset)
         var isInUse = isInUse
@@ -71,7 +70,7 @@ final class CardConnection: Sendable {
                 try layer.connect(context, reader: self.reader, .exclusive)
             }
         } catch {
-            // A transaction of another program started at that moment.
+            // Another program started a transaction at that moment.
             if error.code == .timeout, try isInUse() { throw SmartCardError(.sharingViolation, "SCardConnect") }
             throw error
         }
@@ -87,13 +86,13 @@ final class CardConnection: Sendable {
         }
     }
 
-    /// Whether another program has opened the card, while this one has not. Opening it would then wait for the end of a
-    /// transaction, and otherwise fail.
+    /// Whether another program has opened the card, while this one has not. Opening the card would then fail, or wait
+    /// for the end of a transaction.
     private func isInUse() throws(SmartCardError) -> Bool {
         try service.readers().contains { $0.reader == reader && $0.isInUse }
     }
 
-    /// Opens a card that did not answer when it arrived, by switching its power off and on.
+    /// Opens a card that did not answer when it arrived, by turning its power off and on.
     func wake() throws(SmartCardError) {
         let card = try service.call(within: Self.openingLimit) { layer, context throws(SmartCardError) in
             let reader = try layer.connect(context, reader: self.reader, .direct)
@@ -117,20 +116,20 @@ final class CardConnection: Sendable {
     func close(_ disposition: SmartCardDisposition) {
         let (card, isLeft) = state.withLock { state in
             defer { state.card = nil }
-            // With the power off, a card that arrives at once would not be noticed; see `PCSCReader.mayBeHidden`.
+            // Without power, a card that arrives at once goes unnoticed; see `PCSCReader.mayBeHidden`.
             return (state.card, state.isReaderGone || state.isCardGone && disposition == .unpower)
         }
         guard let card else { return }
         service.disconnect(card, isLeft ? .leave : disposition)
     }
 
-    /// Closes the card and leaves it as it is, because it is another one than was opened: that one has left.
+    /// Closes the connection without a reset, because the card in the reader is no longer the one that was opened.
     func closeAsLost() {
         state.withLock { $0.isCardGone = true }
         close(.leave)
     }
 
-    /// Records what an error says about the connection.
+    /// Records what an error reveals about the connection.
     private func record(_ error: SmartCardError) {
         state.withLock { state in
             if error.isConnectionLost { state.card = nil }
@@ -141,8 +140,8 @@ final class CardConnection: Sendable {
 
     // MARK: Exchanges
 
-    /// Sends an APDU to the card or a pseudo-APDU to the reader. Returns two bytes or more. If a reader returns less, it
-    /// has lost the tag, and this call throws.
+    /// Sends an APDU to the card, or a pseudo-APDU to the reader. Returns two bytes or more. A shorter response means
+    /// that the reader has lost the tag, and throws.
     func transmit(_ command: [UInt8]) throws(LinkError) -> [UInt8] {
         let response = try attempt { layer, card throws(SmartCardError) in try layer.transmit(card, command) }
         state.withLock { state in
@@ -156,10 +155,10 @@ final class CardConnection: Sendable {
         return response
     }
 
-    /// Throws unless the open card is the one of this number.
+    /// Throws unless the open card has this number.
     func check(_ generation: Int) throws(LinkError) {
         guard self.generation == generation else {
-            throw LinkError(.tagRemoved, "The reader has looked for tags again since this one was found.")
+            throw LinkError(.tagRemoved, "The reader has polled again since this tag was found.")
         }
     }
 
@@ -175,11 +174,11 @@ final class CardConnection: Sendable {
         try attempt { layer, card throws(SmartCardError) in try layer.control(card, code: code, data) }
     }
 
-    /// Whether the opened card is still present. Nothing is sent to the card.
+    /// Returns whether the opened card is still present. Nothing is sent to the card.
     ///
-    /// pcscd knows when the card has left, even if another one is present. But if a reader's driver can't wait for
-    /// changes, pcscd checks the reader only every 400 ms. So the driver is asked as well, and libccid then asks the
-    /// reader.
+    /// pcscd knows when the card has left, even if another card is present. But if a reader's driver can't wait for
+    /// changes, pcscd checks the reader only every 400 ms. So the driver is asked as well. libccid, for example, then
+    /// asks the reader.
     func isCardPresent() -> Bool {
         guard let card = state.withLock({ $0.card }) else { return false }
         do throws(SmartCardError) {
@@ -189,7 +188,7 @@ final class CardConnection: Sendable {
             return presence.first != 0
         } catch {
             record(error)
-            // If the driver does not have the attribute, or a value for it, pcscd's knowledge counts.
+            // If the driver lacks the attribute or its value, the card is present as far as pcscd knows.
             return error.code == .unsupportedFeature || error.code == .notTransacted
         }
     }
@@ -212,12 +211,12 @@ final class CardConnection: Sendable {
     }
 }
 
-/// A reader's own answer to a pseudo-APDU: data, and the status word.
+/// A reader's own answer to a pseudo-APDU: data and a status word.
 struct ReaderAnswer: Hashable {
     var data: [UInt8]
     var status: UInt16
 
-    /// Splits an answer; nil when it has no status word.
+    /// Splits an answer; nil when the status word is missing.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 2 else { return nil }
         data = Array(bytes.dropLast(2))
@@ -226,6 +225,6 @@ struct ReaderAnswer: Hashable {
 
     var isDone: Bool { status == 0x9000 }
 
-    /// The status word in hexadecimal, for sentences.
+    /// The status word in hexadecimal, for error messages.
     var statusText: String { status.bigEndianBytes.hexText() }
 }

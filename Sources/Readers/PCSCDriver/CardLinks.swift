@@ -2,7 +2,7 @@
 import LinuxSupport
 import TagLink
 
-/// APDUs to a card for which the reader handles ISO-DEP.
+/// Sends APDUs to a card for which the reader handles ISO-DEP.
 final class CardAPDULink: APDULink {
     private let port: CardPort
     /// Whether the reader accepts extended APDUs.
@@ -13,7 +13,7 @@ final class CardAPDULink: APDULink {
         self.takesExtended = takesExtended
     }
 
-    // Either a header, length fields of three and two bytes, and 65535 bytes of data; or one byte each and 255 bytes.
+    // Extended: a header, length fields of 3 and 2 bytes, and 65535 bytes of data. Short: 1 byte each, and 255 bytes.
     var maximumCommandLength: Int { takesExtended ? 4 + 3 + 65535 + 2 : 4 + 1 + 255 + 1 }
     var maximumResponseLength: Int { takesExtended ? 65538 : 258 }
     var statistics: LinkStatistics { port.statistics }
@@ -22,7 +22,7 @@ final class CardAPDULink: APDULink {
         guard apdu.count <= maximumCommandLength else {
             throw LinkError(
                 .frameTooLong,
-                "The reader takes no extended APDUs, and the command has \(apdu.count) bytes."
+                "The reader does not support extended APDUs, and the command has \(apdu.count) bytes."
             )
         }
         return try await port.run { connection throws(LinkError) in try connection.transmit(apdu) }
@@ -33,12 +33,12 @@ final class CardAPDULink: APDULink {
     }
 }
 
-/// Frames to one tag, through the route that its reader has.
+/// Sends frames to one tag, over the route that its reader supports.
 final class CardFrameLink: SelfActivatingLink {
     let technology: Technology
     let route: any FrameRoute
     private let port: CardPort
-    /// The tag's identifier, as the reader reports it.
+    /// The tag's identifier, as reported by the reader.
     private let identifier: [UInt8]
     private let counts = Locked(LinkStatistics.zero)
 
@@ -50,7 +50,7 @@ final class CardFrameLink: SelfActivatingLink {
     }
 
     var maximumFrameLength: Int { route.maximumFrameLength }
-    /// The frames that the reader has sent; or its exchanges with the host, if it has only its own commands.
+    /// Counts the reader's frames. A route with only the reader's commands counts exchanges with the host.
     var statistics: LinkStatistics { countsAir ? counts.withLock { $0 } : port.statistics }
     var countsAir: Bool { route.carriesFrames }
 
@@ -67,14 +67,14 @@ final class CardFrameLink: SelfActivatingLink {
         }
     }
 
-    /// Makes the reader reset the tag, and checks that it is the same tag.
+    /// Resets the tag, and checks that the tag is still the same.
     func reactivate() async throws(LinkError) {
         try await port.run { [route, identifier] connection throws(LinkError) in
             route.end(connection)
             try connection.reset()
             let found = try TagIdentification.identifier(connection)
             guard found == identifier else {
-                // Otherwise the tag's next frames would go to the other one.
+                // Otherwise the next frames for the tag would go to another tag.
                 if !found.isEmpty { connection.closeAsLost() }
                 throw LinkError(.tagRemoved, "Another tag has replaced the tag.")
             }
@@ -83,7 +83,7 @@ final class CardFrameLink: SelfActivatingLink {
     }
 }
 
-/// The shared part of all links to one tag: the connection, as long as it has this tag, and the thread that may wait.
+/// The part that all links to one tag share: the connection while it is open to this tag, and the thread.
 final class CardPort: Sendable {
     private let thread: QueueExecutor
     let connection: CardConnection
@@ -97,8 +97,8 @@ final class CardPort: Sendable {
 
     var statistics: LinkStatistics { connection.statistics }
 
-    /// Uses the connection on the driver's thread. Throws the error of `body`; `LinkError` with `tagRemoved` when
-    /// another tag was opened since, `cancelled`.
+    /// Uses the connection on the driver's thread. Throws the error of `body`, or `LinkError` with `tagRemoved` when
+    /// another tag was opened since, or with `cancelled`.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (CardConnection) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
@@ -108,7 +108,7 @@ final class CardPort: Sendable {
         }
     }
 
-    /// Whether the card is still in the reader, according to the reader.
+    /// Returns whether the card is still in the reader, according to the reader.
     func isCardPresent() async -> Bool {
         let present = try? await run { connection throws(LinkError) in connection.isCardPresent() }
         return present ?? false
@@ -118,14 +118,14 @@ final class CardPort: Sendable {
 extension QueueExecutor {
     /// Runs work that waits on this thread. If the caller already runs on this thread, the work runs at once.
     ///
-    /// When the caller's task is cancelled, the current call of the work is ended. Work that waits for its turn is not
-    /// done, and ends no other work's call. If the caller runs on this thread, the call ends only at its time limit.
+    /// When the caller's task is cancelled, the work's current call ends. Work that has not started is dropped, and no
+    /// other work is affected. If the caller runs on this thread, the call ends only at its time limit.
     func perform<Value: Sendable>(
         cancelling service: ServiceConnection,
         _ work: @escaping @Sendable () throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
         guard !Task.isCancelled else { throw Self.cancelled }
-        // A cancellation handler would run its closure on another executor, and this thread has to wait anyway.
+        // A cancellation handler would run the closure on another executor, and this thread must wait anyway.
         if isCurrent { return try work() }
         let stage = Locked(WorkStage.waiting)
         let result: Result<Value, LinkError> = await withTaskCancellationHandler {
@@ -143,7 +143,7 @@ extension QueueExecutor {
                 }
             }
         } onCancel: {
-            // Under the lock. Otherwise the work could end meanwhile, and the call of the next one would be ended.
+            // Under the lock, so that the work can't finish meanwhile and the next work's call be cancelled instead.
             stage.withLock { stage in
                 if stage == .running { service.cancel() }
                 stage = .over
@@ -166,10 +166,10 @@ extension QueueExecutor {
     }
 }
 
-/// How far work on the driver's thread has come.
+/// The progress of work on the driver's thread.
 private enum WorkStage: Sendable {
     case waiting
     case running
-    /// It has ended, or its caller does not want it any more.
+    /// The work has finished, or its caller has cancelled it.
     case over
 }

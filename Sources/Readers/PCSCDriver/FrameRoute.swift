@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// A route for frames to the tag in a reader. Exchanges wait, on the driver's thread.
+/// A way to send frames to the tag in a reader. Exchanges wait on the driver's thread.
 protocol FrameRoute: Sendable {
-    /// The longest answer that the route can carry, with its checksum.
+    /// The maximum length of an answer, with its checksum.
     var maximumFrameLength: Int { get }
 
-    /// Whether the tag receives frames unchanged, and not an equivalent command of the reader.
+    /// Whether the tag receives the frames unchanged. False if the reader sends an equivalent command instead.
     var carriesFrames: Bool { get }
 
-    /// Prepares the reader, after the tag was activated. Throws `LinkError` with `unsupported` when the reader does not
+    /// Prepares the reader after the tag was activated. Throws `LinkError` with `unsupported` when the reader does not
     /// support this route.
     func begin(_ connection: CardConnection) throws(LinkError)
 
@@ -28,9 +28,9 @@ extension FrameRoute {
 }
 
 extension LinkError {
-    /// The route can't carry the frame.
+    /// Returns the error for a frame that the route can't send.
     static func cannotSend(_ route: String, _ what: String) -> LinkError {
-        LinkError(.unsupported, "\(route) sends no \(what).")
+        LinkError(.unsupported, "\(route) can't send \(what).")
     }
 }
 
@@ -38,15 +38,15 @@ struct RouteFinder {
     let connection: CardConnection
     var findings: ReaderFindings
 
-    /// Finds the best route for frames, and begins it. Throws `LinkError` with `tagRemoved` or `readerUnavailable`, and
-    /// errors after which to poll again.
+    /// Finds and begins the best route for frames. Throws `LinkError` with `tagRemoved` or `readerUnavailable`, or
+    /// another error after which the caller should poll again.
     mutating func route(
         for kind: AnswerToReset.StorageCard.Kind,
         identifier: [UInt8]
     ) throws(LinkError) -> (any FrameRoute)? {
         guard let technology = kind.technology else { return nil }
         let isType1 = kind == .type1
-        // The chip does not support ISO/IEC 15693.
+        // The PN53x does not support ISO/IEC 15693.
         if technology != .nfcV, try hasChip() {
             let route = PN53xRoute(technology: technology, isType1: isType1)
             try route.begin(connection)
@@ -72,8 +72,8 @@ struct RouteFinder {
     }
 
     private mutating func transparentRoute(_ technology: Technology) throws(LinkError) -> TransparentRoute? {
-        if let known = findings.transparent[technology] {
-            guard let instruction = known else { return nil }
+        if let storedInstruction = findings.transparent[technology] {
+            guard let instruction = storedInstruction else { return nil }
             let route = TransparentRoute(instruction: instruction, technology: technology)
             try route.begin(connection)
             return route
@@ -96,7 +96,7 @@ struct RouteFinder {
         return works
     }
 
-    /// Whether a route can begin. If the tag left meanwhile, the result is not known.
+    /// Returns whether a route can begin. Throws if the tag left, because the answer is then unknown.
     private func tries(_ route: some FrameRoute) throws(LinkError) -> Bool {
         do throws(LinkError) {
             try route.begin(connection)
@@ -109,18 +109,18 @@ struct RouteFinder {
         }
     }
 
-    /// Checks that the tag is still present, after a question that the reader did not answer.
+    /// Checks that the tag is still present, if the reader did not report a chip.
     private func makeSure() throws(LinkError) {
         guard findings.chip == .some(nil) else { return }
         _ = try TagIdentification.identifier(connection)
     }
 }
 
-/// What was found out about a reader while tags were in it. It does not change until the reader is unplugged.
+/// What was learned about a reader while tags were in it. It does not change until the reader is unplugged.
 struct ReaderFindings: Sendable, Hashable {
-    /// The PN53x inside. The inner nil means a reader without a PN53x, or without access to it.
+    /// The reader's PN53x. The inner nil means that the reader has none, or no access to it.
     var chip: String??
-    /// The instruction of transparent sessions. The inner nil means a reader without them.
+    /// The instruction of transparent sessions. The inner nil means that the reader does not support them.
     var transparent: [Technology: UInt8?] = [:]
     /// Whether Traverse transmits ISO/IEC 15693 requests.
     var traverse: Bool?
@@ -142,7 +142,7 @@ struct ReaderFeatures: Sendable, Hashable {
 
     init() {}
 
-    /// Asks the driver. A driver without features is the same as one that does not answer.
+    /// Asks the driver. A driver that does not answer is treated like a driver without features.
     init(_ control: (_ code: UInt32) -> [UInt8]?) {
         guard let list = control(Self.featureRequest) else { return }
         for start in stride(from: 0, to: list.count - 5, by: 6) where list[start + 1] == 4 {
@@ -167,7 +167,7 @@ struct ReaderFeatures: Sendable, Hashable {
         number(Self.maximumDataProperty).map { $0 > 256 }
     }
 
-    /// The code for escape commands; nil when the driver has none, or does not allow them.
+    /// The code for escape commands; nil when the driver does not support or allow them.
     var escapeCode: UInt32? { codes[Self.escapeFeature] }
 
     var usbIdentifier: String? {
@@ -179,7 +179,7 @@ struct ReaderFeatures: Sendable, Hashable {
         properties[Self.firmwareProperty].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Properties are little-endian.
+    /// Reads a property, which is little-endian.
     private func number(_ property: UInt8) -> Int? {
         guard let bytes = properties[property], (1...4).contains(bytes.count) else { return nil }
         return Int(bytes: bytes.reversed())

@@ -2,10 +2,10 @@
 import TagLink
 
 extension PCSCReader {
-    /// Polls once. Called on the driver's thread.
+    /// Polls once. Call this on the driver's thread.
     func look(_ technologies: Set<Technology>, systemCodes: [UInt16]) throws(LinkError) -> [DiscoveredTag] {
         releaseTag(.reset)
-        // Otherwise a tag that arrives between the poll and the start of the watch would be missed.
+        // Otherwise a tag that arrives between the poll and the start of the monitor would be missed.
         monitor.waitUntilWatching()
         guard let found = try findReader() else { return [] }
         let isMute = found.flags.contains(.mute)
@@ -15,7 +15,7 @@ extension PCSCReader {
         state.withLock { $0.connection = connection }
         do throws(SmartCardError) {
             if isMute || isHidden { try connection.wake() } else { try connection.open(isInUse: found.isInUse) }
-            // Checked after the tag was opened, because the tag may have arrived after the first check.
+            // Checked after the tag was opened, because a different tag may have arrived after the first check.
             let opened = try service.readers().first { $0.reader == found.reader } ?? found
             if isHidden { state.withLock { $0.losses += 1 } }
             let arrival = arrival(of: opened)
@@ -24,7 +24,7 @@ extension PCSCReader {
                 state.present = (count(opened), 0)
             }
         } catch {
-            // The service has reported a tag that is not there: what comes before its next check may be hidden too.
+            // The service reported a tag that is gone. Until its next check, the next tag may be hidden.
             if !isHidden { state.withLock { $0.present = (count(found), 0) } }
             return try notOpened(error)
         }
@@ -39,13 +39,13 @@ extension PCSCReader {
         }
     }
 
-    /// How many polls try for a tag that the service does not report as it is. Callers poll every 0.1 s, and the service
+    /// How many polls try to find a tag that the service reports wrongly. Callers poll every 0.1 s, and the service
     /// checks the reader every 0.4 s.
     private static let attempts = 10
 
-    /// Whether to try again to open a tag that did not answer when it arrived. A tag may arrive just when the service
-    /// resets the previous one, or before the service notices that the previous one has left. So the driver tries until
-    /// the service has checked the reader again.
+    /// Returns whether to try again to open a tag that did not answer when it arrived. The tag may have arrived while
+    /// the service reset the previous tag, or before the service noticed that the previous tag had left. So the driver
+    /// tries until the service has checked the reader again.
     private func mayWake(_ arrival: UInt64) -> Bool {
         state.withLock { state in
             if state.mute.arrival != arrival { state.mute = (arrival, 0) }
@@ -54,11 +54,11 @@ extension PCSCReader {
         }
     }
 
-    /// Whether a tag may be in a reader that the service reports as empty.
+    /// Returns whether a tag may be in a reader that the service reports as empty.
     ///
-    /// If a tag that has just left is reset, the service considers the reader empty. But it counts the removal only at
-    /// its own next check, 0.4 s later with drivers that it has to poll. A tag that arrives before that is neither
-    /// counted nor reported; only a reset reveals it (pcsc-lite 1.9.9, winscard.c and eventhandler.c).
+    /// If a tag that has just left is reset, the service considers the reader empty, but counts the removal only at its
+    /// next check: up to 0.4 s later if it must poll the reader's driver. A tag that arrives before that check is
+    /// neither counted nor reported. Only a reset reveals it (pcsc-lite 1.9.9, winscard.c and eventhandler.c).
     private func mayBeHidden(_ found: SmartCardReaderState) -> Bool {
         let count = count(found)
         return state.withLock { state in
@@ -70,21 +70,21 @@ extension PCSCReader {
         }
     }
 
-    /// The service's count of arrivals and removals, since the reader was connected or the service started.
+    /// Returns the service's count of arrivals and removals since the reader was connected or the service started.
     private func count(_ found: SmartCardReaderState) -> UInt64 {
         service.losses << 16 | UInt64(found.flags.rawValue >> 16)
     }
 
-    /// The number of the current tag's arrival.
+    /// Returns the number of the current tag's arrival.
     private func arrival(of found: SmartCardReaderState) -> UInt64 {
         count(found) + state.withLock { $0.losses } << 16
     }
 
-    /// Closes the last found tag.
+    /// Closes the tag that was found last.
     func releaseTag(_ disposition: SmartCardDisposition) {
         let (connection, route) = state.withLock { state in
             defer {
-                state.counted += state.connection?.statistics ?? .zero
+                state.earlierStatistics += state.connection?.statistics ?? .zero
                 state.connection = nil
                 state.route = nil
                 state.arrival = nil
@@ -97,7 +97,7 @@ extension PCSCReader {
         connection.close(disposition)
     }
 
-    /// The selected reader and its state; nil while it is gone but may come back.
+    /// Returns the selected reader and its state; nil if it is gone but may return.
     private func findReader() throws(LinkError) -> SmartCardReaderState? {
         let states: [SmartCardReaderState]
         do throws(SmartCardError) {
@@ -133,14 +133,14 @@ extension PCSCReader {
         states.filter { !$0.flags.contains(.unavailable) && !$0.flags.contains(.unknown) }
     }
 
-    /// The selected reader among these: the one that was used last, or one that matches the choice.
+    /// Returns the selected reader: the reader that was used last, or else a reader that matches the choice.
     func reader(among usable: [SmartCardReaderState]) -> SmartCardReaderState? {
-        let known = state.withLock { $0.name }
-        let name = usable.first { $0.reader == known }?.reader ?? choice.pick(from: usable)
+        let lastName = state.withLock { $0.name }
+        let name = usable.first { $0.reader == lastName }?.reader ?? choice.pick(from: usable)
         return usable.first { $0.reader == name }
     }
 
-    /// The readers. If the connection is from before a restart of the service, it is opened again.
+    /// Returns the readers. A connection from before a restart of the service is opened again.
     private func readers() throws(SmartCardError) -> [SmartCardReaderState] {
         do throws(SmartCardError) {
             return try service.readers()
@@ -152,9 +152,9 @@ extension PCSCReader {
 
     private func notOpened(_ error: SmartCardError) throws(LinkError) -> [DiscoveredTag] {
         switch error.code {
-        // The reader has just reported a card. If the card has left, the next poll finds that out.
+        // The reader has just reported a card. If the card has left, the next poll notices that.
         case .noSmartcard, .removedCard, .unresponsiveCard, .unpoweredCard,
-            // A tag at the edge of the field: the next try may succeed.
+            // A tag at the edge of the field. The next attempt may succeed.
             .notTransacted, .protocolMismatch:
             throw LinkError(.transmission, error.reason)
         case .readerUnavailable, .unknownReader: return []
@@ -164,7 +164,7 @@ extension PCSCReader {
     }
 
     static let contactCard = """
-        The card in the reader has contacts; NFC tags are contactless. Take it out, or name the reader if this is wanted.
+        The card in the reader has contacts; NFC tags are contactless. Remove it, or name the reader to use it anyway.
         """
 
     /// Identifies the tag, and finds a route to it.
@@ -173,9 +173,9 @@ extension PCSCReader {
         _ technologies: Set<Technology>,
         _ systemCodes: [UInt16]
     ) throws(LinkError) -> DiscoveredTag? {
-        // Even a reader whose ATR can't be parsed reports an identifier.
+        // A reader may report an identifier even if its ATR can't be parsed.
         guard let answer = AnswerToReset(connection.answerToReset) else {
-            throw LinkError(.transmission, "The reader gives an invalid ATR.")
+            throw LinkError(.transmission, "The reader returned an invalid ATR.")
         }
         guard let storage = answer.storageCard else { return try identifyCard(answer, connection, technologies) }
         let identifier = try TagIdentification.identifier(connection)
@@ -203,7 +203,7 @@ extension PCSCReader {
     ) throws(LinkError) -> DiscoveredTag? {
         let identifier = try TagIdentification.identifier(connection)
         if !answer.isContactless, identifier.isEmpty {
-            // If the user named the reader, it is accepted as contactless: some emulated cards have such ATRs.
+            // If the user named the reader, it is accepted as contactless, because some emulated cards have such ATRs.
             guard case .named = choice else { throw LinkError(.readerUnavailable, Self.contactCard) }
         }
         let answerToSelect = identifier.isEmpty ? nil : try TagIdentification.answerToSelect(connection)
@@ -226,8 +226,8 @@ extension AnswerToReset.StorageCard.Kind {
         }
     }
 
-    /// The data that the tag would have reported during activation. Returns nil when the tag has none of the wanted
-    /// FeliCa systems, or when its commands need an identifier that nothing reports.
+    /// Returns the data that the tag would have reported during activation. Nil when the tag has none of the requested
+    /// FeliCa systems, or when its commands need an identifier that the reader does not report.
     func identity(
         _ identifier: [UInt8],
         _ route: any FrameRoute,
@@ -243,8 +243,8 @@ extension AnswerToReset.StorageCard.Kind {
             if let uid = TagIdentification.vicinityIdentifier(identifier) { return .nfcV(uid: uid, dsfid: 0) }
             return try Self.takeInventory(route, connection)
         case .nfcF:
-            // A reader that polls by itself has found the card's first system, but does not report its PMm. All ones
-            // are the longest times.
+            // A reader that polls by itself has found the card's first system, but does not report the PMm. A PMm of
+            // all ones stands for the longest times.
             if route is Type3StorageRoute {
                 guard identifier.count == 8 else { return nil }
                 return .nfcF(idm: identifier, pmm: [UInt8](repeating: 0xFF, count: 8), systemCode: nil)
@@ -254,7 +254,7 @@ extension AnswerToReset.StorageCard.Kind {
         }
     }
 
-    /// Asks an ISO/IEC 15693 tag directly, with an inventory of one slot (ISO/IEC 15693-3, 9.4.1).
+    /// Sends an inventory with one slot directly to an ISO/IEC 15693 tag (ISO/IEC 15693-3, 9.4.1).
     private static func takeInventory(
         _ route: any FrameRoute,
         _ connection: CardConnection
@@ -270,7 +270,7 @@ extension AnswerToReset.StorageCard.Kind {
         return .nfcV(uid: answer[2...].reversed(), dsfid: answer[1])
     }
 
-    /// Polls for FeliCa systems, one after the other (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
+    /// Polls for one FeliCa system after the other (JIS X 6319-4; NFC Forum Digital 2.3, 8.6).
     private static func poll(
         _ systemCodes: [UInt16],
         _ route: any FrameRoute,

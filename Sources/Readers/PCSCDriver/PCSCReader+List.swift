@@ -2,9 +2,9 @@
 public import TagLink
 
 extension PCSCReader {
-    /// The driver for the first reader that is probably contactless; nil when there is none, or no service. Then this only
-    /// checks the file system, and does not open the library. Throws `LinkError` with `readerUnavailable` when the service
-    /// runs but does not answer.
+    /// Returns a driver for the first reader that is probably contactless; nil when there is no such reader, or no
+    /// service. Without a service, this only checks the file system, and does not open the library. Throws `LinkError`
+    /// with `readerUnavailable` when the service runs but does not answer.
     package static func findContactless(
         _ layer: (any SmartCardLayer)? = nil,
         within limit: Duration? = nil
@@ -20,13 +20,13 @@ extension PCSCReader {
         }
     }
 
-    /// The driver for a connected reader.
+    /// Returns a driver for a connected reader.
     ///
     /// - Parameters:
     ///   - choice: which reader.
-    ///   - limit: the maximum time; nil for as long as a service may take to start.
+    ///   - limit: the maximum time; nil for as long as a service may need to start.
     /// - Returns: the driver, with the reader's full name.
-    /// - Throws: `LinkError` with `readerUnavailable`, whose reason is a sentence that says what to do.
+    /// - Throws: `LinkError` with `readerUnavailable`. The reason explains what to do.
     public static func find(_ choice: ReaderChoice, within limit: Duration? = nil) throws(LinkError) -> PCSCReader {
         try find(choice, SystemSmartCards.shared, within: limit)
     }
@@ -48,8 +48,8 @@ extension PCSCReader {
         return PCSCReader(choice, name: name, layer: layer)
     }
 
-    /// Reports on all readers of the service. Asking each reader for its capabilities opens the tag in it, and takes a
-    /// while. Empty when there is no service.
+    /// Reports on all readers of the service; empty when there is no service. Asking the readers for their capabilities
+    /// takes a while, and opens the tag in each reader.
     package static func reports(
         _ layer: (any SmartCardLayer)? = nil,
         askingReaders asksReaders: Bool
@@ -82,10 +82,10 @@ extension PCSCReader {
         return asked ?? PCSCReaderReport(present)
     }
 
-    /// Asks the reader's driver, and the reader with an escape command. Neither needs a tag.
+    /// Asks the reader's driver, and sends an escape command to the reader. Neither needs a tag.
     private func askWithoutTag(_ report: inout PCSCReaderReport) {
         let name = report.name
-        // The service also makes this wait while another program has a transaction.
+        // While another program has a transaction, the service makes this call wait too.
         let card = try? service.call(within: CardConnection.patience) { layer, context throws(SmartCardError) in
             try layer.connect(context, reader: name, .direct)
         }
@@ -103,7 +103,7 @@ extension PCSCReader {
         try? service.call { layer, _ throws(SmartCardError) in layer.disconnect(card, .leave) }
     }
 
-    /// The states of all readers, over a separate connection.
+    /// Returns the states of all readers, over a separate connection.
     package static func states(
         _ layer: any SmartCardLayer,
         within limit: Duration? = nil
@@ -112,12 +112,12 @@ extension PCSCReader {
         return try service.readers(within: limit.map { Int(min($0, .seconds(60)) / .milliseconds(1)) })
     }
 
-    /// Why none of the connected readers matches the choice.
+    /// Returns the reason why no connected reader matches the choice.
     static func missing(_ choice: ReaderChoice, among states: [SmartCardReaderState]) -> String {
         guard !states.isEmpty else { return SmartCardError(.noReaders, "SCardListReaders").reason }
         let names = states.map { "\"\($0.reader)\"" }.joined(separator: ", ")
         return switch choice {
-        case .named(let name): "There is no PC/SC reader named \"\(name)\". There are: \(names)."
+        case .named(let name): "There is no PC/SC reader named \"\(name)\". Available readers: \(names)."
         default: "No contactless PC/SC reader found. Available readers: \(names)."
         }
     }
@@ -125,11 +125,11 @@ extension PCSCReader {
 
 /// How to choose one of the system's readers.
 public enum ReaderChoice: Sendable, Hashable {
-    /// The first reader that is contactless, as far as known; none when no reader is.
+    /// The first reader that seems to be contactless, if any.
     case firstContactless
     /// The first contactless reader, or else the first reader.
     case first
-    /// The reader with this name; or the first one whose name begins with it, or contains it, ignoring case.
+    /// The reader with this name, or else the first reader whose name begins with it or contains it, ignoring case.
     case named(String)
 
     /// Chooses a reader. Returns the reader's name; nil when no reader matches.
@@ -149,10 +149,10 @@ public enum ReaderChoice: Sendable, Hashable {
         }
     }
 
-    /// Whether a reader is contactless, judged by the card in it; or without a card, by the reader's name.
+    /// Returns whether a reader seems to be contactless, judged by its card, or without a card by its name.
     ///
-    /// The service has no better information. The name only determines which reader to try; the driver asks the reader
-    /// for its capabilities.
+    /// The service provides no better information. The name only determines which reader to try; the driver asks the
+    /// reader for its capabilities.
     package static func isContactless(_ state: SmartCardReaderState) -> Bool {
         if let answer = AnswerToReset(state.answerToReset) { return answer.isContactless }
         let words = words(in: state.reader)
@@ -162,15 +162,15 @@ public enum ReaderChoice: Sendable, Hashable {
         }
     }
 
-    /// Whether a reader has a PN53x inside, judged by its name. That chip does not find ISO/IEC 15693 tags (PN532 user
-    /// manual, 7.3.5, InListPassiveTarget).
+    /// Returns whether a reader has a PN53x, judged by the reader's name. A PN53x does not find ISO/IEC 15693 tags
+    /// (PN532 user manual, 7.3.5, InListPassiveTarget).
     static func hasPN53x(_ name: String) -> Bool {
         words(in: name).contains { word in pn53xProducts.contains { word.hasPrefix($0) } }
     }
 
     private static let pn53xProducts = ["ACR122", "PN53", "SCL3711", "TOUCHATAG"]
 
-    /// Words for contact slots, in readers with both kinds of slots.
+    /// Words for contact slots, in the names of readers with both kinds of slots.
     private static let contactWords: Set<String> = ["SAM", "ICC", "CONTACT"]
     private static let contactlessWords: Set<String> = [
         "CL", "CONTACTLESS", "FELICA", "NFC", "PASORI", "PCD", "PICC", "RF", "RFID", "TOUCHATAG",
@@ -185,16 +185,16 @@ public enum ReaderChoice: Sendable, Hashable {
     }
 }
 
-/// A report on a PC/SC reader: its name and state, and its answers to questions.
+/// A report on a PC/SC reader: its name, its state and its capabilities.
 package struct PCSCReaderReport: Sendable {
     package enum Presence: String, Sendable {
-        /// There is nothing in the reader.
+        /// The reader is empty.
         case empty
-        /// There is a tag or card.
+        /// The reader contains a tag or card.
         case tag
-        /// There is something that does not answer.
+        /// The reader contains something that does not answer.
         case mute
-        /// The reader itself is gone.
+        /// The reader itself is unplugged.
         case unplugged
     }
 
@@ -203,7 +203,7 @@ package struct PCSCReaderReport: Sendable {
     package var name: String
     package var presence: Presence
     package var isInUse: Bool
-    /// Whether the reader is contactless, as far as known.
+    /// Whether the reader seems to be contactless.
     package var isContactless: Bool
     package var answerToReset: [UInt8]
     /// Why the tag in the reader could not be opened, as a sentence.
@@ -222,9 +222,9 @@ package struct PCSCReaderReport: Sendable {
         answerToReset = state.answerToReset
     }
 
-    /// The technologies that the reader can poll for, as far as known.
+    /// The technologies that the reader can probably poll for.
     package var technologies: Set<Technology> { PCSCReader.technologies(name, findings) }
-    /// The PN53x inside, such as `PN532 1.6`; nil when there is none, or when it is not known.
+    /// The reader's PN53x, such as `PN532 1.6`; nil when it has none, or when this is unknown.
     package var chip: String? { findings.chip.flatMap(\.self) }
     /// USB vendor and product, such as `072f:2200`; nil when the driver does not report it.
     package var usbIdentifier: String? { features.usbIdentifier }
@@ -244,16 +244,16 @@ extension PCSCReaderReport {
     package var calls: [Call] {
         let extended =
             switch takesExtendedAPDUs {
-            case true?: "in APDUs, extended ones too"
-            case false?: "in APDUs of up to 261 bytes; the reader takes no extended ones"
-            case nil: "in APDUs; whether extended ones go through, its driver does not report"
+            case true?: "in APDUs, including extended ones"
+            case false?: "in APDUs of up to 261 bytes; the reader does not support extended ones"
+            case nil: "in APDUs; its driver does not report whether extended ones are supported"
             }
-        let pages = "READ and WRITE of pages alone, by the reader's commands for storage cards."
+        let pages = "Only READ and WRITE of pages, with the reader's commands for storage cards."
         let services = """
-            Reading and writing without encryption alone, where the reader has commands for FeliCa blocks.
+            Only reading and writing without encryption, if the reader has commands for FeliCa blocks.
             """
         return [
-            Call("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach."),
+            Call("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below support."),
             Call("NFCISO7816Tag.sendCommand", .yes, "The reader speaks ISO-DEP, \(extended)."),
             frames("NFCMiFareTag.sendMiFareCommand", .nfcA, "an NFC-A tag without ISO-DEP", otherwise: pages),
             frames("NFCFeliCaTag's commands", .nfcF, "a FeliCa tag", otherwise: services),
@@ -261,7 +261,7 @@ extension PCSCReaderReport {
             Call(
                 "NFCTagReaderSession.PollingOption.pace",
                 .yes,
-                "Each card is asked for EF.CardAccess, which says whether it takes PACE."
+                "Each card is asked for EF.CardAccess, which shows whether it supports PACE."
             ),
             Call("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
         ]
@@ -271,13 +271,13 @@ extension PCSCReaderReport {
         let name = "NFCISO15693Tag's commands"
         if findings.traverse == true { return Call(name, .yes, "Through the reader's Traverse, FF FD.") }
         if !technologies.contains(.nfcV), findings.transparent[.nfcV] == nil {
-            return Call(name, .no, "The \(chip ?? "PN53x") inside does not speak ISO/IEC 15693.")
+            return Call(name, .no, "The \(chip ?? "PN53x") inside does not support ISO/IEC 15693.")
         }
-        let blocks = "Reading and writing blocks alone, by the reader's commands for storage cards."
+        let blocks = "Only reading and writing blocks, with the reader's commands for storage cards."
         return frames(name, .nfcV, "an ISO/IEC 15693 tag", otherwise: blocks)
     }
 
-    /// A call that needs frames to a tag; `otherwise` says what works without them.
+    /// Describes a call that sends frames to a tag. `otherwise` describes what works without frames.
     private func frames(_ name: String, _ technology: Technology, _ tag: String, otherwise: String) -> Call {
         if let chip, technology != .nfcV { return Call(name, .yes, "Through the \(chip) inside.") }
         return switch findings.transparent[technology] {

@@ -4,26 +4,26 @@ public import TagLink
 
 /// A contactless reader behind PC/SC.
 ///
-/// The reader finds and activates tags by itself. The driver sends APDUs to cards with ISO-DEP. To other tags it sends
-/// frames, if the reader has a way to do so (a PN53x inside, a transparent session, Traverse). Otherwise it uses the
+/// The reader finds and activates tags by itself. The driver sends APDUs to cards with ISO-DEP. It sends frames to
+/// other tags, if the reader has a way to do so (a PN53x, a transparent session, Traverse). Otherwise it uses the
 /// reader's commands for storage cards, which only read and write pages or blocks. The library libpcsclite.so.1 is
 /// opened when it is first needed. Tags are opened for this program only.
 ///
-/// Calls wait on the driver's own thread, ``executor``, for 20 seconds at most. Cancelling the task of a call from
-/// another thread ends the call; ``interrupt()`` ends any call.
+/// Calls wait on the driver's own thread, ``executor``, for 20 seconds at most. Cancelling the task of a call on
+/// another thread ends the call. ``interrupt()`` ends any call.
 public final class PCSCReader: DiscoveringDriver {
     struct State {
         var connection: CardConnection?
         var route: (any FrameRoute)?
         var name: String?
-        /// Whether a reader was connected since the last release. If so, the driver waits for it to come back.
+        /// Whether a reader was connected since the last release. If so, the driver waits until it is connected again.
         var hadReader = false
         var findings: [String: ReaderFindings] = [:]
-        var counted = LinkStatistics()
-        /// How many times a tag that does not answer was tried, and in which arrival.
+        var earlierStatistics = LinkStatistics()
+        /// How many times the driver tried to open a tag that does not answer, and the number of that tag's arrival.
         var mute: (arrival: UInt64, attempts: Int) = (0, 0)
-        /// The service's count when a tag was last in the reader, and how many times a tag was looked for since then
-        /// with the same count.
+        /// The service's count when a tag was last in the reader, and how many times the driver has looked for a hidden
+        /// tag since then.
         var present: (count: UInt64, attempts: Int)?
         /// The arrival of the tag in the last poll.
         var arrival: UInt64?
@@ -50,7 +50,7 @@ public final class PCSCReader: DiscoveringDriver {
         self.init(choice, layer: SystemSmartCards.shared)
     }
 
-    /// Creates a driver on a resource manager, with the reader's full name if it is known.
+    /// Creates a driver on a resource manager, with the reader's full name if known.
     package init(_ choice: ReaderChoice, name: String? = nil, layer: any SmartCardLayer, limits: CallTimeouts = .usual)
     {
         self.choice = choice
@@ -59,15 +59,15 @@ public final class PCSCReader: DiscoveringDriver {
         monitor = ReaderMonitor(layer: layer, absence: limits.absence)
     }
 
-    /// The reader's name; or the choice until a reader was found.
+    /// The reader's name. Until a reader is found, the name from the choice.
     public var name: String {
         if let name = state.withLock({ $0.name }) { return name }
         if case .named(let name) = choice { return name }
         return "PC/SC"
     }
 
-    /// All four; but without NFC-V if the reader is known to have a PN53x inside. Which other tags it finds is known
-    /// only when they arrive.
+    /// All four, but without NFC-V if the reader seems to have a PN53x. Which other tags the reader finds is unknown
+    /// until they arrive.
     public var technologies: Set<Technology> {
         let name = name
         return Self.technologies(name, state.withLock { $0.findings[name] })
@@ -78,12 +78,12 @@ public final class PCSCReader: DiscoveringDriver {
         return Set(Technology.allCases).subtracting(hasPN53x ? [.nfcV] : [])
     }
 
-    /// Exchanges with the reader and their bytes, because PC/SC does not report frames.
+    /// Counts exchanges with the reader and their bytes, because PC/SC does not report frames.
     public var statistics: LinkStatistics {
-        state.withLock { state in state.counted + (state.connection?.statistics ?? .zero) }
+        state.withLock { state in state.earlierStatistics + (state.connection?.statistics ?? .zero) }
     }
 
-    /// False: PC/SC reports only an identifier and the kind of tag.
+    /// False, because PC/SC reports only an identifier and the kind of tag.
     public var reportsActivationData: Bool { false }
 
     /// The thread on which the driver waits.
@@ -91,10 +91,10 @@ public final class PCSCReader: DiscoveringDriver {
 
     /// Checks that the reader and the service are available.
     ///
-    /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable`, whose reason explains what to do, or with `cancelled`.
     public func prepare() async throws(LinkError) {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
-            // A call would wait once more for the silent service.
+            // A call would again wait for a service that does not answer.
             guard !service.wasSilent else { throw LinkError(SmartCardError(.timeout, "SCardReleaseContext")) }
             guard try reader(among: usableReaders()) != nil else {
                 throw LinkError(.readerUnavailable, "The reader is gone. Plug it in again.")
@@ -102,8 +102,9 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
-    /// Whether another program has opened the card in the reader, so that this one can't use it. Call it only while no
-    /// card is open here. Throws `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    /// Returns whether another program has opened the card in the reader, so that this program can't use it. Only call
+    /// this while no card is open here. Throws `LinkError` with `readerUnavailable`, and a reason that says what to do,
+    /// or `cancelled`.
     package func isCardInUse() async throws(LinkError) -> Bool {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             try reader(among: usableReaders())?.isInUse ?? false
@@ -115,11 +116,11 @@ public final class PCSCReader: DiscoveringDriver {
         monitor.observe(handler)
     }
 
-    /// The service's count of arrivals and removals in the reader, combined with how many times the service restarted
-    /// the count.
+    /// Returns the service's count of arrivals and removals in the reader, combined with how often that count was
+    /// reset.
     public func arrival(of identifier: [UInt8]) -> UInt64? { state.withLock { $0.arrival } }
 
-    /// Asks the service, which may ask the reader.
+    /// Asks the service. The service may ask the reader.
     public func isStillNear(_ identifier: [UInt8], since arrival: UInt64) async -> Bool {
         let isNear = try? await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             let (connection, last) = state.withLock { ($0.connection, $0.arrival) }
@@ -128,7 +129,7 @@ public final class PCSCReader: DiscoveringDriver {
         return isNear ?? false
     }
 
-    /// Polls for the tag in the reader, which is reset first. PC/SC reports one tag for each reader.
+    /// Resets and then polls for the tag in the reader. PC/SC reports one tag per reader.
     public func discover(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
@@ -138,7 +139,7 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
-    /// Checks that the tag is still in the reader. There is no other tag to select.
+    /// Checks that the tag is still in the reader, which never reports another tag to select.
     public func select(_ tag: DiscoveredTag) async throws(LinkError) {
         try await thread.perform(cancelling: service) { [self] () throws(LinkError) in
             guard state.withLock({ $0.connection?.isOpen }) == true else {
@@ -147,7 +148,7 @@ public final class PCSCReader: DiscoveringDriver {
         }
     }
 
-    /// Ends the current call to the service, by cutting the connection to the service.
+    /// Ends the current call by closing the connection to the service.
     public func interrupt() {
         setInterrupted(true)
     }
@@ -157,7 +158,7 @@ public final class PCSCReader: DiscoveringDriver {
         monitor.setInterrupted(isInterrupted)
     }
 
-    /// Closes the card and switches its power off.
+    /// Closes the card and turns its power off.
     public func release() async {
         await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = { [self] in

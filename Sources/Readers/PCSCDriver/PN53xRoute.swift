@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Frames through the PN531, PN532 or PN533 inside a reader such as the ACR122U. The pseudo-APDU FF 00 00 00 passes a
+/// Sends frames through the PN531, PN532 or PN533 in a reader such as the ACR122U. The pseudo-APDU FF 00 00 00 passes a
 /// command to the chip (ACR122U API 2.04, 4.2; NXP UM0701-02, 7).
 struct PN53xRoute: FrameRoute {
     let technology: Technology
     let isType1: Bool
 
-    /// A frame, its checksum and the chip's own header fit into the reader's message of 255 bytes.
+    /// The reader's message of 255 bytes has room for a frame, its checksum and the chip's own header.
     var maximumFrameLength: Int { 250 }
 
-    /// Whether the driver, not the chip, checks the checksum of the tag's answers.
+    /// Whether the driver, not the chip, verifies the checksum of the tag's answers.
     private var checksAnswers: Bool { technology == .nfcA && !isType1 }
 
     func begin(_ connection: CardConnection) throws(LinkError) {
@@ -35,7 +35,7 @@ struct PN53xRoute: FrameRoute {
             (command, data) = (.inCommunicateThru, frame.bytes)
         default: throw .cannotSend("The reader's chip, after it has selected a tag,", "frames without their checksum")
         }
-        guard data.count <= 253 else { throw LinkError(.frameTooLong, "The reader's chip takes frames of 252 bytes.") }
+        guard data.count <= 253 else { throw LinkError(.frameTooLong, "The reader's chip accepts at most 252 bytes.") }
         let answer = try Self.send(command, data, connection)
         guard let status = answer.first else {
             throw LinkError(.transmission, "The reader's chip answered without a status.")
@@ -56,30 +56,30 @@ struct PN53xRoute: FrameRoute {
         let header: [UInt8] = [0xFF, 0x00, 0x00, 0x00, UInt8(data.count + 2), 0xD4, command.rawValue]
         var answer = try connection.ask(header + data)
         if answer.status >> 8 == 0x61 {
-            // Readers of the first series keep the answer until the host fetches it.
+            // Readers of the first series store the answer until the host fetches it.
             answer = try connection.ask([0xFF, 0xC0, 0x00, 0x00, UInt8(answer.status & 0xFF)])
         }
         switch answer.status {
         case 0x9000: break
         // The chip did not answer, or its answer was damaged.
         case 0x6300, 0x6301, 0x6327, 0x637F: throw LinkError(.timeout, "The tag did not answer (\(answer.statusText)).")
-        default: throw LinkError(.unsupported, "The reader has no way to its chip (\(answer.statusText)).")
+        default: throw LinkError(.unsupported, "The reader gives no access to its chip (\(answer.statusText)).")
         }
         guard answer.data.starts(with: [0xD5, command.rawValue + 1]) else {
-            throw LinkError(.transmission, "The reader's chip answered another command than it was given.")
+            throw LinkError(.transmission, "The reader's chip answered a different command.")
         }
         return Array(answer.data.dropFirst(2))
     }
 
-    /// The reader's chip, such as `PN532 1.6`; nil when there is none, or no access to it.
+    /// Returns the reader's chip, such as `PN532 1.6`; nil when there is none, or no access to it.
     static func firmware(_ connection: CardConnection) -> String? {
         firmware(after: (try? send(.getFirmwareVersion, [], connection)) ?? [])
     }
 
-    /// The pseudo-APDU that asks for the chip. It also works as an escape command.
+    /// The pseudo-APDU that asks for the chip's version. It also works as an escape command.
     static let firmwareCommand: [UInt8] = [0xFF, 0x00, 0x00, 0x00, 0x02, 0xD4, 0x02]
 
-    /// The chip in the answer to an escape command.
+    /// Returns the chip named in the answer to an escape command.
     static func firmware(in answer: [UInt8]) -> String? {
         guard answer.starts(with: [0xD5, 0x03]) else { return nil }
         return firmware(after: Array(answer.dropFirst(2)))
@@ -87,7 +87,7 @@ struct PN53xRoute: FrameRoute {
 
     private static func firmware(after answer: [UInt8]) -> String? {
         switch answer.count {
-        // PN531: only version and revision.
+        // A PN531 reports only its version and revision.
         case 2: return "PN531 \(answer[0]).\(answer[1])"
         case 4...: return "PN5\(String(answer[0], radix: 16)) \(answer[1]).\(answer[2])"
         default: return nil

@@ -2,7 +2,7 @@
 import Dispatch
 import TagLink
 
-/// Waits on its own thread for cards, readers and the service to appear and disappear.
+/// Waits on its own thread until cards, readers or the service appear or disappear.
 ///
 /// The service reports changes by itself, so waiting takes no processor time. The thread runs only while there are
 /// observers.
@@ -10,16 +10,16 @@ final class ReaderMonitor: Sendable {
     private struct State {
         var observers: [Int: @Sendable () -> Void] = [:]
         var nextKey = 0
-        /// The number of the current run of the thread; a thread of an older run ends.
+        /// The number of the thread's current run. A thread of an older run ends.
         var run = 0
-        /// Ends the wait of that run's thread while it has no context.
+        /// Ends the wait of that thread while it has no context.
         var cut = CancellationSignal()
         var context: Int?
         /// When the service disappeared; nil while it runs.
         var absentSince: ContinuousClock.Instant?
     }
 
-    /// Whether the thread knows the current state, so that it reports every later change.
+    /// Whether the thread knows the current state. From then on, it reports every change.
     private struct Watch {
         var isWatching = true
         var isInterrupted = false
@@ -31,23 +31,23 @@ final class ReaderMonitor: Sendable {
     /// Signalled after each change of ``watch``.
     private let watchChange = DispatchSemaphore(value: 0)
 
-    /// How long ``waitUntilWatching()`` waits at most, in milliseconds.
+    /// The time limit of ``waitUntilWatching()``, in milliseconds.
     private static let patience = 2000
 
-    /// How long the service may be away in a restart.
+    /// How long the service may be absent during a restart.
     private let absence: Duration
 
-    /// Creates a monitor that notifies once more when the service has been away for so many milliseconds.
+    /// Creates a monitor. It notifies observers once more when the service has been absent for this many milliseconds.
     init(layer: any SmartCardLayer, absence: Int) {
         self.layer = layer
         self.absence = .milliseconds(absence)
     }
 
-    /// Whether the service has been away for longer than a restart takes. Observers are notified when this becomes
+    /// Whether the service has been absent for longer than a restart takes. Observers are notified when this becomes
     /// true.
     var isServiceGone: Bool { remainingAbsence == .zero }
 
-    /// How long the service may still be away; nil while it runs.
+    /// How much longer the service may be absent; nil while it runs.
     private var remainingAbsence: Duration? {
         state.withLock { $0.absentSince }.map { max(.zero, absence - (.now - $0)) }
     }
@@ -58,7 +58,7 @@ final class ReaderMonitor: Sendable {
             let key = state.nextKey
             state.nextKey += 1
             if state.observers.isEmpty {
-                // The end of the run before has counted it.
+                // The end of the previous run has already advanced the number.
                 let (run, cut) = (state.run, CancellationSignal())
                 state.cut = cut
                 state.absentSince = nil
@@ -80,20 +80,20 @@ final class ReaderMonitor: Sendable {
             setWatching(true)
             return (released, state.context)
         }
-        // If the service does not answer, the thread ends when the service does.
+        // If the service does not answer, the thread waits until its context is abandoned.
         if let context { layer.abandon(context) }
         // Released outside the lock, because the handler may hold the last reference to other objects.
         _ = released
     }
 
-    /// Waits until the monitor reports every change that a check of the readers would miss, if there are observers.
+    /// Waits until the monitor can report every change that a check of the readers would miss, if there are observers.
     /// This takes no longer than two calls to the service, and ends when it is interrupted.
     func waitUntilWatching() {
         let end = DispatchTime.now() + .milliseconds(Self.patience)
         while !watch.withLock({ $0.isWatching || $0.isInterrupted }), watchChange.wait(timeout: end) == .success {}
     }
 
-    /// Ends ``waitUntilWatching()``, and later calls at once, until this is called with false.
+    /// With true, ends ``waitUntilWatching()`` and makes later calls return at once. With false, calls wait again.
     func setInterrupted(_ value: Bool) {
         watch.withLock { $0.isInterrupted = value }
         watchChange.signal()
@@ -136,8 +136,8 @@ final class ReaderMonitor: Sendable {
                 isWaitedFor = true
                 defer {
                     state.withLock { if $0.context == context { $0.context = nil } }
-                    // Cut first. Otherwise the release waits for an answer of the service, and other threads, which close a
-                    // card or a context only one at a time, wait with it.
+                    // Abandoned first. Otherwise the release would wait for the service's answer. Other threads would
+                    // wait too, because only one thread at a time can close a card or a context.
                     layer.abandon(context)
                     layer.releaseContext(context)
                 }
@@ -165,48 +165,48 @@ final class ReaderMonitor: Sendable {
     }
 
     private func wait(_ context: Int, _ run: Int) throws(SmartCardError) {
-        var known: [SmartCardReaderState] = []
+        var knownStates: [SmartCardReaderState] = []
         var plugAndPlay = SmartCardReaderState(SmartCardReaderState.plugAndPlay)
         var isFirst = true
         while isWanted(run) {
             let names = try layer.listReaders(context)
             var states = names.map { name in
-                known.first { $0.reader == name } ?? SmartCardReaderState(name)
+                knownStates.first { $0.reader == name } ?? SmartCardReaderState(name)
             }
-            if !isFirst, Set(names) != Set(known.map(\.reader)) { notifyObservers(run) }
-            // The first answer about a reader arrives at once, with its current state.
-            let isLook = states.contains { $0.flags.isEmpty }
+            if !isFirst, Set(names) != Set(knownStates.map(\.reader)) { notifyObservers(run) }
+            // The first query about a reader returns its current state at once.
+            let isFirstQuery = states.contains { $0.flags.isEmpty }
             states.append(plugAndPlay)
-            let changed: [SmartCardReaderState]?
+            let changedStates: [SmartCardReaderState]?
             do throws(SmartCardError) {
-                changed = try layer.waitForChange(context, milliseconds: isLook ? 0 : nil, of: states)
+                changedStates = try layer.waitForChange(context, milliseconds: isFirstQuery ? 0 : nil, of: states)
             } catch {
                 // A reader was removed between the list and the wait.
                 guard error.code == .unknownReader else { throw error }
                 isFirst = false
-                known = []
+                knownStates = []
                 continue
             }
-            var new = changed ?? states
-            // Newer services count the readers in the upper half.
+            var new = changedStates ?? states
+            // Newer services store the number of readers in the upper half.
             plugAndPlay = new.removeLast()
-            if !isFirst, Self.differ(known, new) { notifyObservers(run) }
-            known = new
+            if !isFirst, Self.differ(knownStates, new) { notifyObservers(run) }
+            knownStates = new
             if isFirst { setWatching(true) }
             isFirst = false
         }
     }
 
-    /// Whether cards have arrived or left. Opening a card is not a difference.
+    /// Returns whether cards have arrived or left. Opening a card doesn't count.
     private static func differ(_ old: [SmartCardReaderState], _ new: [SmartCardReaderState]) -> Bool {
-        func essence(_ states: [SmartCardReaderState]) -> [String: UInt32] {
+        func presence(_ states: [SmartCardReaderState]) -> [String: UInt32] {
             let flags: SmartCardReaderState.Flags = [.present, .empty, .unavailable, .mute]
-            // The counter in the upper half reveals a card that was swapped for another.
+            // The counter in the upper half reveals that a card was swapped for another.
             return Dictionary(
                 states.map { ($0.reader, $0.flags.rawValue & 0xFFFF_0000 | $0.flags.intersection(flags).rawValue) },
                 uniquingKeysWith: { first, _ in first }
             )
         }
-        return essence(old) != essence(new)
+        return presence(old) != presence(new)
     }
 }

@@ -2,21 +2,21 @@
 import Dispatch
 import TagLink
 
-/// The driver's connection to the service. It is opened when it is first needed, and again after it was lost. Calls
-/// wait, and only the driver's thread makes them.
+/// The driver's connection to the service. It is opened when it is first needed, and opened again after a loss. Calls
+/// wait, so only the driver's thread makes them.
 final class ServiceConnection: Sendable {
     private struct State {
         var context: Int?
-        /// Ends the current wait when it is not a call with the context.
+        /// Ends the current wait, if it is not a call with the context.
         var wait: CancellationSignal?
         var losses: UInt64 = 0
-        /// When the service did not answer to the release of a connection.
+        /// When the service failed to answer the release of a connection.
         var silentAt: ContinuousClock.Instant?
     }
 
-    /// How long closing a card, or the connection to the service, may take at most, in milliseconds. Closing the
-    /// connection needs no reader. If either takes longer, the service does it when it sees that the connection is
-    /// gone.
+    /// The time limits for closing a card, and for closing the connection to the service, in milliseconds. Closing the
+    /// connection does not involve the reader. If a limit is exceeded, the service does the rest when it notices that
+    /// the connection is closed.
     private static let goodbyeLimit = (card: 300, service: 150)
 
     private let layer: any SmartCardLayer
@@ -41,10 +41,10 @@ final class ServiceConnection: Sendable {
         close()
     }
 
-    /// How many times the service was lost. A new service starts to count arrivals again.
+    /// How many times the service was lost. A new service starts counting arrivals from zero.
     var losses: UInt64 { state.withLock { $0.losses } }
 
-    /// Makes a call, within the limit of all calls or a shorter one. If the call is cut, or the service is lost, the
+    /// Makes a call, within the usual time limit or a shorter one. If the call is cut off, or the service is lost, the
     /// next call opens a new connection.
     func call<Value>(
         within milliseconds: Int? = nil,
@@ -61,7 +61,7 @@ final class ServiceConnection: Sendable {
             } catch {
                 throw limit.end().map { SmartCardError($0, "The call") } ?? error
             }
-            // The caller has given up, so the result is not used.
+            // The time limit has passed or the call was cancelled, so the result is not used.
             if let reason = limit.end() { throw SmartCardError(reason, "The call") }
             return value
         } catch {
@@ -73,7 +73,7 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Closes a card. If its connection is lost, it is closed already.
+    /// Closes a card. If the connection is lost, the card is already closed.
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition) {
         guard state.withLock({ $0.context }) != nil else { return }
         do throws(SmartCardError) {
@@ -85,7 +85,7 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Whether the service did not answer to the release of a connection a short time ago.
+    /// Whether the service recently failed to answer the release of a connection.
     var wasSilent: Bool {
         state.withLock { $0.silentAt }.map { .now - $0 < silence } ?? false
     }
@@ -94,22 +94,22 @@ final class ServiceConnection: Sendable {
         state.withLock { $0.silentAt = .now }
     }
 
-    /// Ends the current call of the driver's thread, from another thread.
+    /// Ends the current call of the driver's thread. Call this from another thread.
     func cancel() {
         limit.cancel()
     }
 
-    /// Ends the current call, and makes later calls fail until this is called with false.
+    /// With true, ends the current call and makes later calls fail. With false, allows calls again.
     func setInterrupted(_ isInterrupted: Bool) {
         limit.setInterrupted(isInterrupted)
     }
 
-    /// Closes the connection; the next call opens it again.
+    /// Closes the connection. The next call opens it again.
     func close() {
         if let context = state.withLock({ $0.context }) { lose(context) }
     }
 
-    /// The states of the readers, within a shorter time than the usual limit if one is given.
+    /// Returns the states of the readers, within the usual time limit or a shorter one.
     func readers(within milliseconds: Int? = nil) throws(SmartCardError) -> [SmartCardReaderState] {
         let limit = min(milliseconds ?? lookLimit, lookLimit)
         return try call(within: limit) { layer, context throws(SmartCardError) in
@@ -119,7 +119,7 @@ final class ServiceConnection: Sendable {
         }
     }
 
-    /// Waits for a time, without a call to the service. Throws `cancelled` as soon as calls are interrupted.
+    /// Waits without a call to the service. Throws `cancelled` as soon as calls are interrupted.
     func pause(milliseconds: Int) throws(SmartCardError) {
         try limit.begin()
         let cut = CancellationSignal()
@@ -137,7 +137,7 @@ final class ServiceConnection: Sendable {
         state.withLock { $0.wait = cut }
         defer { state.withLock { $0.wait = nil } }
         let context = try layer.establishContext(cut)
-        // From here on, a cut ends the call by its context. An earlier cut had nothing to end.
+        // From here on, a cut ends the call through its context. An earlier cut did not end anything.
         state.withLock { state in
             state.context = context
             state.wait = nil
@@ -147,7 +147,7 @@ final class ServiceConnection: Sendable {
     }
 
     private func lose(_ context: Int) {
-        // If the release takes too long, the limit ends it by its context, so the context is forgotten only afterwards.
+        // If the release takes too long, the limit ends it through the context, which is thus removed later.
         do throws(SmartCardError) {
             try limit.begin(within: Self.goodbyeLimit.service)
             layer.releaseContext(context)
@@ -160,16 +160,16 @@ final class ServiceConnection: Sendable {
     }
 }
 
-/// How long calls to the service may take, and how long the service may be away, in milliseconds.
+/// Time limits for calls to the service, and for its absence, in milliseconds.
 package struct CallTimeouts: Sendable {
-    /// For any call. ISO-DEP allows a card 5 s for a block, and lets it ask for more.
+    /// For any call. ISO-DEP allows a card 5 s for a block, and the card may request more time.
     let call: Int
-    /// For reading the readers' states. A service that has just started answers only when its readers' drivers have
+    /// For reading the readers' states. A service that has just started does not answer until its drivers have
     /// answered.
     let look: Int
-    /// For a service that has disappeared. Its socket, or its supervisor, restarts it in less time.
+    /// For a service that has disappeared. Its socket or its supervisor should restart it within this time.
     let absence: Int
-    /// How long to avoid a service that did not answer when its connection was released.
+    /// How long to avoid a service that failed to answer the release of a connection.
     let silence: Int
 
     package init(call: Int, look: Int, absence: Int, silence: Int = 1000) {
@@ -179,10 +179,10 @@ package struct CallTimeouts: Sendable {
         self.silence = silence
     }
 
-    /// Limits that people and cards can accept.
+    /// The limits for normal use, acceptable to people and cards.
     package static let usual = CallTimeouts(call: 20_000, look: 10_000, absence: 4000)
 
-    /// The same limit for calls of every kind.
+    /// Uses the same limit for every kind of call.
     package static func same(_ milliseconds: Int) -> CallTimeouts {
         CallTimeouts(
             call: milliseconds,
@@ -193,15 +193,14 @@ package struct CallTimeouts: Sendable {
     }
 }
 
-/// Limits the time of calls to the service. When a call takes too long, or its caller is cancelled, its connection is
-/// cut.
+/// Limits the time of calls to the service. If a call takes too long, or is cancelled, the connection is cut.
 ///
-/// The time is checked once in each limit's time, not for each call.
+/// One check may serve many calls: it is planned again for the deadline of the current call.
 final class CallLimit: Sendable {
     private struct State {
-        /// When to cut the current call; nil between calls.
+        /// When to cut off the current call; nil between calls.
         var deadline: ContinuousClock.Instant?
-        /// When the time is checked next; nil when no check is planned.
+        /// The time of the next check; nil when no check is planned.
         var nextCheck: ContinuousClock.Instant?
         var wasCut = false
         var isInterrupted = false
@@ -212,14 +211,14 @@ final class CallLimit: Sendable {
     private let milliseconds: Int
     private let cut: @Sendable () -> Void
 
-    /// Creates a limit. `cut` ends the current call, from another thread.
+    /// Creates a limit. `cut` ends the current call from another thread.
     init(milliseconds: Int, cut: @escaping @Sendable () -> Void) {
         self.milliseconds = milliseconds
         self.cut = cut
     }
 
-    /// Begins a call, with the usual limit or a shorter one. Throws `cancelled` while calls are interrupted; then the
-    /// call must not be made.
+    /// Begins a call, with the usual time limit or a shorter one. Throws `cancelled` while calls are interrupted; then
+    /// the caller must not make the call.
     func begin(within limit: Int? = nil) throws(SmartCardError) {
         let isWanted = state.withLock { state in
             guard !state.isInterrupted else { return false }
@@ -232,7 +231,7 @@ final class CallLimit: Sendable {
         guard isWanted else { throw SmartCardError(.cancelled, "The call") }
     }
 
-    /// Ends a call that has returned. Returns nil, or why it was cut: `cancelled` or `timeout`.
+    /// Ends a call that has returned. Returns nil, or why the call was cut off: `cancelled` or `timeout`.
     func end() -> SmartCardError.Code? {
         state.withLock { state in
             state.deadline = nil
@@ -241,12 +240,12 @@ final class CallLimit: Sendable {
         }
     }
 
-    /// Cuts the current call, if any.
+    /// Cuts off the current call, if any.
     func cancel() {
         state.withLock { cutCall(&$0) }
     }
 
-    /// Cuts the current call, and allows no other until this is called with false.
+    /// With true, cuts off the current call and forbids others. With false, allows calls again.
     func setInterrupted(_ isInterrupted: Bool) {
         state.withLock { state in
             state.isInterrupted = isInterrupted
@@ -254,14 +253,14 @@ final class CallLimit: Sendable {
         }
     }
 
-    /// Called under the lock. Otherwise the call could return meanwhile, and the next call would be cut instead.
+    /// Call this under the lock. Otherwise the call could return meanwhile, and the next call would be cut off instead.
     private func cutCall(_ state: inout State) {
         guard state.deadline != nil, !state.wasCut else { return }
         state.wasCut = true
         cut()
     }
 
-    /// Plans a check, unless an earlier one is planned: that one plans the next.
+    /// Plans a check, unless an earlier check is planned. That check then plans the next one.
     private func planCheck(at deadline: ContinuousClock.Instant, _ state: inout State) {
         if let next = state.nextCheck, next <= deadline { return }
         state.nextCheck = deadline
@@ -279,7 +278,7 @@ final class CallLimit: Sendable {
     }
 }
 
-/// Lets another thread end a wait: the current one and all later ones.
+/// Lets another thread end the current wait and all later waits.
 package final class CancellationSignal: Sendable {
     private struct State {
         var isCut = false
@@ -294,7 +293,7 @@ package final class CancellationSignal: Sendable {
     /// Whether waits have been ended.
     package var isCut: Bool { state.withLock { $0.isCut } }
 
-    /// Ends the current wait and all later ones, from any thread.
+    /// Ends the current wait and all later waits, from any thread.
     package func cut() {
         state.withLock { state in
             state.isCut = true
@@ -304,8 +303,8 @@ package final class CancellationSignal: Sendable {
         signal.signal()
     }
 
-    /// Runs work that waits. `end` ends the wait from another thread, and must not wait itself. Throws `cancelled` when
-    /// waits have been ended before.
+    /// Runs work that waits. `end` must end that wait from another thread, without waiting itself. Throws `cancelled`
+    /// when waits have already been ended.
     package func wait<Value>(
         endedBy end: @escaping @Sendable () -> Void,
         _ body: () throws(SmartCardError) -> Value
@@ -319,10 +318,10 @@ package final class CancellationSignal: Sendable {
         return try body()
     }
 
-    /// Waits for a time. Throws `cancelled` as soon as the wait is ended.
+    /// Waits for a time. Throws `cancelled` as soon as waits are ended.
     package func sleep(milliseconds: Int) throws(SmartCardError) {
         guard signal.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return }
-        // Later waits end too.
+        // Signals again, so that later waits end too.
         signal.signal()
         throw SmartCardError(.cancelled, "The wait")
     }

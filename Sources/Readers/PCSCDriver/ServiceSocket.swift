@@ -17,21 +17,21 @@ enum ServiceSocket {
     /// Whether the socket exists, but this user may not use it.
     static var isForbidden: Bool { unsafe exists && access(path, W_OK) != 0 }
 
-    /// The descriptors of this process that are connected to a socket with that name.
+    /// Returns the descriptors of this process that are connected to a socket with the same file name.
     ///
-    /// The library does not reveal which descriptor belongs to a context. It also has no call to end an exchange with a
-    /// card that does not answer; shutting down the connection ends it.
+    /// The library does not reveal which descriptor belongs to a context. It also lacks a call to end an exchange with
+    /// a card that does not answer. Shutting down the connection ends the exchange.
     static func connections() -> Set<Int32> {
         let name = lastComponent(Array(path.utf8))
         let descriptors = (FolderNames.read("/proc/self/fd") ?? []).compactMap { Int32($0) }
         return Set(descriptors.filter { lastComponent(peer(of: $0)) == name })
     }
 
-    /// The path to which a descriptor is connected; empty when it is not a local socket.
+    /// Returns the path to which a descriptor is connected; empty when it is not a UNIX socket.
     private static func peer(of descriptor: Int32) -> [UInt8] {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        // A descriptor that is not a socket, or has no other side, leaves the address as it is.
+        // The address remains unchanged if the descriptor is not a socket or is not connected.
         _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe getpeername(descriptor, $0, &length)
@@ -47,19 +47,19 @@ enum ServiceSocket {
     }
 }
 
-/// Finds out whether the service answers at all, before libpcsclite connects to it.
+/// Checks that the service answers, before libpcsclite connects to it.
 ///
-/// If the service hangs, the library waits for it while it holds a lock that all of its calls need. If the service's
-/// queue of connections is full, the library waits in connect(2), and no other thread can end that. So the probe
-/// connects without waiting, closes its side at once, and waits for the service to hang up. Every pcscd hangs up on a
-/// client that has sent nothing.
+/// If the service hangs, the library waits for it, with a lock that blocks all other calls of the library. If the
+/// service's queue of connections is full, the library waits in connect(2), and no other thread can end that. So the
+/// probe connects without waiting, closes its side at once, and waits for the service to hang up. Every pcscd hangs up
+/// on a client that has sent nothing.
 enum ServiceProbe {
-    /// How long a service may take to hang up: its socket may be starting it.
+    /// How long a service may take to hang up. It may still be starting.
     static let patience = 5000
     private static let step = 20
 
-    /// Waits until the service has answered, or throws `timeout` or `cancelled`. It is not an error if there is no
-    /// service: the library reports that at once. The descriptors of probes are noted, so that they are not mistaken
+    /// Waits until the service has answered. Throws `timeout` or `cancelled`. A missing service is not an error,
+    /// because the library reports that at once. The descriptors of probes are recorded, so that they are not mistaken
     /// for the library's.
     static func check(
         _ cut: CancellationSignal,
@@ -81,7 +81,7 @@ enum ServiceProbe {
         }
     }
 
-    /// Connects to the service. Returns the descriptor; nil when there is no service, or this user may not use it.
+    /// Connects to the service. Returns the descriptor; nil when there is no service, or when this user may not use it.
     private static func connect(
         _ cut: CancellationSignal,
         _ probes: Locked<Set<Int32>>,
@@ -94,7 +94,7 @@ enum ServiceProbe {
         probes.withLock { _ = $0.insert(descriptor) }
         while true {
             if unsafe address.with({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
-            // The queue of connections is full.
+            // EAGAIN means that the queue of connections is full.
             guard errno == EAGAIN || errno == EINTR else {
                 close(descriptor, probes)
                 return nil
@@ -110,7 +110,7 @@ enum ServiceProbe {
     }
 
     private static func close(_ descriptor: Int32, _ probes: Locked<Set<Int32>>) {
-        // Removed before it is closed, because the number may then mean another file.
+        // Removed before closing, because the number may then be reused for another file.
         probes.withLock { _ = $0.remove(descriptor) }
         _ = Glibc.close(descriptor)
     }
@@ -118,11 +118,12 @@ enum ServiceProbe {
 
 /// Waits for the service's socket without polling.
 enum ServiceWatch {
-    /// Waits until something changes on the way to the socket, until the time is over, or until the wait is cut.
+    /// Waits until something on the socket's path changes, the time is over, or the wait is cut.
     static func wait(milliseconds: Int, _ cut: CancellationSignal) {
         let interrupt = Interrupt()
         let cancellation = Cancellation(interrupt)
-        // Until the service runs, its folder may be missing. If nothing can be watched, the time and the cut end the wait.
+        // Until the service runs, its folder may be missing. If nothing can be watched, the time or a cut ends the
+        // wait.
         let watch = FolderWatch(ServiceSocket.path)
         let end = ContinuousClock.now + .milliseconds(milliseconds)
         _ = try? cut.wait(endedBy: { cancellation.cancel() }) {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The functions of the PC/SC resource manager that the driver uses: one call for each, without policy.
+/// The functions of the PC/SC resource manager that the driver uses. Each makes one call, without retries.
 ///
-/// Calls wait for the service, the reader and the card, so they belong on a separate thread of the driver. Two calls
-/// with one context must not run at the same time, except ``abandon(_:)``.
+/// Calls wait for the service, the reader and the card, so make them on a separate thread. Two calls with one context
+/// must not run at the same time, except ``abandon(_:)``.
 package protocol SmartCardLayer: Sendable {
-    /// Whether the service may be running. This does not start it or ask it anything.
+    /// Whether the service may be running. This neither starts nor contacts the service.
     var isServiceLikely: Bool { get }
 
-    /// Opens a connection to the service. Throws `timeout` when the service runs but does not answer, `cancelled` when
-    /// the attempt was ended.
+    /// Opens a connection to the service. Throws `timeout` when the service runs but does not answer, and `cancelled`
+    /// when the attempt was cut.
     func establishContext(_ cut: CancellationSignal) throws(SmartCardError) -> Int
 
-    /// Closes a connection to the service, and everything that was opened through it.
+    /// Closes a connection to the service, with all cards that were opened through it.
     func releaseContext(_ context: Int)
 
-    /// Ends another thread's call with the context, without waiting. Afterwards the context can only be released.
+    /// Ends another thread's call with the context, without waiting. After that, the context can only be released.
     func abandon(_ context: Int)
 
-    /// The names of the connected readers. No reader is not an error.
+    /// Returns the names of the connected readers. If no reader is connected, the list is empty.
     func listReaders(_ context: Int) throws(SmartCardError) -> [String]
 
-    /// Waits until a reader's state differs from the known state: without limit for nil, 0 to check without waiting.
-    /// Returns the same readers in the same order with their current states; nil when nothing has changed in time.
+    /// Waits until a reader's state differs from the given state. Nil waits without limit, and 0 only checks. Returns
+    /// the same readers in the same order with their current states; nil when nothing has changed in time.
     func waitForChange(
         _ context: Int,
         milliseconds: UInt32?,
@@ -32,19 +32,19 @@ package protocol SmartCardLayer: Sendable {
     /// Waits until the service may have started, the time is over, or another thread cuts the wait.
     func waitForService(milliseconds: Int, _ cut: CancellationSignal)
 
-    /// Opens a card. With `direct`, opens the reader whether it has a card or not.
+    /// Opens a card. With `direct`, opens the reader, with or without a card.
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
 
     func reset(_ card: SmartCardHandle, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle
 
     func disconnect(_ card: SmartCardHandle, _ disposition: SmartCardDisposition)
 
-    /// Sends a command APDU. Returns the response. It may be empty: some readers report a lost card in this way.
+    /// Sends a command APDU and returns the response. Some readers report a lost card by an empty response.
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8]
 
-    /// Asks the reader's driver for an attribute. Throws ``SmartCardError`` with `removedCard` once the service has
-    /// seen that the opened card has left, even if another card is present; `unsupportedFeature` when the driver does
-    /// not have the attribute.
+    /// Asks the reader's driver for an attribute. Throws ``SmartCardError`` with `removedCard` once the service knows
+    /// that the opened card has left, even if another card is present, and `unsupportedFeature` when the driver lacks
+    /// the attribute.
     func attribute(_ card: SmartCardHandle, _ identifier: UInt32) throws(SmartCardError) -> [UInt8]
 
     func control(_ card: SmartCardHandle, code: UInt32, _ data: [UInt8]) throws(SmartCardError) -> [UInt8]
@@ -52,11 +52,11 @@ package protocol SmartCardLayer: Sendable {
 
 /// A reader's name and state, as in SCardGetStatusChange.
 package struct SmartCardReaderState: Sendable, Hashable {
-    /// The name that stands for the connection and removal of readers.
+    /// The pseudo-reader whose changes report connected and removed readers.
     package static let plugAndPlay = #"\\?PnP?\Notification"#
 
     package var reader: String
-    /// The known state. The upper 16 bits count the cards that arrived and left.
+    /// The last known state. The upper 16 bits count arrivals and removals of cards.
     package var flags: Flags
     /// The card's ATR; empty without a card.
     package var answerToReset: [UInt8]
@@ -89,7 +89,7 @@ package struct SmartCardReaderState: Sendable, Hashable {
 /// An open card, and its protocol.
 package struct SmartCardHandle: Sendable, Hashable {
     package var handle: Int
-    /// SCARD_PROTOCOL_…: 1 is T=0, 2 is T=1, 0 is a reader opened without its card.
+    /// SCARD_PROTOCOL_…: 1 means T=0, 2 means T=1, and 0 means a reader that was opened without its card.
     package var activeProtocol: UInt
     package var answerToReset: [UInt8]
 

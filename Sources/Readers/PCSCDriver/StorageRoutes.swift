@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// READ BINARY and UPDATE BINARY of storage cards, FF B0 and FF D6 (PC/SC part 3, 3.2.2.1.8 and 3.2.2.1.9). The address
-/// is the number of a block or page.
+/// READ BINARY and UPDATE BINARY for storage cards, FF B0 and FF D6 (PC/SC part 3, 3.2.2.1.8 and 3.2.2.1.9). The
+/// address is the number of a block or page.
 enum StorageCommands {
     static func read(_ address: Int, count: Int, _ connection: CardConnection) throws(LinkError) -> ReaderAnswer {
         let header: [UInt8] = [0xFF, 0xB0, UInt8(address >> 8 & 0xFF), UInt8(address & 0xFF)]
         let answer = try connection.ask(header + [UInt8(count)])
-        // The reader knows the size of a block better.
+        // 6C means that the requested length is wrong, and reports the correct length.
         guard answer.status >> 8 == 0x6C else { return answer }
         return try connection.ask(header + [UInt8(answer.status & 0xFF)])
     }
@@ -22,7 +22,7 @@ enum StorageCommands {
         )
     }
 
-    /// Whether a status word means that the reader does not have the command, and not that the tag refused it.
+    /// Returns whether a status word means that the reader lacks the command. False if the tag refused it.
     static func isMissing(_ status: UInt16) -> Bool {
         [0x6D00, 0x6E00, 0x6881].contains(status)
     }
@@ -32,13 +32,13 @@ enum StorageCommands {
     }
 }
 
-/// READ and WRITE of Type 2 tags through a reader's commands for storage cards.
+/// Supports READ and WRITE of Type 2 tags, through a reader's commands for storage cards.
 struct Type2StorageRoute: FrameRoute {
     var maximumFrameLength: Int { 18 }
     var carriesFrames: Bool { false }
 
     private static let acknowledge = Frame(bits: [0x0A], validBitsInLastByte: 4)
-    /// The reader reports that the tag refused, but not the bits of the refusal.
+    /// The reader reports only that the tag refused, so the reason is unknown.
     private static let refusal = Frame(bits: [0x00], validBitsInLastByte: 4)
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
@@ -48,7 +48,7 @@ struct Type2StorageRoute: FrameRoute {
             if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }
             guard answer.isDone else { return Self.refusal }
             guard answer.data.count == 16 else {
-                throw LinkError(.transmission, "The reader brought \(answer.data.count) bytes of 16.")
+                throw LinkError(.transmission, "The reader returned only \(answer.data.count) of 16 bytes.")
             }
             return Frame(answer.data)
         case (0xA2, 6, .automatic):
@@ -61,8 +61,8 @@ struct Type2StorageRoute: FrameRoute {
     }
 }
 
-/// Read and Write Without Encryption of one service, through a PaSoRi's commands for storage cards: SELECT FILE with
-/// the service's code, then one block at a time (Sony RC-S380/S Windows software: PC/SC API).
+/// Supports Read and Write Without Encryption of one service, through a PaSoRi's commands for storage cards: SELECT
+/// FILE with the service's code, then one block at a time (Sony RC-S380/S Windows software: PC/SC API).
 struct Type3StorageRoute: FrameRoute {
     let idm: [UInt8]
     var carriesFrames: Bool { false }
@@ -78,10 +78,10 @@ struct Type3StorageRoute: FrameRoute {
                 "other commands"
             )
         }
-        // The service's code, in the byte order of the command.
-        let chosen = try connection.ask([0xFF, 0xA4, 0x00, 0x01, 0x02, bytes[11], bytes[12]])
-        if StorageCommands.isMissing(chosen.status) { throw StorageCommands.missing(chosen) }
-        guard chosen.isDone else { return answer(bytes[1], status: [0xFF, 0xA6]) }
+        // The service's code has the same byte order as in the command.
+        let selection = try connection.ask([0xFF, 0xA4, 0x00, 0x01, 0x02, bytes[11], bytes[12]])
+        if StorageCommands.isMissing(selection.status) { throw StorageCommands.missing(selection) }
+        guard selection.isDone else { return answer(bytes[1], status: [0xFF, 0xA6]) }
         return bytes[1] == 0x06
             ? try read(elements.blocks, connection)
             : try write(elements.blocks, Array(elements.rest), connection)
@@ -115,7 +115,7 @@ struct Type3StorageRoute: FrameRoute {
         return Frame([UInt8(body.count + 1)] + body)
     }
 
-    /// The block list. An element has two bytes, or three if its first bit is 0. All elements are of service 0.
+    /// Parses the block list. An element has two bytes, or three if its first bit is 0. The service must be 0.
     private static func elements(_ bytes: ArraySlice<UInt8>) -> (blocks: [Int], rest: ArraySlice<UInt8>)? {
         guard let count = bytes.first, (1...15).contains(count) else { return nil }
         var rest = bytes.dropFirst()
@@ -132,7 +132,7 @@ struct Type3StorageRoute: FrameRoute {
     }
 }
 
-/// Blocks of ISO/IEC 15693 tags through a reader's commands for storage cards.
+/// Reads and writes blocks of ISO/IEC 15693 tags, through a reader's commands for storage cards.
 struct Type5StorageRoute: FrameRoute {
     private enum Command {
         static let readSingle: UInt8 = 0x20
@@ -142,7 +142,7 @@ struct Type5StorageRoute: FrameRoute {
         static let extendedWriteSingle: UInt8 = 0x31
     }
 
-    /// The eight bytes of the UID, from the last one on.
+    /// The eight bytes of the UID, most significant byte first.
     let uid: [UInt8]
     var carriesFrames: Bool { false }
 
@@ -153,7 +153,7 @@ struct Type5StorageRoute: FrameRoute {
 
     func exchange(_ frame: Frame, timeout: Airtime, _ connection: CardConnection) throws(LinkError) -> Frame {
         let bytes = frame.bytes
-        // No reader command has the function of the flags for inventory, extension, block security status and select.
+        // The reader has no commands for inventory, extension, block security status and select.
         guard frame.checksum == .automatic, bytes.count >= 2, bytes[0] & 0x1C == 0 else { throw Self.unsupported }
         var rest = bytes[2...]
         if bytes[0] & 0x20 != 0 {
@@ -198,7 +198,7 @@ struct Type5StorageRoute: FrameRoute {
         return Frame([0x00] + bytes)
     }
 
-    /// The response that the tag would have sent (ISO/IEC 15693-3, 7.4).
+    /// Returns the response that the tag would have sent (ISO/IEC 15693-3, 7.4).
     private func response(_ answer: ReaderAnswer, _ data: [UInt8]) throws(LinkError) -> Frame {
         if answer.isDone { return Frame([0x00] + data) }
         if StorageCommands.isMissing(answer.status) { throw StorageCommands.missing(answer) }

@@ -6,24 +6,24 @@ import TagLink
 
 /// The system's resource manager, accessed through libpcsclite.
 @safe final class SystemSmartCards: SmartCardLayer {
-    /// The only instance in the process, because the library supports one service in each process.
+    /// The only instance in the process, because the library supports one service per process.
     static let shared = SystemSmartCards()
 
-    /// A duplicate of each context's descriptor, if known. The library's own descriptor number may mean another file as
-    /// soon as the context is released.
+    /// A duplicate of each context's descriptor, if known. The library's own descriptor number may be reused for
+    /// another file as soon as the context is released.
     private let connections = Locked<[Int: Int32]>([:])
 
-    /// Held while the library opens or closes a context, or closes a card.
+    /// Locked while the library opens or closes a context, or closes a card.
     ///
-    /// To close a card, the library goes through the cards of all contexts without its own lock (pcsc-lite 2.5.1 and
-    /// before). A context that another thread closes at that moment would crash the process. And only one context is
-    /// opened at a time, so the new descriptor is the context's.
+    /// To close a card, the library goes through the cards of all contexts without a lock of its own (pcsc-lite 2.5.1
+    /// and before). If another thread closed a context at that moment, the process would crash. Also, only one context
+    /// is opened at a time, so a new descriptor must belong to that context.
     private let contexts = Locked()
 
     private let probes = Locked<Set<Int32>>([])
 
-    /// Buffers that no call uses now.
-    private let spare = Locked<[ResponseBuffer]>([])
+    /// Buffers that no call is using.
+    private let spareBuffers = Locked<[ResponseBuffer]>([])
 
     private let library: @Sendable (String) throws(SmartCardError) -> PCSCLite
 
@@ -58,12 +58,12 @@ import TagLink
     }
 
     private func libraryConnections() -> Set<Int32> {
-        // Under the lock. Otherwise a probe could be closed in between, and its number given to the library.
+        // Under the lock, so that no probe closes meanwhile and the library reuses its number.
         probes.withLock { ServiceSocket.connections().subtracting($0) }
     }
 
     func releaseContext(_ context: Int) {
-        // The duplicate is kept meanwhile, so that a release that hangs can be ended too.
+        // The duplicate is kept until after the release, so that a release that hangs can be ended too.
         if let library = try? self.library("SCardReleaseContext") {
             contexts.withLock { _ in PCSCLite.close { _ = library.release(context) } }
         }
@@ -77,14 +77,14 @@ import TagLink
             return true
         }
         guard !isKnown, let library = try? self.library("SCardCancel") else { return }
-        // It uses a separate connection to the service, and waits for an answer.
+        // SCardCancel uses a separate connection to the service, and waits for an answer.
         DispatchQueue(label: "org.opencorenfc.pcsc.cancel").async { _ = library.cancel(context) }
     }
 
     func listReaders(_ context: Int) throws(SmartCardError) -> [String] {
         let call = "SCardListReaders"
         let library = try self.library(call)
-        // The list may get longer between the two calls.
+        // The list may grow between the two calls.
         for _ in 0..<4 {
             var length: UInt = 0
             var status = unsafe library.list(context, nil, nil, &length)
@@ -123,7 +123,7 @@ import TagLink
         ServiceWatch.wait(milliseconds: milliseconds, cut)
     }
 
-    /// Makes a call, and throws if it fails.
+    /// Makes a call, and throws if the call fails.
     private func perform(_ call: String, _ body: (PCSCLite) -> Int) throws(SmartCardError) {
         try PCSCLite.check(body(try library(call)), call)
     }
@@ -131,7 +131,7 @@ import TagLink
     func connect(_ context: Int, reader: String, _ share: SmartCardShare) throws(SmartCardError) -> SmartCardHandle {
         var handle = 0
         var activeProtocol: UInt = 0
-        // SCARD_PROTOCOL_ANY. A reader without a card has none.
+        // SCARD_PROTOCOL_ANY. Without a card there is no protocol.
         let protocols: UInt = share == .direct ? 0 : 3
         try perform("SCardConnect") { library in
             unsafe library.connect(context, reader, share.rawValue, protocols, &handle, &activeProtocol)
@@ -168,8 +168,8 @@ import TagLink
 
     func transmit(_ card: SmartCardHandle, _ command: [UInt8]) throws(SmartCardError) -> [UInt8] {
         let library = try self.library("SCardTransmit")
-        let buffer = spare.withLock { $0.popLast() } ?? ResponseBuffer()
-        defer { spare.withLock { $0.append(buffer) } }
+        let buffer = spareBuffers.withLock { $0.popLast() } ?? ResponseBuffer()
+        defer { spareBuffers.withLock { $0.append(buffer) } }
         let (status, response) = unsafe buffer.fill { memory, count in
             // SCARD_IO_REQUEST
             let header: (UInt, UInt) = (card.activeProtocol, UInt(2 * MemoryLayout<UInt>.size))
@@ -203,11 +203,10 @@ import TagLink
 }
 
 /// The functions of the system's libpcsclite.
-///
-/// The library is opened when it is first needed, so that the package builds and runs without it. Function pointers do
-/// not change once they are found, so any thread may use them.
+/// The library is opened when it is first needed, so the package builds and runs without it. The function pointers
+/// never change once they are found, so any thread may use them.
 @safe struct PCSCLite: @unchecked Sendable {
-    // DWORD and LONG are the C compiler's long in pcsc-lite.
+    // In pcsc-lite, DWORD and LONG are the C compiler's `long`.
     let establish: @convention(c) (UInt, UnsafeRawPointer?, UnsafeRawPointer?, UnsafeMutablePointer<Int>) -> Int
     let release: @convention(c) (Int) -> Int
     let cancel: @convention(c) (Int) -> Int
@@ -225,7 +224,7 @@ import TagLink
             Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<UInt>?, UnsafeMutablePointer<UInt>?,
             UnsafeMutablePointer<UInt>?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt>?
         ) -> Int
-    // SCARD_IO_REQUEST is two words: the protocol, and the structure's length.
+    // SCARD_IO_REQUEST has two words: the protocol and the length of the structure.
     let transmit:
         @convention(c) (
             Int, UnsafePointer<UInt>, UnsafePointer<UInt8>?, UInt, UnsafeMutablePointer<UInt>?,
@@ -240,19 +239,18 @@ import TagLink
     private static let shared: Result<PCSCLite, SmartCardError> = Result { () throws(SmartCardError) in try PCSCLite() }
 
     private struct Use {
-        /// Whether the process has started to exit. The library then frees its memory, and a call would crash.
+        /// Whether the process has started to exit. The library then frees its memory, so a call would crash.
         var isEnding = false
-        /// The number of calls in progress that close a context or a card. They change the memory that the library
-        /// frees.
+        /// The number of calls in progress that close a context or a card. They use the memory that the library frees.
         var closings = 0
     }
 
     private static let use = Locked(Use())
 
-    /// How long the end of the process waits for calls that close something at most, in milliseconds.
+    /// How long the exit of the process waits for such calls, in milliseconds.
     private static let goodbyeLimit = 300
 
-    /// The library for a call; throws when it can't be used.
+    /// Returns the library for a call. Throws when the library can't be used.
     static func forCall(_ name: String) throws(SmartCardError) -> PCSCLite {
         guard !use.withLock({ $0.isEnding }) else { throw SmartCardError(.cancelled, name) }
         do throws(SmartCardError) {
@@ -262,7 +260,7 @@ import TagLink
         }
     }
 
-    /// Makes a call that closes a context or a card, unless the process has started to exit. The end of the process
+    /// Makes a call that closes a context or a card, unless the process has started to exit. An exit during the call
     /// waits for the call.
     static func close(_ call: () -> Void) {
         let isAllowed = use.withLock { use in
@@ -311,25 +309,25 @@ extension PCSCLite {
         unsafe transmit = try Self.function("SCardTransmit", of: library)
         unsafe control = try Self.function("SCardControl", of: library)
         unsafe attribute = try Self.function("SCardGetAttrib", of: library)
-        // The process's handlers run before the library's.
+        // The process's own exit handlers run before the library's.
         atexit { PCSCLite.end() }
     }
 }
 
-/// An array of SCARD_READERSTATE in memory. An element has the name, user data, two states and the ATR's length in one
-/// word each, and 33 bytes of ATR.
+/// An array of SCARD_READERSTATE in memory. Each element has the name, user data, two states and the ATR's length in
+/// one word each, and 33 bytes of ATR.
 @safe final class ReaderStateTable {
     private static let word = MemoryLayout<UInt>.size
     private static let answerOffset = 5 * word
     private static let answerLength = 33
     private static let stride = (answerOffset + answerLength + word - 1) / word * word
 
-    private let initial: [SmartCardReaderState]
+    private let initialStates: [SmartCardReaderState]
     private let memory: UnsafeMutableRawPointer
     private let names: [UnsafeMutablePointer<CChar>?]
 
     init(_ states: [SmartCardReaderState]) {
-        initial = states
+        initialStates = states
         let count = max(1, states.count)
         unsafe memory = .allocate(byteCount: count * Self.stride, alignment: Self.word)
         unsafe memset(memory, 0, count * Self.stride)
@@ -337,13 +335,13 @@ extension PCSCLite {
         for (index, state) in states.enumerated() {
             let entry = unsafe memory + index * Self.stride
             unsafe entry.storeBytes(of: UInt(bitPattern: names[index]), as: UInt.self)
-            let known = state.flags.subtracting(.changed).rawValue
-            unsafe entry.storeBytes(of: UInt(known), toByteOffset: 2 * Self.word, as: UInt.self)
+            let knownFlags = state.flags.subtracting(.changed).rawValue
+            unsafe entry.storeBytes(of: UInt(knownFlags), toByteOffset: 2 * Self.word, as: UInt.self)
         }
     }
 
     deinit {
-        for index in initial.indices { unsafe free(names[index]) }
+        for index in initialStates.indices { unsafe free(names[index]) }
         unsafe memory.deallocate()
     }
 
@@ -352,13 +350,13 @@ extension PCSCLite {
     }
 
     var states: [SmartCardReaderState] {
-        initial.indices.map { index in
+        initialStates.indices.map { index in
             let entry = unsafe memory + index * Self.stride
             let flags = unsafe entry.load(fromByteOffset: 3 * Self.word, as: UInt.self)
             let count = min(Self.answerLength, Int(unsafe entry.load(fromByteOffset: 4 * Self.word, as: UInt.self)))
             let answer = unsafe UnsafeRawBufferPointer(start: entry + Self.answerOffset, count: count)
             return SmartCardReaderState(
-                initial[index].reader,
+                initialStates[index].reader,
                 flags: SmartCardReaderState.Flags(rawValue: UInt32(truncatingIfNeeded: flags)),
                 answerToReset: unsafe Array(answer)
             )
@@ -366,12 +364,12 @@ extension PCSCLite {
     }
 }
 
-/// A buffer for the longest response. It is reused, because allocating and freeing so much memory takes a considerable
-/// part of an exchange's time.
+/// A buffer for the longest response. The buffer is reused, because allocating and freeing so much memory takes a
+/// considerable part of an exchange's time.
 ///
-/// Sendable because only one call uses it at a time.
+/// Sendable because only one call at a time uses a buffer.
 @safe final class ResponseBuffer: @unchecked Sendable {
-    /// 65536 bytes, a status word, and the space that pcsc-lite adds.
+    /// 65536 bytes, a status word, and the bytes that pcsc-lite adds.
     private static let size = 65538 + 10
 
     private let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
@@ -380,7 +378,7 @@ extension PCSCLite {
         unsafe memory.deallocate()
     }
 
-    /// Lets a call fill the buffer. Returns the call's status, and the response if the status is 0.
+    /// Lets a call fill the buffer. Returns the status of the call, and the response if the status is 0.
     func fill(
         _ call: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt>) -> Int
     ) -> (status: Int, response: [UInt8]) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Frames through a transparent session (PC/SC part 3, supplement 2.02.03, 2: Manage Session, Transparent Exchange,
+/// Sends frames in a transparent session (PC/SC part 3, supplement 2.02.03, 2: Manage Session, Transparent Exchange,
 /// Switch Protocol).
 struct TransparentRoute: FrameRoute {
-    /// C2; or 50 in Sony's PaSoRi RC-S300, which has the same data objects.
+    /// The instruction byte: C2, or 50 for Sony's PaSoRi RC-S300, which uses the same data objects.
     let instruction: UInt8
     let technology: Technology
 
@@ -12,7 +12,7 @@ struct TransparentRoute: FrameRoute {
 
     static let instructions: [UInt8] = [0xC2, 0x50]
 
-    // Data objects of sessions and of exchanges.
+    // Tags of the data objects for sessions and exchanges.
     private static let startSession: UInt8 = 0x81
     private static let endSession: UInt8 = 0x82
     private static let switchProtocol: UInt8 = 0x8F
@@ -21,12 +21,12 @@ struct TransparentRoute: FrameRoute {
     private static let responseStatus: UInt16 = 0x96
     private static let response: UInt16 = 0x97
 
-    /// The time that a reader needs for itself.
+    /// The time that the reader itself needs.
     private static let margin = Airtime.milliseconds(5)
 
     func begin(_ connection: CardConnection) throws(LinkError) {
         _ = try command(0x00, [Self.startSession, 0x00], connection)
-        // Layer 3: the tag is selected, and nothing else is sent to it. FeliCa has no layers.
+        // Layer 3: the reader selects the tag and sends nothing else to it. FeliCa has no layers.
         let standard: (UInt8, UInt8) =
             switch technology {
             case .nfcA: (0x00, 0x03)
@@ -51,7 +51,7 @@ struct TransparentRoute: FrameRoute {
             throw .cannotSend("A transparent session", "frames without their technology's own checksum")
         }
         guard frame.bytes.count <= 127 else {
-            throw LinkError(.frameTooLong, "A transparent session takes frames of 127 bytes here.")
+            throw LinkError(.frameTooLong, "A transparent session accepts frames of up to 127 bytes.")
         }
         let microseconds = UInt32(clamping: (timeout + Self.margin).microseconds)
         var data: [UInt8] = [0x5F, 0x46, 0x04]
@@ -72,7 +72,7 @@ struct TransparentRoute: FrameRoute {
         return Frame(bytes)
     }
 
-    /// Sends a command, and checks the data object C0, in which the reader reports success or failure.
+    /// Sends a command, and checks data object C0, in which the reader reports success or failure.
     private func command(
         _ kind: UInt8,
         _ data: [UInt8],
@@ -80,10 +80,10 @@ struct TransparentRoute: FrameRoute {
     ) throws(LinkError) -> [UInt16: [UInt8]] {
         let answer = try connection.ask([0xFF, instruction, 0x00, kind, UInt8(data.count)] + data + [0x00])
         guard answer.isDone else {
-            throw LinkError(.unsupported, "The reader has no transparent sessions (\(answer.statusText)).")
+            throw LinkError(.unsupported, "The reader does not support transparent sessions (\(answer.statusText)).")
         }
         guard let list = TransparentDataObject.all(in: answer.data) else {
-            throw LinkError(.transmission, "The reader's answer is not made of data objects.")
+            throw LinkError(.transmission, "The reader's answer does not consist of data objects.")
         }
         let objects = Dictionary(list.map { ($0.tag, $0.value) }, uniquingKeysWith: { $1 })
         guard let outcome = objects[0xC0], outcome.count >= 3 else { return objects }
@@ -97,16 +97,16 @@ struct TransparentRoute: FrameRoute {
     }
 }
 
-/// ISO/IEC 15693 requests through Identiv's Traverse, FF FD (uTrust 3720F reference manual 1.0, 6.3.7.12).
+/// Sends ISO/IEC 15693 requests with Identiv's Traverse, FF FD (uTrust 3720F reference manual 1.0, 6.3.7.12).
 struct TraverseRoute: FrameRoute {
-    /// The waiting times of the codes, in microseconds, from code 0 on.
+    /// The waiting time for each code, in microseconds, starting with code 0.
     private static let waitingTimes: [Int64] = [
         500, 1000, 2000, 5000, 10000, 25000, 50000, 75000, 100_000, 250_000, 500_000, 750_000, 1_000_000,
     ]
     private static let standardFrame: UInt8 = 0x01
 
     func begin(_ connection: CardConnection) throws(LinkError) {
-        // READ SINGLE BLOCK of block 0. Any answer, also an error, proves that the request reached the tag.
+        // READ SINGLE BLOCK of block 0. Any answer, even an error, proves that the request reached the tag.
         let timeout = Airtime.milliseconds(10)
         let answer = try exchange(Frame([0x02, 0x20, 0x00]), timeout: timeout, connection)
         guard let flags = answer.bytes.first, flags & 0xFE == 0 else {
@@ -126,7 +126,7 @@ struct TraverseRoute: FrameRoute {
         switch answer.status {
         case 0x9000 where !answer.data.isEmpty: return Frame(answer.data)
         case 0x6D00, 0x6E00, 0x6A81, 0x6881, 0x6B00:
-            throw LinkError(.unsupported, "The reader has no Traverse (\(answer.statusText)).")
+            throw LinkError(.unsupported, "The reader does not support Traverse (\(answer.statusText)).")
         default: throw LinkError(.timeout, "The tag did not answer (\(answer.statusText)).")
         }
     }

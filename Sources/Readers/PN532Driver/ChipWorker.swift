@@ -2,7 +2,7 @@
 import LinuxSupport
 import TagLink
 
-/// The only user of a chip. It runs one operation after the other, on its own thread.
+/// The only user of a chip. It runs one operation at a time, on its own thread.
 actor ChipWorker {
     private nonisolated let executor = QueueExecutor(target: nil)
     private nonisolated let interrupt = Interrupt()
@@ -11,11 +11,11 @@ actor ChipWorker {
     private let limits: HostLimits
     private var chip: PN532Chip?
 
-    /// The target that receives frames now.
+    /// The target that receives the frames.
     var current: TagHandle?
-    /// Whether that target was found just now and has received no command yet.
+    /// Whether that target was just found and has not received a command yet.
     var isUntouched = false
-    /// Counts the lists of targets. A target that an earlier list found is no longer selected.
+    /// Counts the polls for targets. A target from an earlier poll is no longer selected.
     var generation = 0
 
     init(_ line: SerialLineName, _ limits: HostLimits) {
@@ -30,8 +30,8 @@ actor ChipWorker {
 
     /// Runs an operation on the chip, and opens the chip if necessary.
     ///
-    /// The operation stops when the caller's task is cancelled. If the chip does not answer any more, it is closed, and
-    /// the next operation opens it again.
+    /// The operation stops when the caller's task is cancelled. If the chip stops answering, it is closed, and the next
+    /// operation opens it again.
     nonisolated func perform<Value: Sendable>(
         _ work: @Sendable (isolated ChipWorker, PN532Chip) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
@@ -79,7 +79,7 @@ actor ChipWorker {
         generation += 1
     }
 
-    /// Switches the field off and closes the line, so that other programs can use it.
+    /// Switches the field off and closes the line, so that other programs can use the line.
     func close() {
         chip?.close()
         forget()

@@ -2,33 +2,33 @@
 import LinuxSupport
 import TagLink
 
-/// How long a host waits for a PN532 before it considers the chip silent.
+/// How long a host waits for a PN532 before it considers the chip unresponsive.
 package struct HostLimits: Sendable {
-    /// For the acknowledgement of a command: 15 ms, and the delay of USB adapters and busy machines.
+    /// For the acknowledgement of a command: 15 ms, plus the delay of USB adapters and busy machines.
     package var acknowledge = Duration.milliseconds(150)
-    /// The same for a chip that is being woken, or an adapter that was just opened: some take a second for their first
-    /// byte.
+    /// For an acknowledgement by a sleeping chip, or through an adapter that was just opened. Some adapters take a
+    /// second for their first byte.
     package var wake = Duration.milliseconds(500)
-    /// How long the line may be silent within a frame. USB adapters pause for 16 ms.
+    /// For a pause within a frame. USB adapters may pause for 16 ms.
     package var gap = Duration.milliseconds(60)
-    /// How long the line may take for a frame at its slowest speed.
+    /// For transmitting a frame at the lowest speed of the line.
     package var write = Duration.seconds(1)
-    /// How long the chip may take for commands that it handles by itself.
+    /// For commands that the chip handles without a tag.
     package var own = Duration.milliseconds(300)
-    /// How long a list of targets may take: the chip tries each technology twice.
+    /// For a poll for targets. The chip tries each technology twice.
     package var list = Duration.milliseconds(1500)
-    /// How long the chip may take, in card mode, to pass an answer to the reader.
+    /// For passing an answer to the reader in card mode.
     package var answer = Duration.seconds(5)
-    /// The delay of the line, the adapter and a busy machine, in addition to the time of an exchange with a tag.
+    /// For the delay of the line, the adapter and a busy machine, in addition to the time of an exchange with a tag.
     package var tolerance = Duration.milliseconds(500)
 
     package init() {}
 }
 
-/// Commands and answers over a serial line: the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
+/// Sends commands and receives answers over the chip's high-speed UART (PN532 user manual, 6.2.2 and 6.3.1).
 ///
-/// An answer counts only after the acknowledgement of its command. What remains of an abandoned exchange arrives before
-/// that, and is skipped.
+/// An answer is only accepted after its command was acknowledged. Remaining bytes of an abandoned exchange arrive
+/// before that, and are skipped.
 final class HostInterface {
     let port: SerialPort
     private let limits: HostLimits
@@ -39,10 +39,9 @@ final class HostInterface {
         self.limits = limits
     }
 
-    /// How many times to request an answer again.
+    /// How many times to request a damaged answer again.
     static let repeats = 2
-    /// The bytes that wake a sleeping chip and give it time to start. They are sent before a frame (PN532 user manual,
-    /// 7.2.11).
+    /// The bytes that wake a sleeping chip and give it time to start. They precede a frame (PN532 user manual, 7.2.11).
     static let wakeUp: [UInt8] = [0x55, 0x55] + [UInt8](repeating: 0, count: 14)
     static let maximumData = PN53xFrame.maximumPayload - 2
 
@@ -50,13 +49,13 @@ final class HostInterface {
     ///
     /// - Parameters:
     ///   - code: the command's code.
-    ///   - data: its data.
+    ///   - data: the command's data.
     ///   - wakes: whether the chip may be asleep.
-    ///   - limit: how long the chip may take after it has the command; nil for no limit.
-    /// - Throws: `LinkError` with `transmission` when the chip did not acknowledge the command, so that it may have
-    ///   received it or not, or when every copy of the answer was damaged; `timeout` when the answer did not arrive in
-    ///   time, and the command was aborted; `unsupported` when the chip reports a syntax error; `readerUnavailable` when
-    ///   the line is gone; `cancelled`.
+    ///   - limit: how long the chip may take after it has received the command; nil for no limit.
+    /// - Throws: `LinkError` with `transmission` when the command was not acknowledged, so the chip may or may not have
+    ///   received it, or when every copy of the answer was damaged; `timeout` when the answer did not arrive in time,
+    ///   and the command was aborted; `unsupported` when the chip reports a syntax error; `readerUnavailable` when the
+    ///   line is gone; `cancelled`.
     func exchange(_ code: UInt8, _ data: [UInt8], wakes: Bool = false, limit: Duration?) throws(LinkError) -> [UInt8] {
         try port.discardInput()
         decoder.reset()
@@ -73,7 +72,7 @@ final class HostInterface {
         try port.write(bytes, before: .now + limits.write)
     }
 
-    private static let refused = LinkError(.unsupported, "The PN532 refuses the command.")
+    private static let refused = LinkError(.unsupported, "The PN532 refused the command.")
     private static let lost = LinkError(.transmission, "The serial line to the PN532 lost a command or its answer.")
 
     private func waitForAcknowledge(_ limit: Duration) throws(LinkError) {
@@ -82,7 +81,7 @@ final class HostInterface {
             switch frame {
             case .acknowledge: return
             case .syntaxError: throw Self.refused
-            // A remainder of an abandoned exchange.
+            // Left over from an abandoned exchange.
             case .message, .damaged, .negativeAcknowledge: continue
             }
         }
@@ -108,14 +107,14 @@ final class HostInterface {
             }
         }
         try abort()
-        throw LinkError(.timeout, "The PN532 had no answer in time.")
+        throw LinkError(.timeout, "The PN532 did not answer in time.")
     }
 
-    /// The next frame; nil when none arrives in time. A frame whose rest does not arrive is given up.
+    /// Returns the next frame; nil when none arrives in time. Drops an incomplete frame.
     private func next(before deadline: ContinuousClock.Instant?) throws(LinkError) -> PN53xFrame? {
         while true {
             if let frame = decoder.next() { return frame }
-            // Checked here too, so that a device that never stops sending can't block the wait.
+            // Checked in the loop, so that a device that never stops sending can't block the wait.
             if let deadline, deadline <= .now { return nil }
             var until = deadline
             if decoder.isInFrame {

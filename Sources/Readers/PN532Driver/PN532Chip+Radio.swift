@@ -3,9 +3,9 @@ import Glibc
 import LinuxSupport
 import TagLink
 
-/// Frames to and from tags.
+/// Sends frames to tags and receives their answers.
 extension PN532Chip {
-    /// The longest frame in either direction, with its checksum. The chip's own buffer has 262 bytes.
+    /// The maximum length of a frame in either direction, with its checksum. The chip's own buffer has 262 bytes.
     static let maximumFrameLength = 256
 
     /// Sends a frame. Throws `LinkError`, as described at `FrameLink`.
@@ -25,7 +25,7 @@ extension PN532Chip {
             return Frame(answer, checksum: frame.checksum)
         case .nfcA:
             guard frame.checksum == .automatic else {
-                throw LinkError(.unsupported, "The PN532 appends CRC_B for Type 1 tags alone.")
+                throw LinkError(.unsupported, "The PN532 appends CRC_B only for Type 1 tags.")
             }
             try setFraming(appendsChecksum: true, removesChecksum: false)
             return try Frame(uncheckedByPN53x: communicate(frame.bytes, timeout: timeout))
@@ -36,8 +36,7 @@ extension PN532Chip {
 
     // MARK: Commands
 
-    /// Polls once for 1 or 2 targets, with the data that the modulation requires, and switches the field on if
-    /// necessary.
+    /// Polls once for 1 or 2 targets, with the initiator data for the modulation. Switches the field on if necessary.
     func list(_ modulation: PN53xModulation, limit: Int, _ initiatorData: [UInt8]) throws(LinkError) -> TargetList {
         registers = [:]
         self.modulation = nil
@@ -50,15 +49,15 @@ extension PN532Chip {
         return TargetList(count: Int(count), data: Array(answer.dropFirst()))
     }
 
-    /// Sends bytes as a frame in the modulation of the last list, and waits for the answer. Returns the answer's bytes,
-    /// including the checksum if the chip does not remove it.
+    /// Sends bytes as a frame in the modulation of the last poll, and waits for the answer. Returns the answer's bytes,
+    /// with the checksum if the chip does not remove it.
     func communicate(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
         let limit = try prepare(timeout)
         let answer = try sendOnce(.inCommunicateThru, bytes, limit: limit)
         return try Self.payload(of: answer)
     }
 
-    /// Sends a command to the listed target, in the way of its kind.
+    /// Sends a command to the listed target. The chip uses the target's own protocol.
     func exchangeData(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
         let limit = try prepare(timeout)
         let answer = try sendOnce(.inDataExchange, [0x01] + bytes, limit: limit)
@@ -71,28 +70,28 @@ extension PN532Chip {
     }
 
     static func status(of answer: [UInt8]) throws(LinkError) -> PN53xStatus {
-        guard let first = answer.first else { throw LinkError(.transmission, "An answer of the PN532 has no status.") }
+        guard let first = answer.first else { throw LinkError(.transmission, "The PN532's answer lacks a status.") }
         return PN53xStatus(byte: first)
     }
 
     // MARK: Time
 
-    /// The smallest index of an RFConfiguration timeout that is not shorter than the given one: 100 us times 2^(n-1). 0
-    /// means no limit; it is used if the longest timeout, 3.28 s, is too short.
+    /// Returns the smallest index of an RFConfiguration timeout that is at least as long as the given timeout: 100 us
+    /// times 2^(n-1). If the longest timeout, 3.28 s, is too short, returns 0 for no limit.
     static func timeoutIndex(_ timeout: Airtime) -> UInt8 {
         (1...16).first { Airtime.microseconds(100 << Int64($0 - 1)) >= timeout } ?? 0
     }
 
     private static func span(of index: UInt8) -> Airtime { .microseconds(100 << Int64(index - 1)) }
 
-    /// How much longer than necessary a timeout may be.
+    /// How much longer than necessary the chip's timeout may be.
     private static let excess = Airtime.milliseconds(20)
 
     /// Sets the chip's timeout, and returns how long to wait for the chip.
     ///
-    /// Setting the timeout takes as long as a short exchange. So a current timeout is kept if it is up to eight times
-    /// too long, and at most 20 ms too long. Too long a timeout costs time only when nothing answers, which is the case
-    /// in a check whether a tag is still near.
+    /// Setting the timeout takes as long as a short exchange. So a longer timeout is kept if it is at most eight times
+    /// too long, and at most 20 ms too long. A long timeout only costs time when no tag answers, as in a check whether
+    /// a tag is still near.
     private func prepare(_ timeout: Airtime) throws(LinkError) -> Duration {
         let wanted = Self.timeoutIndex(timeout)
         let isGood = timeoutIndex.map { index in
@@ -128,7 +127,7 @@ extension PN532Chip {
         for (register, value) in values { registers[register] = value }
     }
 
-    /// Writes registers that trigger an action, once.
+    /// Writes registers that trigger an action. They are written only once.
     func perform(_ values: [(UInt16, UInt8)]) throws(LinkError) {
         _ = try sendOnce(.writeRegister, Self.data(of: values), limit: limits.own)
     }
@@ -137,7 +136,7 @@ extension PN532Chip {
         values.flatMap { $0.bigEndianBytes + [$1] }
     }
 
-    /// Sets who handles checksums, and the number of bits to send of the last byte. Writes only what changes.
+    /// Sets who handles checksums, and how many bits of the last byte to send. Writes only the registers that change.
     func setFraming(appendsChecksum: Bool, removesChecksum: Bool, bitsOfLastByte: Int = 8) throws(LinkError) {
         let modes = [PN53xRegister.transmitMode, PN53xRegister.receiveMode]
         if registers[modes[0]] == nil || registers[modes[1]] == nil {
@@ -152,23 +151,23 @@ extension PN532Chip {
             mode(PN53xRegister.transmitMode, appendsChecksum), mode(PN53xRegister.receiveMode, removesChecksum),
             (PN53xRegister.bitFraming, UInt8(bitsOfLastByte % 8)),
         ]
-        let changed = wanted.filter { registers[$0.0] != $0.1 }
-        if !changed.isEmpty { try write(changed) }
+        let changedRegisters = wanted.filter { registers[$0.0] != $0.1 }
+        if !changedRegisters.isEmpty { try write(changedRegisters) }
     }
 }
 
-/// Commands to a Type 1 tag.
+/// Sends commands to a Type 1 tag.
 ///
-/// The firmware supports the commands for tags with static memory. It refuses the other commands, on blocks and
-/// segments. These are sent through the registers of the contactless unit. Each byte is a separate frame, the first
-/// with 7 bits, and the parity of the answer is not checked (NFC Forum Digital 2.3, 7; PN532 user manual, 8.6.23).
+/// The firmware supports the commands for tags with static memory, but refuses commands for blocks and segments. Those
+/// are sent through the registers of the contactless unit. Each byte is a separate frame, the first with 7 bits, and
+/// the parity of the answer is not checked (NFC Forum Digital 2.3, 7; PN532 user manual, 8.6.23).
 extension PN532Chip {
     /// READ8, WRITE-E8, WRITE-NE8 and RSEG (NFC Forum T1T 1.2, 5).
     private enum BlockCommand: UInt8 {
         case readSegment = 0x10, readBlock = 0x02, writeErasing = 0x54, writeSetting = 0x1B
     }
 
-    /// Sends a command without its checksum. Returns the answer without checksum.
+    /// Sends a command without its checksum. Returns the answer without its checksum.
     func type1Exchange(_ bytes: [UInt8], timeout: Airtime) throws(LinkError) -> [UInt8] {
         guard let command = bytes.first.flatMap(BlockCommand.init) else {
             return try exchangeData(bytes, timeout: timeout)
@@ -186,9 +185,9 @@ extension PN532Chip {
         return answer
     }
 
-    /// Replaces RSEG by a READ8 for each of its blocks, because the answer of RSEG is longer than the unit's buffer.
+    /// Replaces RSEG with a READ8 for each block, because the answer to RSEG is longer than the unit's buffer.
     private func readSegment(_ bytes: [UInt8], _ timeout: Airtime) throws(LinkError) -> [UInt8] {
-        guard bytes.count >= 2 else { throw LinkError(.unsupported, "RSEG names no segment.") }
+        guard bytes.count >= 2 else { throw LinkError(.unsupported, "RSEG lacks its segment.") }
         var answer = [bytes[1]]
         for block in 0..<UInt8(16) {
             let command = [BlockCommand.readBlock.rawValue, bytes[1] & 0xF0 | block] + bytes[2...]
@@ -215,7 +214,7 @@ extension PN532Chip {
         }
         values.append((PN53xRegister.command, 0x08))
         guard values.count * 3 <= HostInterface.maximumData else {
-            throw LinkError(.frameTooLong, "The command is longer than a Type 1 tag's.")
+            throw LinkError(.frameTooLong, "The command is too long for a Type 1 tag.")
         }
         try perform(values)
         usleep(UInt32(clamping: timeout.microseconds))
@@ -232,7 +231,7 @@ extension PN532Chip {
         return Array(answer.dropLast(2))
     }
 
-    /// Removes the parity bit after each eight bits; the bits are ordered from the least significant one.
+    /// Removes the parity bit after each eight bits. The bits are ordered from the least significant bit.
     static func withoutParity(_ bytes: [UInt8]) -> [UInt8] {
         (0..<bytes.count * 8 / 9).map { index in
             (0..<8).reduce(UInt8(0)) { byte, bit in

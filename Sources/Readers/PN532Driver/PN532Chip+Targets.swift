@@ -3,10 +3,10 @@ import Glibc
 import LinuxSupport
 import TagLink
 
-/// Finding targets, and making one ready for commands again.
+/// Finds targets, and makes a target ready for commands again.
 extension PN532Chip {
-    /// How long the field stays off so that every tag is reset, and how long it is on before the first request (NFC
-    /// Forum Digital 2.3: 5.1 ms each).
+    /// How long the field must be off to reset every tag, and on before the first request, in microseconds (NFC Forum
+    /// Digital 2.3: 5.1 ms each).
     private static let fieldTime: UInt32 = 6000
 
     private func restartField() throws(LinkError) {
@@ -18,8 +18,8 @@ extension PN532Chip {
 
     /// Polls once for all targets in the field, technology by technology.
     ///
-    /// NFC-A is the last one: most tags use it, and the target that was found last is ready for commands at once.
-    /// Returns the targets found, and the index of the one that is selected now, if any.
+    /// NFC-A comes last, because most tags use it, and the target found last is ready for commands at once. Returns the
+    /// targets, and the index of the target that is selected now, if any.
     func findTargets(
         _ technologies: Set<Technology>,
         systemCodes: [UInt16]
@@ -47,12 +47,12 @@ extension PN532Chip {
 
     // MARK: NFC-A
 
-    /// - Parameter uid: the UID of the wanted card; empty for any.
+    /// - Parameter uid: the UID of the wanted card; empty for any card.
     private func findNFCA(uid: [UInt8] = []) throws(LinkError) -> [ListedTarget] {
         try list(.nfcA, limit: uid.isEmpty ? 2 : 1, Self.cascade(uid)).nfcA()
     }
 
-    /// A UID in the form that the chip expects: with a cascade tag before each level except the last.
+    /// Returns a UID in the form that the chip expects: with a cascade tag before each level except the last.
     private static func cascade(_ uid: [UInt8]) -> [UInt8] {
         let tag: [UInt8] = [0x88]
         return switch uid.count {
@@ -68,18 +68,18 @@ extension PN532Chip {
 
     // MARK: NFC-B
 
-    /// Finds a card that then waits for the host's ATTRIB.
+    /// Finds a card and leaves it waiting for the host's ATTRIB.
     ///
-    /// The chip starts ISO-DEP by itself, with frames of 64 bytes. So the chip is asked to end it, and the card is
-    /// woken again. The host's own ISO-DEP has frames four times as long, and gives the card as much time as it asks
-    /// for.
+    /// The chip itself starts ISO-DEP with frames of 64 bytes. So the chip is told to end ISO-DEP, and the card is
+    /// woken again. The host's own ISO-DEP uses frames four times as long, and grants the card all the time that it
+    /// requests.
     private func findNFCB() throws(LinkError) -> ListedTarget? {
         guard try list(.nfcB, limit: 1, [0x00]).hasNFCB() else { return nil }
         _ = try ifAnswered { () throws(LinkError) in try sendOnce(.inDeselect, [0x01], limit: limits.own) }
         return try wakeNFCB()
     }
 
-    /// Sends WUPB. Returns the card; nil when none answers, or more than one.
+    /// Sends WUPB. Returns the card; nil when no card answers, or more than one.
     private func wakeNFCB() throws(LinkError) -> ListedTarget? {
         let answer = try ifAnswered { () throws(LinkError) in
             try communicate([0x05, 0x00, 0x08], timeout: Self.requestTimeout)
@@ -88,13 +88,13 @@ extension PN532Chip {
         return ListedTarget(identity: .nfcB(answer: answer), target: .nfcB(pupi: Array(answer[1..<5])))
     }
 
-    /// How long a tag may take to answer a request, including the delay of adapters.
+    /// How long a tag may take to answer a request, including adapter delays.
     private static let requestTimeout = Airtime.milliseconds(5)
 
     // MARK: NFC-F
 
-    /// Polls for a system: first in one slot, which works with most chips and cards, then in four, in which two cards
-    /// can be distinguished.
+    /// Polls for a system, first in one slot, which works with most chips and cards. If that finds nothing, polls in
+    /// four slots, which can distinguish two cards.
     private func findNFCF(_ systemCode: UInt16) throws(LinkError) -> [ListedTarget] {
         for timeSlots: UInt8 in [0, 3] {
             let request = [0x00, UInt8(systemCode >> 8), UInt8(systemCode & 0xFF), 0x01, timeSlots]
@@ -107,10 +107,10 @@ extension PN532Chip {
 
     // MARK: Waking
 
-    /// Makes a tag ready for commands again, after it refused a command, or while another tag was selected.
+    /// Makes a tag ready for commands again, after the tag refused a command or another tag was selected.
     ///
-    /// It does not restart the field at first, because a card with a random identifier then takes another one. Throws
-    /// `LinkError` with `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
+    /// At first, the field is not restarted, because a restart changes random identifiers. Throws `LinkError` with
+    /// `tagRemoved` when the tag does not answer, `readerUnavailable` or `cancelled`.
     func wake(_ target: TagHandle.Target) throws(LinkError) {
         switch target {
         case .nfcA(let uid, let sak):
@@ -147,31 +147,31 @@ extension PN532Chip {
         try findNFCA(uid: uid).contains { $0.target == .nfcA(uid: uid, sak: sak) }
     }
 
-    /// Ends the host's ISO-DEP with S(DESELECT), if it has started (ISO/IEC 14443-4, 8).
+    /// Ends the host's ISO-DEP with S(DESELECT), if it was started (ISO/IEC 14443-4, 8).
     private func deselect() throws(LinkError) {
         if modulation == .nfcA { try setFraming(appendsChecksum: true, removesChecksum: false) }
         _ = try ifAnswered { () throws(LinkError) in try communicate([0xC2], timeout: Self.requestTimeout) }
     }
 
-    /// Wakes a card from HALT with WUPA and selects it by its UID. InListPassiveTarget can't do that.
+    /// Wakes a card from HALT with WUPA, and selects it by its UID. InListPassiveTarget can't wake such a card.
     private func select(_ uid: [UInt8], _ sak: UInt8) throws(LinkError) -> Bool {
-        let answered = try ifAnswered { () throws(LinkError) -> UInt8? in
+        let selectAcknowledge = try ifAnswered { () throws(LinkError) -> UInt8? in
             try setFraming(appendsChecksum: false, removesChecksum: false, bitsOfLastByte: 7)
             guard try communicate([0x52], timeout: Self.requestTimeout).count == 2 else { return nil }
             try setFraming(appendsChecksum: true, removesChecksum: false)
-            var answered: UInt8?
+            var selectAcknowledge: UInt8?
             for (level, part) in Self.levels(of: uid).enumerated() {
                 let command = [0x93 + UInt8(level) * 2, 0x70] + part + [part.reduce(0, ^)]
                 let answer = try communicate(command, timeout: Self.requestTimeout)
                 guard answer.count == 3 else { return nil }
-                answered = answer[0]
+                selectAcknowledge = answer[0]
             }
-            return answered
+            return selectAcknowledge
         }
-        return answered == sak
+        return selectAcknowledge == sak
     }
 
-    /// The result of exchanges with a tag; nil when the tag did not answer one of them.
+    /// Returns the result of exchanges with a tag; nil when the tag did not answer one of them.
     private func ifAnswered<Value>(_ exchanges: () throws(LinkError) -> Value?) throws(LinkError) -> Value? {
         do throws(LinkError) {
             return try exchanges()
@@ -181,7 +181,7 @@ extension PN532Chip {
         }
     }
 
-    /// The four bytes of each cascade level (ISO/IEC 14443-3, 6.5.4).
+    /// Returns the four bytes of each cascade level (ISO/IEC 14443-3, 6.5.4).
     private static func levels(of uid: [UInt8]) -> [[UInt8]] {
         switch uid.count {
         case 7: [[0x88] + uid[0..<3], Array(uid[3...])]
@@ -192,7 +192,7 @@ extension PN532Chip {
 }
 
 extension DiscoveredTag.Identity {
-    /// Whether two polls for different systems found the same FeliCa card.
+    /// Returns whether two polls for different systems found the same FeliCa card.
     fileprivate func isSameTag(as other: DiscoveredTag.Identity) -> Bool {
         guard case .nfcF(let idm, _, _) = self, case .nfcF(let otherIDm, _, _) = other else { return false }
         return idm.isIDmOfSameCard(as: otherIDm)
@@ -200,19 +200,19 @@ extension DiscoveredTag.Identity {
 }
 
 extension LinkError {
-    /// Whether the error is about a tag or one exchange, and not about the reader or the caller.
+    /// Whether the error concerns a tag or one exchange, and not the reader or the caller.
     var isOfExchange: Bool { ![.readerUnavailable, .cancelled, .unsupported].contains(code) }
 }
 
-/// A tag that the chip has found.
+/// A tag that was found by the chip.
 struct TagHandle: Sendable, Equatable {
-    /// The data with which the tag can be found again.
+    /// The data needed to find the tag again.
     enum Target: Sendable, Equatable {
         case nfcA(uid: [UInt8], sak: UInt8)
-        /// A Type 1 tag, with the four bytes of its UID that it reports.
+        /// A Type 1 tag, with the four UID bytes that it reports.
         case type1(uid: [UInt8])
         case nfcB(pupi: [UInt8])
-        /// A FeliCa tag, and the system for which it was polled.
+        /// A FeliCa tag, and the polled system code.
         case nfcF(idm: [UInt8], systemCode: UInt16)
 
         var technology: Technology {
@@ -228,18 +228,18 @@ struct TagHandle: Sendable, Equatable {
     var generation: Int
 }
 
-/// What a tag reported about itself, and the data with which it can be found again.
+/// The data that a tag reported about itself, and the data needed to find the tag again.
 struct ListedTarget: Sendable {
     var identity: DiscoveredTag.Identity
     var target: TagHandle.Target
 }
 
-/// A PN532's data about the targets that it has listed (PN532 user manual, 7.3.5). The modulation of the list
-/// determines how to parse it.
+/// The data that a PN532 returns about the targets it found (PN532 user manual, 7.3.5). Call the method that matches
+/// the modulation of the poll.
 ///
 /// All methods throw `LinkError` with `transmission` when the data can't be parsed.
 struct TargetList: Sendable {
-    /// The number of targets: 2 at most.
+    /// The number of targets: at most 2.
     var count: Int
     var data: [UInt8]
 
@@ -247,7 +247,7 @@ struct TargetList: Sendable {
         var rest = data[...]
         var found: [ListedTarget] = []
         for _ in 0..<count {
-            // Number, SENS_RES with its high byte first, SEL_RES, length of the UID.
+            // Target number, SENS_RES with the high byte first, SEL_RES, length of the UID.
             guard let head = Self.take(5, from: &rest), [4, 7, 10].contains(head[4]),
                 let uid = Self.take(Int(head[4]), from: &rest)
             else { throw Self.unreadable }
@@ -279,7 +279,7 @@ struct TargetList: Sendable {
         var rest = data[...]
         var found: [ListedTarget] = []
         for _ in 0..<count {
-            // The target number, and the answer to polling from its length on.
+            // The target number, then the polling answer, starting with its length.
             guard Self.take(1, from: &rest) != nil, let length = rest.first, length == 18 || length == 20,
                 let answer = Self.take(Int(length), from: &rest), answer[1] == 0x01
             else { throw Self.unreadable }

@@ -2,13 +2,13 @@
 import LinuxSupport
 import TagLink
 
-/// The commands of a PN532 that was woken and configured. Each call waits for the answer.
+/// The commands of a PN532 that is awake and configured. Each call waits for the answer.
 ///
-/// A command that only reads or sets something is sent again when it is lost on the line. A command to a tag is not
-/// sent again, because the tag may have received it. It fails with `transmission`, and the code that knows the tag's
+/// If a command that only reads or sets something is lost on the line, it is sent again. A command to a tag is not sent
+/// again, because the tag may have received it. It fails with `transmission`, and the code that knows the tag's
 /// protocol decides what to do.
 final class PN532Chip {
-    /// The version that the chip reports.
+    /// The version reported by the chip.
     struct Firmware: Sendable, Equatable {
         var version: UInt8
         var revision: UInt8
@@ -22,16 +22,16 @@ final class PN532Chip {
     let limits: HostLimits
     private var speed = SerialSpeed.initial
     private(set) var firmware = Firmware(version: 0, revision: 0)
-    /// The chip's current response timeout; nil for its default.
+    /// The chip's current response timeout, as an index; nil for its default.
     var timeoutIndex: UInt8?
-    /// Whether the firmware has refused commands on the blocks of Type 1 tags.
+    /// Whether the firmware has refused commands for the blocks of Type 1 tags.
     var refusesBlockCommands = false
-    /// The modulation of the last list of targets. Frames are sent in this modulation.
+    /// The modulation of the last poll. Frames are sent in this modulation.
     var modulation: PN53xModulation?
-    /// The registers that were written or read since the last list of targets.
+    /// The values of registers that were written or read since the last poll.
     var registers: [UInt16: UInt8] = [:]
 
-    /// How many times a command is sent when it is lost on the line.
+    /// How many times to send a command that is lost on the line.
     static let attempts = 3
 
     /// Wakes a chip and configures it. Throws `LinkError` with `readerUnavailable` or `cancelled`.
@@ -40,7 +40,7 @@ final class PN532Chip {
         self.port = port
         host = HostInterface(port: port, limits: limits)
         if try !wake() {
-            // A program that ended suddenly may have left the chip at the other speed.
+            // If a program crashed, the chip may still use the other speed.
             guard speed != .initial else { throw noChip }
             try port.setSpeed(speed)
             self.speed = speed
@@ -50,7 +50,7 @@ final class PN532Chip {
         if self.speed != speed { try change(speed: speed) }
     }
 
-    /// The operation that uses the chip now; when it is cancelled, its waits end.
+    /// The cancellation of the operation that is using the chip. It ends the operation's waits.
     var cancellation: Cancellation? {
         get { port.cancellation }
         set { port.cancellation = newValue }
@@ -60,17 +60,17 @@ final class PN532Chip {
         LinkError(
             .readerUnavailable,
             """
-            No PN532 answers at \(port.path). Look at its wiring (TX to RX and RX to TX) and at its switches: both off \
+            No PN532 answers at \(port.path). Check its wiring (TX to RX and RX to TX) and its switches: both off \
             for the serial interface, HSU.
             """
         )
     }
 
-    /// Wakes the chip with the command that it expects first.
+    /// Wakes the chip with the command that the chip expects first.
     private func wake() throws(LinkError) -> Bool {
         for _ in 0..<Self.attempts {
             do throws(LinkError) {
-                // Normal mode: no SAM; the timeout of 1 s is not used; P70_IRQ is not driven.
+                // Normal mode: no SAM; the timeout of 1 s is unused; P70_IRQ is not driven.
                 let command = PN53xCommand.samConfiguration.rawValue
                 _ = try host.exchange(command, [0x01, 0x14, 0x00], wakes: true, limit: limits.own)
                 return true
@@ -84,17 +84,17 @@ final class PN532Chip {
     private func setUp() throws(LinkError) {
         let version = try ask(.getFirmwareVersion, [])
         guard version.count >= 4, version[0] == 0x32 else {
-            throw LinkError(.readerUnavailable, "What answers at \(port.path) is not a PN532.")
+            throw LinkError(.readerUnavailable, "The device at \(port.path) is not a PN532.")
         }
         firmware = Firmware(version: version[1], revision: version[2])
-        // The chip sends RATS or other commands to a tag only if the host asks for it.
+        // The chip must not send RATS or other commands to a tag unless the host requests it.
         try set(parameters: 0x00)
-        // The chip repeats no exchange, and makes two attempts to find a tag.
+        // The chip repeats no exchange, and tries twice to find a tag.
         _ = try ask(.rfConfiguration, [0x04, 0x00])
         _ = try ask(.rfConfiguration, [0x05, 0x01, 0x00, 0x01])
     }
 
-    /// SetParameters.
+    /// Sends SetParameters.
     func set(parameters: UInt8) throws(LinkError) {
         _ = try ask(.setParameters, [parameters])
     }
@@ -106,14 +106,14 @@ final class PN532Chip {
 
     private func change(speed: SerialSpeed) throws(LinkError) {
         _ = try ask(.setSerialBaudRate, [speed.codes.chip])
-        // The chip changes its speed when the host has acknowledged the answer.
+        // The chip changes its speed once the host has acknowledged the answer.
         try host.abort()
         try port.setSpeed(speed)
         self.speed = speed
         _ = try ask(.getFirmwareVersion, [])
     }
 
-    /// Leaves the chip as other programs expect it: its field off, and at its initial speed.
+    /// Leaves the chip as other programs expect it: with the field off, and at the initial speed.
     func close() {
         try? setField(false)
         if speed != .initial { try? change(speed: .initial) }
@@ -121,8 +121,8 @@ final class PN532Chip {
 
     // MARK: Commands
 
-    /// Sends a command that may be repeated. Throws `LinkError` with `readerUnavailable`, `unsupported` when the chip
-    /// refuses, or `cancelled`.
+    /// Sends a command that may be repeated. Throws `LinkError` with `readerUnavailable`, with `unsupported` when the
+    /// chip refuses, or with `cancelled`.
     func ask(_ command: PN53xCommand, _ data: [UInt8], limit: Duration? = nil) throws(LinkError) -> [UInt8] {
         for _ in 0..<Self.attempts {
             do throws(LinkError) {
@@ -131,30 +131,30 @@ final class PN532Chip {
                 guard error.isOfExchange else { throw error }
             }
         }
-        throw hung
+        throw noAnswer
     }
 
-    /// Sends a command to a tag or a reader, once.
+    /// Sends a command to a tag or a reader once.
     ///
-    /// - Parameter limit: how long it may take; nil for no limit.
+    /// - Parameter limit: how long the command may take; nil for no limit.
     /// - Throws: `LinkError` with `transmission` when the command or its answer was lost on the line, `timeout` when
-    ///   the chip did not answer in time, `readerUnavailable` when it answers no command at all, `unsupported` or
-    ///   `cancelled`.
+    ///   the chip did not answer in time, `readerUnavailable` when the chip stopped answering all commands,
+    ///   `unsupported` or `cancelled`.
     func sendOnce(_ command: PN53xCommand, _ data: [UInt8], limit: Duration?) throws(LinkError) -> [UInt8] {
         guard data.count <= HostInterface.maximumData else {
-            throw LinkError(.frameTooLong, "The PN532 takes \(HostInterface.maximumData) bytes at most.")
+            throw LinkError(.frameTooLong, "The PN532 accepts at most \(HostInterface.maximumData) bytes.")
         }
         do throws(LinkError) {
             return try host.exchange(command.rawValue, data, limit: limit)
         } catch {
             guard error.isOfExchange else { throw error }
-            // Checks whether only the exchange failed, or the whole chip.
+            // Checks whether only this exchange failed, or the whole chip.
             _ = try ask(.getFirmwareVersion, [])
             throw error
         }
     }
 
-    private var hung: LinkError {
+    private var noAnswer: LinkError {
         LinkError(
             .readerUnavailable,
             "The PN532 at \(port.path) does not answer any more. Unplug its adapter, and plug it in again."

@@ -2,20 +2,20 @@
 import LinuxSupport
 public import TagLink
 
-/// A PN532 on a serial line as a reader: NFC-A, NFC-B and NFC-F. The chip does not support NFC-V.
+/// A reader for NFC-A, NFC-B and NFC-F: a PN532 on a serial line. The chip does not support NFC-V.
 ///
 /// ```swift
 /// let reader = try PN532Reader("/dev/ttyUSB0")
 /// let tags = try await reader.discover([.nfcA], systemCodes: [])
 /// ```
 ///
-/// The first use of the reader opens the line, and ``release()`` closes it. If an adapter was unplugged and is back,
-/// the next ``discover(_:systemCodes:)`` works again. The reader waits for the line on its own thread. Every wait has a
-/// limit, and cancelling the task ends it.
+/// The first use of the reader opens the line, and ``release()`` closes it. If an adapter was unplugged and plugged in
+/// again, the next ``discover(_:systemCodes:)`` works again. The reader waits for the line on its own thread. Every
+/// wait has a time limit, and cancelling the task ends the wait.
 ///
-/// The host implements ISO-DEP, over the chip's InCommunicateThru. The chip's own implementation has frames of 64 bytes
-/// only. It gives up a card that asks for more time than the chip's timeout, and can't distinguish a damaged block from
-/// a lost card.
+/// The host implements ISO-DEP, over the chip's InCommunicateThru. The chip's own implementation only supports frames
+/// of 64 bytes. It drops a card that asks for more time than the chip's timeout, and it can't distinguish a damaged
+/// block from a lost card.
 public final class PN532Reader: DiscoveringDriver {
     /// The serial line's path.
     public let path: String
@@ -24,23 +24,23 @@ public final class PN532Reader: DiscoveringDriver {
     private let worker: ChipWorker
     private let counts = Locked(LinkStatistics.zero)
 
-    /// Creates a reader, without opening the line.
+    /// Creates a reader without opening the line.
     ///
-    /// - Parameter connection: the serial line's path; and, if the speed is not 115,200, `@` and the speed in bits per
+    /// - Parameter connection: the serial line's path. If the speed is not 115,200, add `@` and the speed in bits per
     ///   second: `/dev/ttyUSB0`, `/dev/ttyUSB0@921600`.
-    /// - Throws: `LinkError` with `unsupported` when it names no line, or a speed that the chip does not support.
+    /// - Throws: `LinkError` with `unsupported` when the path is missing, or the chip does not support the speed.
     public convenience init(_ connection: String) throws(LinkError) {
         try self.init(connection, limits: HostLimits())
     }
 
-    /// The same, with limits for how long to wait for the chip.
+    /// Creates a reader with limits for how long to wait for the chip.
     package init(_ connection: String, limits: HostLimits) throws(LinkError) {
         let line = try SerialLineName(connection)
         path = line.path
         worker = ChipWorker(line, limits)
     }
 
-    /// For example, `PN532 v1.6 (/dev/ttyUSB0)`. Before the chip was first opened, the version is missing.
+    /// For example, `PN532 v1.6 (/dev/ttyUSB0)`. The version is missing until the chip is first opened.
     public var name: String { "\(worker.firmware?.name ?? "PN532") (\(path))" }
 
     /// Whether the chip has answered since the reader was created.
@@ -55,15 +55,15 @@ public final class PN532Reader: DiscoveringDriver {
         "NFC-F: Type 3 and other FeliCa cards at 212 kbit/s, two at once.",
         "NFC-V: not supported. The chip lacks ISO/IEC 15693, so NFCISO15693Tag is unavailable.",
         "As a card: ISO/IEC 14443-4 Type A, for CardSession.",
-        "It does not report when a tag arrives: a session asks it ten times a second.",
+        "It does not report when a tag arrives, so a session polls ten times a second.",
     ]
 
-    /// Returns nil: a PN532 can't report that a tag arrives, and has to be polled.
+    /// Returns nil, because a PN532 can't report the arrival of a tag. It must be polled.
     public func observePresence(_ handler: @escaping @Sendable () -> Void) -> PresenceObservation? { nil }
 
-    /// Opens the line and wakes the chip, so that ``name`` has its version.
+    /// Opens the line and wakes the chip. After that, ``name`` includes the version.
     ///
-    /// - Throws: `LinkError` with `readerUnavailable`, whose reason says what to do, or `cancelled`.
+    /// - Throws: `LinkError` with `readerUnavailable`, whose reason explains what to do, or with `cancelled`.
     public func prepare() async throws(LinkError) {
         try await worker.perform { (_, _) throws(LinkError) in }
     }
@@ -98,7 +98,7 @@ public final class PN532Reader: DiscoveringDriver {
         try await link.select()
     }
 
-    /// Switches the field off and closes the line, so that other programs can use it.
+    /// Switches the field off and closes the line, so that other programs can use the line.
     public func release() async {
         await worker.close()
     }
@@ -109,14 +109,14 @@ extension PN532Reader {
     public static var calls: [SupportedAPI] {
         let frames = "The host's own frames go through InCommunicateThru."
         let rows: [(String, SupportedAPI.Support, String)] = [
-            ("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below reach, and Type 1 tags."),
+            ("NFCNDEFTag.readNDEF, writeNDEF", .yes, "For tags that the calls below support, and Type 1 tags."),
             (
                 "NFCISO7816Tag.sendCommand", .yes,
-                "The host speaks ISO-DEP with cards of NFC-A and NFC-B; extended APDUs go in chained blocks."
+                "The host implements ISO-DEP for NFC-A and NFC-B cards; extended APDUs are sent in chained blocks."
             ),
             ("NFCMiFareTag.sendMiFareCommand", .yes, frames),
             ("NFCFeliCaTag's commands", .yes, frames),
-            ("NFCISO15693Tag's commands", .no, "The chip does not speak ISO/IEC 15693."),
+            ("NFCISO15693Tag's commands", .no, "The chip does not support ISO/IEC 15693."),
             ("NFCVASReaderSession", .no, "Readers that find tags by themselves do not send the VAS polling frame."),
             ("CardSession", .yes, "The chip is an ISO/IEC 14443-4 Type A card for other readers."),
         ]
@@ -147,7 +147,7 @@ final class PN532TagLink: SelfActivatingLink {
             let handle = handle
             let answer = try await worker.perform { (worker, chip) throws(LinkError) -> Frame in
                 guard worker.current == handle else {
-                    throw LinkError(.tagRemoved, "The reader works with another tag, or has polled again.")
+                    throw LinkError(.tagRemoved, "Another tag was selected, or the reader has polled again.")
                 }
                 worker.isUntouched = false
                 return try chip.send(frame, to: handle.target, timeout: timeout)
@@ -172,7 +172,7 @@ final class PN532TagLink: SelfActivatingLink {
         }
     }
 
-    /// Makes the tag the selected one. Does nothing if it is already selected and has received no command.
+    /// Selects the tag. Does nothing if the tag is already selected and has not received a command.
     func select() async throws(LinkError) {
         let handle = handle
         let isReady = try await worker.perform { (worker, _) throws(LinkError) in

@@ -3,23 +3,23 @@ import Glibc
 import LinuxSupport
 import TagLink
 
-/// A serial line to a chip: 8 data bits, no parity, one stop bit, no flow control, and no translation.
+/// A serial line to a chip, with 8 data bits, no parity, one stop bit, no flow control, and no translation.
 ///
-/// Its methods block, so use it on a separate thread. Every wait has a limit, and can be cancelled.
+/// The methods block, so use them on a separate thread. Every wait has a time limit and can be cancelled.
 final class SerialPort {
     /// The line's path, such as `/dev/ttyUSB0`.
     let path: String
     private let descriptor: Int32
     private let interrupt: Interrupt
-    /// The operation that uses the line now; when it is cancelled, its reads end.
+    /// The cancellation of the operation that is using the line. It ends the operation's reads.
     var cancellation: Cancellation?
 
-    /// Opens a line for this program only. Throws `LinkError` with `readerUnavailable`; its reason says what to do.
+    /// Opens a line for this program only. Throws `LinkError` with `readerUnavailable` and a reason.
     init(path: String, speed: SerialSpeed, interrupt: Interrupt) throws(LinkError) {
         let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         var code = descriptor < 0 ? errno : 0
         if code == 0, isatty(descriptor) != 1 { code = ENOTTY }
-        // Programs that share a line would steal each other's answers.
+        // Programs that share a line would read each other's answers.
         if code == 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0 { code = errno }
         if code == 0 { code = Self.configure(descriptor, speed) }
         guard code == 0 else {
@@ -34,7 +34,7 @@ final class SerialPort {
     }
 
     deinit {
-        // A program that is just being started may still hold the descriptor, and so would keep the line locked.
+        // A child program that is just starting may still have the descriptor open, and would keep the line locked.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -61,8 +61,8 @@ final class SerialPort {
         return 0
     }
 
-    /// Sends all bytes. Throws `LinkError` with `readerUnavailable` when the line is gone or does not accept them in
-    /// time.
+    /// Sends all bytes. Throws `LinkError` with `readerUnavailable` when the line is gone, or does not accept the bytes
+    /// in time.
     func write(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws(LinkError) {
         var written = 0
         while written < bytes.count {
@@ -72,9 +72,9 @@ final class SerialPort {
             if count > 0 {
                 written += count
             } else if count < 0, errno == EAGAIN {
-                // A write has a short limit, and is not cancelled.
+                // A write has a short time limit, so it is not cancelled.
                 guard try wait(for: POLLOUT, before: deadline, nil) else {
-                    throw LinkError(.readerUnavailable, "\(path) takes nothing: the adapter hangs. Plug it in again.")
+                    throw LinkError(.readerUnavailable, "\(path) accepts no data: the adapter hangs. Plug it in again.")
                 }
             } else if count == 0 || errno != EINTR {
                 throw SerialPortError.gone(path)
@@ -82,8 +82,8 @@ final class SerialPort {
         }
     }
 
-    /// Waits for bytes. Returns the received bytes; empty when none arrived in time. Throws `LinkError` with
-    /// `readerUnavailable` when the line is gone, or `cancelled`.
+    /// Waits for bytes. Returns the received bytes; empty when none arrive in time. Throws `LinkError` with
+    /// `readerUnavailable` when the line is gone, or with `cancelled`.
     func read(before deadline: ContinuousClock.Instant?) throws(LinkError) -> [UInt8] {
         while true {
             if cancellation?.isCancelled == true { throw SerialPortError.cancelled }
@@ -100,9 +100,9 @@ final class SerialPort {
         }
     }
 
-    /// Discards received bytes that belong to no request.
+    /// Discards received bytes from earlier requests.
     func discardInput() throws(LinkError) {
-        // Limited, because a device may never stop sending.
+        // The number of attempts is limited, because a device may never stop sending.
         for _ in 0..<64 {
             guard !(try read(before: .now)).isEmpty else { return }
         }
@@ -123,27 +123,27 @@ final class SerialPort {
     }
 }
 
-/// The name of a serial line: its path, and optionally `@` and its speed.
+/// The name of a serial line: the path, and optionally `@` and the speed.
 struct SerialLineName: Sendable, Equatable {
     var path: String
     var speed = SerialSpeed.initial
 
-    /// Parses a name. Throws `LinkError` with `unsupported` when there is no path, or the chip does not support the
+    /// Parses a name. Throws `LinkError` with `unsupported` when the path is missing, or the chip does not support the
     /// speed.
     init(_ name: String) throws(LinkError) {
         path = name
-        // A path may contain an @ itself: only digits after it are a speed.
+        // A path may itself contain an @. Only digits after the @ are a speed.
         if let at = name.lastIndex(of: "@"), name[at...].dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let bits = Int(name[name.index(after: at)...])
         {
             guard let speed = SerialSpeed(rawValue: bits) else {
-                throw LinkError(.unsupported, "A PN532 has no speed of \(bits); it has \(SerialSpeed.list).")
+                throw LinkError(.unsupported, "A PN532 does not support the speed \(bits), only \(SerialSpeed.list).")
             }
             path = String(name[..<at])
             self.speed = speed
         }
         guard !path.isEmpty else {
-            throw LinkError(.unsupported, "Name the serial line of the PN532: pn532:/dev/ttyUSB0, for example.")
+            throw LinkError(.unsupported, "Give the serial line of the PN532, for example pn532:/dev/ttyUSB0.")
         }
     }
 }
@@ -163,7 +163,7 @@ enum SerialSpeed: Int, Sendable, CaseIterable {
 
     static var list: String { allCases.map { String($0.rawValue) }.joined(separator: ", ") }
 
-    /// The code of the operating system, and that of SetSerialBaudRate.
+    /// The speed's codes for the operating system and for SetSerialBaudRate.
     var codes: (system: Int32, chip: UInt8) {
         switch self {
         case .baud9600: (B9600, 0)
@@ -178,16 +178,16 @@ enum SerialSpeed: Int, Sendable, CaseIterable {
     }
 }
 
-/// Why a serial line can't be used, as sentences that say what to do.
+/// The reasons why a serial line can't be used, as sentences that explain what to do.
 enum SerialPortError {
-    /// The group of a file and its permission, from the file's status.
+    /// A file's group and the group's permission.
     struct Ownership: Sendable, Equatable {
-        /// The name of its group, or its number.
+        /// The name of the group, or its number if the name is unknown.
         var group: String
         var isGroupAllowed: Bool
     }
 
-    /// The sentence for a failure to open a line.
+    /// Explains a failure to open a line.
     static func reason(path: String, code: Int32, ownership: Ownership?) -> String {
         switch code {
         case ENOENT, ENOTDIR:
@@ -213,13 +213,13 @@ enum SerialPortError {
                 \(ownership.group) "$USER". Log in again afterwards.
                 """
         case EBUSY, EWOULDBLOCK: return "\(path) is in use by another program. End that program first."
-        case ENXIO, ENODEV, EIO: return "There is no device behind \(path). Plug the adapter in again."
+        case ENXIO, ENODEV, EIO: return "No device is connected to \(path). Plug the adapter in again."
         case ENOTTY, EISDIR: return "\(path) is not a serial line."
         default: return "\(path) can't be used: \(unsafe String(cString: strerror(code)))."
         }
     }
 
-    /// The pattern with which udev selects lines of a kind: `ttyUSB*` for `/dev/ttyUSB0`.
+    /// Returns the pattern with which udev selects similar lines: `ttyUSB*` for `/dev/ttyUSB0`.
     private static func kernelName(_ path: String) -> String {
         var name = path.split(separator: "/").last.map(String.init) ?? path
         while let last = name.last, last.isNumber { name.removeLast() }

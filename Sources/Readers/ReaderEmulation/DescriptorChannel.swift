@@ -4,23 +4,23 @@ import Glibc
 import LinuxSupport
 import TagLink
 
-/// A file descriptor that is read when bytes arrive, and written with a time limit. The channel closes it, at the latest
-/// when it is freed, since that ends its watch.
+/// A file descriptor that is read when bytes arrive, and written with a time limit. The channel closes the descriptor,
+/// at the latest when the channel is freed.
 final class DescriptorChannel: Sendable {
     let descriptor: Int32
-    /// Nil when the process has no free descriptors: then the channel has ended from the start.
+    /// Nil when the process can't open more descriptors. Then the channel has ended from the start.
     private let watch: ReadWatch?
     private let ended: Locked<Bool>
-    /// The end of bytes of which only the beginning was sent.
+    /// The rest of a frame of which only the first part was sent.
     private let unsent = Locked<[UInt8]>([])
 
-    /// How long the other side may accept no bytes, in milliseconds.
+    /// The maximum time in which the other side accepts no bytes, in milliseconds.
     private let sendLimit: Int32
-    /// How often to check meanwhile whether the channel was closed.
+    /// How often to check during that time whether the channel was closed, in milliseconds.
     private static let sendStep: Int32 = 50
 
-    /// Takes over a descriptor, and closes it. The queue calls `onBytes`, and `onEnd` once when the other side has closed,
-    /// or the descriptor failed, but never after ``close()``. The limit for a side that accepts no bytes is in milliseconds.
+    /// Takes ownership of a descriptor. The queue calls `onBytes`. It calls `onEnd` once, when the other side has
+    /// closed or the descriptor has failed, but never after ``close()``. `sendLimit` is in milliseconds.
     init(
         _ descriptor: Int32,
         queue: DispatchQueue,
@@ -64,8 +64,8 @@ final class DescriptorChannel: Sendable {
         watch?.cancel()
     }
 
-    /// Sends all bytes, unless the other side accepts none for so long. If it accepted some of them, the others are
-    /// sent before the next ones. So no frame that begins is cut by the frame after it. Returns whether all bytes were
+    /// Sends all bytes, unless the other side accepts no bytes until the time limit. If only a part was sent, the rest
+    /// is sent before the next bytes, so a frame is never cut off by the next frame. Returns whether all bytes were
     /// sent.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
@@ -73,19 +73,19 @@ final class DescriptorChannel: Sendable {
         let rest = unsent.withLock { $0 }
         let all = rest + bytes
         let count = sendPart(of: all)
-        // Bytes that have not begun are not sent later.
+        // If no byte of the new bytes was sent, they are dropped.
         let end = count > rest.count ? all.count : rest.count
         unsent.withLock { $0 = Array(all[count..<end]) }
         return count == all.count
     }
 
-    /// Sends bytes until the other side accepts none for long. Returns how many were sent.
+    /// Sends bytes until the other side accepts none until the time limit. Returns how many were sent.
     private func sendPart(of bytes: [UInt8]) -> Int {
         unsafe bytes.withUnsafeBytes { memory in
             var offset = 0
             while offset < memory.count {
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: memory[offset...])
-                // If the other side has closed the socket, no signal must end the process.
+                // If the other side has closed the socket, the process must not be ended by a signal.
                 var count = unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
                 if count < 0, errno == ENOTSOCK { count = unsafe write(descriptor, rest.baseAddress, rest.count) }
                 if count >= 0 {
@@ -113,14 +113,14 @@ final class DescriptorChannel: Sendable {
 
 /// A UNIX socket in a private folder on which this program listens.
 final class ListeningSocket: @unchecked Sendable {
-    // Sendable because the only use of the dispatch source is its cancellation, which any thread may do.
+    // Sendable because the dispatch source is only cancelled, which any thread may do.
     private let source: any DispatchSourceRead
     private let folder: PrivateFolder
     private let name: String
 
-    /// Starts to listen. An existing socket is replaced unless another program listens on it. `onConnection` has to
-    /// close the descriptors that it receives. Only programs of this user and of root can connect; and those of the
-    /// folder's group if the folder is shared.
+    /// Starts to listen. An existing socket is replaced unless another program is listening on it. `onConnection` must
+    /// close the descriptors that it receives. Only programs of this user and of root can connect. If the folder is
+    /// shared with a group, programs of that group can connect too.
     init(
         _ name: String,
         in folder: PrivateFolder,
@@ -154,7 +154,7 @@ final class ListeningSocket: @unchecked Sendable {
         try? folder.remove(name)
     }
 
-    /// Creates a listening socket. An existing one is replaced unless another program listens on it.
+    /// Creates a listening socket. An existing socket is replaced unless another program is listening on it.
     static func descriptor(_ name: String, in folder: PrivateFolder, backlog: Int32 = 4) throws(EmulationError) -> Int32
     {
         do throws(StorageError) {
@@ -162,7 +162,7 @@ final class ListeningSocket: @unchecked Sendable {
         } catch {
             guard error.code == .inUse else { throw EmulationError(error.reason) }
             throw EmulationError(
-                "Another program is the reader at \(folder.path)/\(name) already. Stop it, or give another folder."
+                "Another program is already the reader at \(folder.path)/\(name). Stop it, or choose another folder."
             )
         }
     }

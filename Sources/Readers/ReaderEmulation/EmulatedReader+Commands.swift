@@ -2,9 +2,9 @@
 import TagLink
 import TagProtocols
 
-/// The commands of class FF that every reader has: GET DATA, keys, and blocks of storage cards.
+/// The class FF commands that every reader supports: GET DATA, keys, and blocks of storage cards.
 extension EmulatedReader {
-    /// Answers a command of class FF with a response and its status word.
+    /// Answers a class FF command. Returns the response with its status word.
     mutating func answer(_ apdu: [UInt8]) async -> [UInt8] {
         guard let command = ReaderCommand(apdu) else { return ReaderStatus.wrongLength }
         switch command.instruction {
@@ -38,7 +38,7 @@ extension EmulatedReader {
         return bytes + (wanted == bytes.count ? ReaderStatus.done : ReaderStatus.endOfData)
     }
 
-    /// LOAD KEYS: six bytes into one of the reader's two places. No command uses them.
+    /// LOAD KEYS: loads six bytes into one of the reader's two key slots. No command uses these keys.
     private func loadKey(_ command: ReaderCommand) -> [UInt8] {
         command.p2 < 2 && command.data.count == 6 ? ReaderStatus.done : ReaderStatus.failed
     }
@@ -74,7 +74,7 @@ extension EmulatedReader {
             case 4:
                 isWritten = await sendToType2([0xA2, UInt8(address)] + command.data, card)?.nibble == 0xA
             case 16:
-                // COMPATIBILITY_WRITE takes 16 bytes, and writes four of them.
+                // COMPATIBILITY_WRITE sends 16 bytes, of which the tag writes four.
                 let isReady = await sendToType2([0xA0, UInt8(address)], card)?.nibble == 0xA
                 isWritten = isReady ? await sendToType2(command.data, card)?.nibble == 0xA : false
             default: return ReaderStatus.wrongLength
@@ -85,7 +85,7 @@ extension EmulatedReader {
         }
     }
 
-    /// Sends a command to a Type 2 tag. After a refusal the tag is no longer selected, so it is selected again.
+    /// Sends a command to a Type 2 tag. A refusal deselects the tag, so the tag is then selected again.
     private func sendToType2(_ bytes: [UInt8], _ card: FieldCard) async -> Frame? {
         let answer = try? await card.link.transceive(Frame(bytes), timeout: .milliseconds(20))
         if let answer, answer.nibble ?? 0xA == 0xA { return answer }
@@ -93,7 +93,7 @@ extension EmulatedReader {
         return nil
     }
 
-    /// Sends READ SINGLE BLOCK until there are enough bytes; once if the length is 0.
+    /// Sends READ SINGLE BLOCK until there are enough bytes. If the length is 0, reads one block.
     private func readBlocks(_ target: NFCVTarget, _ link: any FrameLink, _ first: Int, _ length: Int) async -> [UInt8] {
         var data: [UInt8] = []
         var block = first
@@ -107,7 +107,7 @@ extension EmulatedReader {
         return data.prefix(length == 0 ? data.count : length) + ReaderStatus.done
     }
 
-    /// A block's bytes, at least one; nil when there is no such block.
+    /// Returns a block's bytes, at least one; nil when the block does not exist.
     private func readBlock(_ target: NFCVTarget, _ link: any FrameLink, _ block: Int) async -> ArraySlice<UInt8>? {
         guard block <= 0xFF,
             let answer = try? await link.transceive(
@@ -118,7 +118,7 @@ extension EmulatedReader {
         return answer.dropFirst()
     }
 
-    /// Sends WRITE SINGLE BLOCK for each block of the data. The first block determines the block size.
+    /// Sends WRITE SINGLE BLOCK for each block of the data. The length of the first block is the block size.
     private func writeBlocks(
         _ target: NFCVTarget,
         _ link: any FrameLink,
@@ -140,17 +140,17 @@ extension EmulatedReader {
     }
 }
 
-/// A command of class FF, which the reader answers itself (PC/SC 2.01 part 3, 3.2.2).
+/// A class FF command, which the reader itself answers (PC/SC 2.01 part 3, 3.2.2).
 struct ReaderCommand: Sendable {
     let instruction: UInt8
     let p1: UInt8
     let p2: UInt8
     let data: [UInt8]
-    /// Le; 0 means all available data. Nil when there is none.
+    /// Le; 0 means all available data. Nil when Le is missing.
     let expectedLength: Int?
 
-    /// Parses a short command APDU of class FF, or one with an extended length field. Returns nil when the class is
-    /// another one, or the lengths are inconsistent.
+    /// Parses a command APDU of class FF with short or extended lengths. Returns nil when the class is different, or
+    /// the lengths are inconsistent.
     init?(_ apdu: [UInt8]) {
         guard apdu.count >= 4, apdu[0] == 0xFF else { return nil }
         instruction = apdu[1]
@@ -194,17 +194,17 @@ enum ReaderStatus {
 
 /// The ATR that a reader creates for a card without an ATR (PC/SC 2.01 part 3, 3.1.3.2.3).
 enum EmulatedAnswerToReset {
-    /// The ATR of a card.
+    /// Returns the ATR of a card.
     static func bytes(for card: FieldCard, _ profile: ReaderProfile) -> [UInt8] {
         switch card.kind {
         case .nfcA where card.isoDEP != nil:
             return make(historical: card.isoDEP?.answerToSelect?.historicalBytes ?? [])
         case .nfcB(let target) where card.isoDEP != nil:
-            // Application data, protocol info, and the buffer length in ATTRIB's answer, which cards leave 0.
+            // Application data, protocol info, and the buffer length from ATTRIB's answer, which is 0 for most cards.
             return make(historical: target.applicationData + target.protocolInfo.prefix(3) + [0])
         default:
             let (standard, name) = storageCard(card, profile)
-            // Category 80, then an application identifier of PC/SC: standard, card name, four unused bytes.
+            // Category 80, then PC/SC's application identifier: RID, standard, card name, four unused bytes.
             return make(
                 historical: [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06, standard]
                     + [UInt8(name >> 8), UInt8(name & 0xFF), 0, 0, 0, 0]
@@ -212,14 +212,14 @@ enum EmulatedAnswerToReset {
         }
     }
 
-    /// TS, T0, TD1 and TD2 (for T=0 and T=1), the historical bytes and the check byte.
+    /// Makes an ATR of TS, T0, TD1, TD2 (for T=0 and T=1), the historical bytes and the check byte.
     private static func make(historical: [UInt8]) -> [UInt8] {
         let historical = historical.prefix(15)
         let bytes = [0x80 | UInt8(historical.count), 0x80, 0x01] + historical
         return [0x3B] + bytes + [bytes.reduce(0, ^)]
     }
 
-    /// The numbers of a storage card's standard and name.
+    /// Returns the numbers of a storage card's standard and name.
     private static func storageCard(_ card: FieldCard, _ profile: ReaderProfile) -> (standard: UInt8, name: UInt16) {
         let isACR122U = profile.escapes == .pn532
         switch card.kind {

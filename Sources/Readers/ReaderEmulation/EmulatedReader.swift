@@ -2,20 +2,20 @@
 package import TagLink
 import TagProtocols
 
-/// The part behind a ``ReaderServer`` that answers: a reader with a field, or another kind of card.
+/// The part of a ``ReaderServer`` that answers requests: a reader with a field, or another kind of card.
 package protocol ReaderFirmware: Sendable {
-    /// Checks whether the card is still present, or whether another one has arrived.
+    /// Checks whether the card is still present, or another card has arrived.
     mutating func look() async -> EmulatedReader.Change
 
-    /// Looks for a card for a host that knows of none, when pcscd has just connected.
+    /// Forgets the current card and looks for a card, after pcscd has connected.
     mutating func hostConnected() async -> EmulatedReader.Change
 
-    /// Changes the card's power; the answer to `up` and `reset` is its ATR.
+    /// Changes the card's power. The reply to `up` and `reset` is the card's ATR.
     mutating func setPower(_ power: EmulatedReader.Power) async -> EmulatedReader.Reply
 
     mutating func transmit(_ apdu: [UInt8]) async -> EmulatedReader.Reply
 
-    /// Answers a control code. A card is not necessary.
+    /// Answers a control code, even without a card.
     mutating func control(_ code: UInt32, _ data: [UInt8]) async -> EmulatedReader.Reply
 
     func attribute(_ tag: UInt32) -> EmulatedReader.Reply
@@ -28,9 +28,9 @@ extension ReaderFirmware {
     package mutating func hostDisconnected() {}
 }
 
-/// A contactless reader as pcscd and its programs see it, in any field.
+/// A contactless reader for pcscd and its programs, in any field.
 ///
-/// It looks for a card, creates an ATR for it, and answers the commands of class FF itself. It passes APDUs to cards
+/// The reader looks for a card, creates an ATR for it, and itself answers class FF commands. It passes APDUs to cards
 /// that support ISO-DEP, and supports the escape commands of its model.
 package struct EmulatedReader: ReaderFirmware {
     /// The requested power state of a card.
@@ -46,11 +46,11 @@ package struct EmulatedReader: ReaderFirmware {
         case failed
     }
 
-    /// What a check of the field has found.
+    /// The changes that a check of the field has found.
     package struct Change: Sendable, Equatable {
-        /// The previous card has left.
+        /// Whether the previous card has left.
         package var hasLost = false
-        /// Another card has arrived.
+        /// Whether another card has arrived.
         package var hasFound = false
 
         package init(hasLost: Bool = false, hasFound: Bool = false) {
@@ -60,14 +60,14 @@ package struct EmulatedReader: ReaderFirmware {
     }
 
     let profile: ReaderProfile
-    /// The chip inside. Its first target is the current card.
+    /// The chip in the reader. The chip's first target is the current card.
     var chip: PN53xChip
     var session: TransparentSession
-    /// The ACR122U's light: bit 0 red, bit 1 green.
+    /// The ACR122U's LEDs: bit 0 is red, bit 1 is green.
     var light: UInt8 = 0x02
-    /// The ACR122U's setting for its polling (ACR122U API 2.04, 6.5).
+    /// The ACR122U's polling setting (ACR122U API 2.04, 6.5).
     var pollingParameter: UInt8 = 0xFF
-    /// The card that was reported to the host.
+    /// The card that was last reported to the host.
     private var presentCard: FieldCard?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
@@ -82,7 +82,7 @@ package struct EmulatedReader: ReaderFirmware {
 
     // MARK: Presence
 
-    /// Checks whether the card is still present, or whether another one has arrived.
+    /// Checks whether the card is still present, or another card has arrived.
     package mutating func look() async -> Change {
         var change = Change()
         if let former = presentCard {
@@ -97,15 +97,15 @@ package struct EmulatedReader: ReaderFirmware {
         return change
     }
 
-    /// Checks whether the host's card is still present. If the host has switched its power off, it is off afterwards.
+    /// Checks whether the host's card is still present. If the host has turned the card's power off, leaves it off.
     private mutating func isPresent(_ former: FieldCard) async -> Bool {
         guard !chip.isFieldOn else { return await card?.isPresent() ?? false }
         await chip.switchField(true)
-        // Without power, the card has left ISO-DEP.
-        var plain = former
-        plain.isoDEP = nil
-        var isPresent = await plain.isPresent()
-        // Its random UID may be another one.
+        // Without power, the card has ended ISO-DEP.
+        var cardWithoutISODEP = former
+        cardWithoutISODEP.isoDEP = nil
+        var isPresent = await cardWithoutISODEP.isPresent()
+        // A random UID may have changed.
         if !isPresent, let card = await find(), card.mayBe(former) {
             presentCard = card
             isPresent = true
@@ -114,7 +114,7 @@ package struct EmulatedReader: ReaderFirmware {
         return isPresent
     }
 
-    /// Looks for a card for a host that knows of none.
+    /// Forgets the current card and looks for a card for a new host.
     package mutating func hostConnected() async -> Change {
         presentCard = nil
         session.end()
@@ -122,7 +122,7 @@ package struct EmulatedReader: ReaderFirmware {
         return await look()
     }
 
-    /// Switches the card's power off and on, then looks for it.
+    /// Turns the card's power off and on, then looks for the card.
     private mutating func find() async -> FieldCard? {
         await chip.switchField(false)
         await chip.switchField(true)
@@ -133,7 +133,7 @@ package struct EmulatedReader: ReaderFirmware {
 
     // MARK: The host's requests
 
-    /// Changes the card's power. Returns the ATR; empty when the power is off; or that there is no card.
+    /// Changes the card's power. Returns the ATR, an empty reply when the power is off, or `noCard`.
     package mutating func setPower(_ power: Power) async -> Reply {
         let reply: Reply
         switch power {
@@ -147,8 +147,7 @@ package struct EmulatedReader: ReaderFirmware {
                 self.presentCard = card
                 reply = .done(EmulatedAnswerToReset.bytes(for: card, profile))
             } else {
-                // If another card is in its place, the host does not know that card: the next check reports both
-                // changes.
+                // The host does not know a different card that is now present. The next check reports both changes.
                 chip.adopt(nil)
                 reply = .noCard
             }
@@ -164,7 +163,7 @@ package struct EmulatedReader: ReaderFirmware {
         } else if apdu.first == 0xFF {
             reply = .done(await answer(apdu))
         } else if card == nil {
-            // The host has not noticed yet that the card is gone.
+            // The card is gone, but the host has not noticed yet.
             reply = .noCard
         } else if let isoDEP = card?.isoDEP {
             do throws(LinkError) {
@@ -181,7 +180,7 @@ package struct EmulatedReader: ReaderFirmware {
         return reply
     }
 
-    /// Answers a control code. A card is not necessary.
+    /// Answers a control code, even without a card.
     package mutating func control(_ code: UInt32, _ data: [UInt8]) async -> Reply {
         let reply: Reply
         switch code {
@@ -218,7 +217,7 @@ package struct EmulatedReader: ReaderFirmware {
 }
 
 extension PN53xChip {
-    /// Makes a card that the reader's own firmware has found the first target, as if the host had listed it.
+    /// Makes a card that was found by the reader's own firmware the first target, as if the host had listed it.
     mutating func adopt(_ card: FieldCard?) {
         targets = card.map { [$0] } ?? []
         selected = card == nil ? nil : 1
@@ -227,25 +226,25 @@ extension PN53xChip {
     }
 }
 
-/// A model of contactless readers: its names, the technologies that it finds, and its escape commands.
+/// A model of contactless readers: its name, its technologies, and its escape commands.
 package struct ReaderProfile: Sendable {
     /// The reader's name in PC/SC, without the two numbers that pcscd adds.
     package var name: String
-    /// The technologies that it looks for, in this order.
+    /// The technologies that the reader polls for, in this order.
     package var technologies: [Technology]
     package var firmware: String
     package var usbIdentifiers: (vendor: UInt16, product: UInt16)
     package var escapes: Escapes
 
-    /// Commands that are not part of PC/SC.
+    /// The commands that are not part of PC/SC.
     package enum Escapes: Sendable {
-        /// `FF 00 00 00` passes commands to the PN532 inside; LED, buzzer and settings (ACR122U API 2.04, 6).
+        /// `FF 00 00 00` passes commands to the PN532; others control LEDs, buzzer and settings (ACR122U API 2.04, 6).
         case pn532
         /// The transparent session `FF C2` (PC/SC 2.02 part 3 supplement, 3.2.2.9).
         case transparentSession
     }
 
-    /// The ACR122U: NFC-A, NFC-B and NFC-F, with a PN532 inside.
+    /// The ACR122U: NFC-A, NFC-B and NFC-F, with a PN532.
     package static let acr122u = ReaderProfile(
         name: "ACS ACR122U PICC Interface",
         technologies: [.nfcA, .nfcB, .nfcF],
@@ -263,7 +262,7 @@ package struct ReaderProfile: Sendable {
         escapes: .transparentSession
     )
 
-    /// The model to use for a tag of a technology: the ACR122U if it supports the technology.
+    /// Returns the model to use for a technology: the ACR122U if it supports that technology.
     package static func showing(_ technology: Technology) -> ReaderProfile {
         technology == .nfcV ? .acr1552u : .acr122u
     }
@@ -280,7 +279,7 @@ extension EmulatedReader {
             + [0x0C, 2, UInt8(product & 0xFF), UInt8(product >> 8)]
     }
 
-    /// Answers an escape, which needs no card.
+    /// Answers an escape command, even without a card.
     mutating func escape(_ data: [UInt8]) async -> Reply {
         switch profile.escapes {
         case .pn532:
@@ -297,17 +296,17 @@ extension EmulatedReader {
         }
     }
 
-    /// The commands `FF 00` of the ACR122U (ACR122U API 2.04, 6).
+    /// Answers the ACR122U's commands that start with `FF 00` (ACR122U API 2.04, 6).
     mutating func direct(_ command: ReaderCommand) async -> [UInt8] {
         switch command.p1 {
         case 0x00: return await sendToChip(command.data)
         case 0x40:
             guard command.data.count == 4 else { return ReaderStatus.failed }
-            // Bits 3 and 2 select which of the two lights to set, and bits 1 and 0 are their new states.
+            // Bits 3 and 2 select which of the two LEDs to set. Bits 1 and 0 are the new states.
             let mask = command.p2 >> 2 & 0x03
             light = light & ~mask | command.p2 & 0x03 & mask
             return [0x90, light]
-        // The timeout of the contactless chip, and the buzzer, which makes no sound here.
+        // Timeout of the contactless chip; the buzzer, which makes no sound here.
         case 0x41, 0x52: return ReaderStatus.done
         case 0x48: return Array(profile.firmware.utf8)
         case 0x50: return [0x90, pollingParameter]
@@ -318,26 +317,26 @@ extension EmulatedReader {
         }
     }
 
-    /// Passes a command to the PN532 inside: D4 and the command in, D5 and the answer out.
+    /// Passes a command to the PN532. A command starts with D4, an answer with D5.
     private mutating func sendToChip(_ data: [UInt8]) async -> [UInt8] {
         guard data.count >= 2, data[0] == 0xD4 else { return ReaderStatus.failed }
         switch await chip.receive(Array(data.dropFirst())) {
         case .answer(let answer): return [0xD5, data[1] &+ 1] + answer + ReaderStatus.done
         case .syntaxError: return [0x63, 0x7F]
-        // The reader does not wait without limit like its chip: it reports no target.
+        // The chip would wait without limit. The reader instead reports that it found no target.
         case .waiting where data[1] == 0x4A || data[1] == 0x60:
             return [0xD5, data[1] &+ 1, 0x00] + ReaderStatus.done
         case .waiting: return [0x63, 0x01]
         }
     }
 
-    /// The transparent session. If it changes the field, the current card has to be updated.
+    /// Handles a command of the transparent session. If it changes the field, the current card is updated.
     mutating func transparent(_ command: ReaderCommand) async -> [UInt8] {
         let effect = await session.receive(command, card: card)
         for isOn in effect.fields { await chip.switchField(isOn) }
         guard let (technology, beginsISODEP) = effect.selects else { return effect.response }
         await chip.switchField(true)
-        // A card in ISO-DEP hears no request until it loses its power.
+        // A card in ISO-DEP ignores requests until it loses power.
         if let card, card.supportsISODEP, card.technology == technology {
             await chip.switchField(false)
             await chip.switchField(true)
@@ -353,11 +352,11 @@ extension EmulatedReader {
     }
 }
 
-/// Control codes of PC/SC part 10 and of pcsc-lite. `SCARD_CTL_CODE(x)` is 42000000 plus x.
+/// Control codes of PC/SC part 10 and pcsc-lite. `SCARD_CTL_CODE(x)` is 42000000 plus x, in hexadecimal.
 enum ControlCode {
     static let getFeatureRequest: UInt32 = 0x4200_0D48
     static let getTLVProperties: UInt32 = 0x4233_0012
-    /// The code of libccid.
+    /// libccid's code for escape commands.
     static let escape: UInt32 = 0x4200_0001
     /// `IOCTL_CCID_ESCAPE`, 3500, as in Windows drivers.
     static let escapeOfWindows: UInt32 = 0x4200_0DAC

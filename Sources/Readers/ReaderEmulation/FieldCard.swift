@@ -2,7 +2,7 @@
 import TagLink
 import TagProtocols
 
-/// A card that a reader has found in its field and selected, and the link to it.
+/// A card that a reader has found and selected, with the link to that card.
 struct FieldCard: Sendable {
     /// The kind of the card, as found during activation.
     enum Kind: Sendable {
@@ -15,7 +15,7 @@ struct FieldCard: Sendable {
     }
 
     let kind: Kind
-    /// The link for frames to the card.
+    /// The link that sends frames to the card.
     let link: any FrameLink
     /// ISO-DEP, if the card supports it and the reader has started it.
     var isoDEP: ISODEP?
@@ -31,10 +31,10 @@ struct FieldCard: Sendable {
         }
     }
 
-    /// Whether this card may be another one, after that has lost its power.
+    /// Returns whether this card may be the former card, after that card has lost its power.
     ///
-    /// A UID of four bytes that begins with 08 is random, and so may be any PUPI: such a card takes another one each
-    /// time it is powered (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
+    /// A UID of four bytes that begins with 08 is random, and any PUPI may be random. Such a card changes its
+    /// identifier each time it is powered (ISO/IEC 14443-3, 6.5.4 and 7.9.2).
     func mayBe(_ former: FieldCard) -> Bool {
         switch (kind, former.kind) {
         case (.nfcA(let now), .nfcA(let before)):
@@ -49,12 +49,12 @@ struct FieldCard: Sendable {
 
     var technology: Technology { link.technology }
 
-    /// Whether the card supports ISO-DEP, which the reader or its host may have started.
+    /// Whether the card supports ISO-DEP. The reader or its host may have started ISO-DEP.
     var supportsISODEP: Bool { if case .nfcA(let target) = kind { target.isISODEP } else { isoDEP != nil } }
 
     var isType1: Bool { if case .type1 = kind { true } else { false } }
 
-    /// Checks whether the card is still present. It selects the card again if the check needs an activation.
+    /// Checks whether the card is still present. Selects the card again if the check needs an activation.
     func isPresent() async -> Bool {
         if let isoDEP { return await isoDEP.isPresent() }
         switch kind {
@@ -69,8 +69,7 @@ struct FieldCard: Sendable {
         }
     }
 
-    /// Selects the card again after it left the selected state: after a refusal, or while another card was selected.
-    /// Returns whether the card answered.
+    /// Selects the card again after a refusal, or after another card was selected. Returns whether the card answered.
     @discardableResult
     func select() async -> Bool {
         switch kind {
@@ -95,7 +94,7 @@ struct FieldCard: Sendable {
         return found?.contains { $0.identifier == target.identifier } ?? false
     }
 
-    /// Puts the card to sleep, so that the reader can select another one.
+    /// Halts the card, so that the reader can select another card.
     func halt() async {
         if let isoDEP {
             try? await isoDEP.deselect()
@@ -113,7 +112,7 @@ struct FieldCard: Sendable {
 struct CardFinder: Sendable {
     let field: any FieldDriver
 
-    /// The first card found, selected; with ISO-DEP started if the card supports it.
+    /// Returns the first card found, selected. ISO-DEP is started if the card supports it.
     func findOne(_ technologies: [Technology], beginsISODEP: Bool = true) async -> FieldCard? {
         for technology in technologies {
             switch technology {
@@ -128,16 +127,17 @@ struct CardFinder: Sendable {
         return nil
     }
 
-    /// NFC-A cards with anticollision, or the card with a UID; the last one is selected. RATS is only sent if wanted.
+    /// Finds NFC-A cards with anticollision, or the card with a given UID. The last card is selected. `beginsISODEP`
+    /// decides whether RATS is sent.
     func findNFCA(uid: [UInt8]? = nil, limit: Int, beginsISODEP: Bool) async -> [FieldCard] {
         guard let link = field.link(for: .nfcA) else { return [] }
         let activation = NFCAActivation(link: link)
         var targets: [NFCATarget] = []
         if let uid {
-            // Anticollision finds only one of several halted cards.
+            // If several cards are halted, anticollision finds only one of them.
             if let target = try? await activation.activate(uid: uid) { targets = [target] }
         } else {
-            // A card in the state ACTIVE treats the first request as an error, and answers the second.
+            // A card in the state ACTIVE treats the first request as an error, and answers the second request.
             for _ in 0..<2 where targets.isEmpty {
                 targets = (try? await activation.activateAll(waking: true, limit: limit)) ?? []
             }
@@ -153,13 +153,13 @@ struct CardFinder: Sendable {
         return await activatingLast(cards)
     }
 
-    /// Only one card is selected at a time. The others receive RATS or ATTRIB when they are selected.
+    /// Activates the last card, the only one that is selected. Others get RATS or ATTRIB when they are selected.
     private func activatingLast(_ cards: [FieldCard]) async -> [FieldCard] {
         guard let isoDEP = cards.last?.isoDEP, (try? await isoDEP.activate()) == nil else { return cards }
         return Array(cards.dropLast())
     }
 
-    /// A Type 1 tag. It answers REQA and RID.
+    /// Finds a Type 1 tag, which answers REQA and RID.
     func findType1() async -> FieldCard? {
         guard let link = field.link(for: .nfcA),
             let target = try? await NFCAActivation(link: link).activateAll(waking: true).first, target.isType1,
@@ -168,7 +168,7 @@ struct CardFinder: Sendable {
         return FieldCard(kind: .type1(target, tag), link: link)
     }
 
-    /// NFC-B cards of a family (AFI, 0 for all); the last one is selected by ATTRIB, with the CID if it supports one.
+    /// Finds NFC-B cards of a family (AFI; 0 for all). ATTRIB selects the last card, with the CID if supported.
     func findNFCB(applicationFamily: UInt8 = 0, limit: Int, cid: UInt8? = nil) async -> [FieldCard] {
         guard let link = field.link(for: .nfcB) else { return [] }
         let targets =
@@ -185,7 +185,7 @@ struct CardFinder: Sendable {
         return await activatingLast(cards)
     }
 
-    /// A FeliCa card of any system; or of the NDEF system, if it answers only that.
+    /// Finds a FeliCa card of any system, or of the NDEF system if the card only answers to that system.
     func findNFCF() async -> FieldCard? {
         guard let link = field.link(for: .nfcF) else { return nil }
         for code in [NFCFTarget.anySystemCode, NFCFTarget.ndefSystemCode] {
@@ -204,10 +204,10 @@ struct CardFinder: Sendable {
     }
 }
 
-/// Frames of a host that chooses who handles the checksums.
+/// Sends frames for a host that chooses who handles the checksums.
 extension FrameLink {
-    /// Sends at least one byte and waits for the answer. With fewer than 8 bits of the last byte there is no checksum;
-    /// else the reader appends the technology's checksum, or removes it from the answer, as wanted.
+    /// Sends at least one byte and waits for the answer. Fewer than 8 bits in the last byte exclude a checksum.
+    /// Otherwise `appends` and `removes` decide whether the reader handles the checksums of request and answer.
     func transceive(
         raw bytes: [UInt8],
         bitsOfLastByte: Int = 8,
@@ -219,7 +219,7 @@ extension FrameLink {
             let frame = Frame(bits: bytes, validBitsInLastByte: bitsOfLastByte)
             return try await transceive(frame, timeout: timeout)
         }
-        // The link can only do both. If the host wants only one of them, it is done here.
+        // The link handles both checksums or none. If the host wants only one of them, this function handles it.
         if appends == removes {
             return try await transceive(Frame(bytes, checksum: appends ? .automatic : .none), timeout: timeout)
         }

@@ -2,46 +2,46 @@
 import Dispatch
 import TagLink
 
-/// A card that is emulated by a reader's chip. The chip answers activation and blocks, and the chip's host answers the
-/// commands.
+/// A card that is emulated by a reader's chip. The chip itself answers during activation and handles blocks. The chip's
+/// host answers the commands.
 ///
-/// Two sides share it. The field in which it lies calls ``activated()``, ``respond(to:)``, ``deselected()`` and
-/// ``lostField()``. The chip takes commands from it and passes on the host's answers.
+/// Two sides share this object. The field that contains the card calls ``activated()``, ``respond(to:)``,
+/// ``deselected()`` and ``lostField()``. The chip takes commands from the card and passes on the host's answers.
 package final class HostedCard: Sendable {
-    /// The data that readers see before the first command.
+    /// The data that readers receive before the first command.
     package struct Identity: Sendable, Hashable {
-        /// ATQA; the low byte is transmitted first.
+        /// The ATQA; its low byte is transmitted first.
         package var atqa: UInt16
         package var sak: UInt8
-        /// Four bytes.
+        /// The UID, four bytes.
         package var uid: [UInt8]
-        /// The whole answer to RATS, with its length byte.
+        /// The whole answer to RATS, with the length byte.
         package var answerToSelect: [UInt8]
     }
 
-    /// The result when the host asks for a command.
+    /// What the host receives when it asks for a command.
     enum Request: Sendable, Equatable {
         case none
         case command([UInt8])
-        /// The reader has deselected the card, or its field is gone.
+        /// The reader has deselected the card, or the reader's field is gone.
         case gone(PN53xStatus)
     }
 
     private struct State {
         var isListening = true
         var isActivated = false
-        var gone: PN53xStatus?
+        var endStatus: PN53xStatus?
         var command: [UInt8]?
-        /// Whether the reader waits for an answer.
+        /// Whether the reader is waiting for an answer.
         var isAsking = false
         var answer: [UInt8]?
-        /// How many seconds the host may take for an answer. The default is about the longest frame waiting time.
+        /// How many seconds the host may take to answer. The default is about the longest frame waiting time.
         var limit = 5
     }
 
     package let identity: Identity
     private let state = Locked(State())
-    private let answered = DispatchSemaphore(value: 0)
+    private let answerSignal = DispatchSemaphore(value: 0)
     private let onChange: @Sendable () -> Void
 
     init(_ identity: Identity, onChange: @escaping @Sendable () -> Void) {
@@ -49,16 +49,16 @@ package final class HostedCard: Sendable {
         self.onChange = onChange
     }
 
-    /// Gives the host more time for an answer, for example on a busy machine.
+    /// Sets how long the host may take to answer, for example on a busy machine.
     package func allow(seconds: Int) { state.withLock { $0.limit = seconds } }
 
     // MARK: The reader's side
 
-    /// Whether the chip answers readers at all. When a reader was present and has gone, it does not, until the host
-    /// makes it a card again.
+    /// Whether the chip answers readers. Once a reader has left, this is false until the host makes the chip a card
+    /// again.
     package var isListening: Bool { state.withLock { $0.isListening } }
 
-    /// Called when a reader has selected the card, and RATS is answered.
+    /// Called when a reader has selected the card and received the answer to RATS.
     package func activated() {
         let isNew = state.withLock { state in
             defer { state.isActivated = true }
@@ -67,8 +67,8 @@ package final class HostedCard: Sendable {
         if isNew { onChange() }
     }
 
-    /// Passes a command to the host, and waits for the answer. Returns nil when there is no answer; then the chip stays
-    /// silent.
+    /// Passes a command to the host and waits for the answer. Returns nil when the host does not answer; then the chip
+    /// does not answer either.
     package func respond(to command: [UInt8]) -> [UInt8]? {
         let asks = state.withLock { state in
             guard state.isListening else { return false }
@@ -78,14 +78,14 @@ package final class HostedCard: Sendable {
         }
         guard asks else { return nil }
         onChange()
-        let isAnswered = answered.wait(timeout: .now() + .seconds(state.withLock { $0.limit })) == .success
+        let isAnswered = answerSignal.wait(timeout: .now() + .seconds(state.withLock { $0.limit })) == .success
         return state.withLock { state in
             // Consumes the signal of an answer that arrived between the timeout and this lock.
-            if !isAnswered, !state.isAsking { answered.wait() }
+            if !isAnswered, !state.isAsking { answerSignal.wait() }
             state.isAsking = false
             if state.answer == nil, state.isListening {
                 state.isListening = false
-                state.gone = .fieldLost
+                state.endStatus = .fieldLost
             }
             return state.answer.take()
         }
@@ -101,7 +101,7 @@ package final class HostedCard: Sendable {
         let changes = state.withLock { state in
             guard state.isListening, state.isActivated else { return false }
             state.isListening = false
-            state.gone = status
+            state.endStatus = status
             return true
         }
         if changes { onChange() }
@@ -115,36 +115,36 @@ package final class HostedCard: Sendable {
     func takeCommand() -> Request {
         state.withLock { state in
             if let command = state.command.take() { return .command(command) }
-            return state.gone.map(Request.gone) ?? .none
+            return state.endStatus.map(Request.gone) ?? .none
         }
     }
 
-    /// Answers the reader. Returns whether a reader waits for the answer.
+    /// Answers the reader. Returns whether the reader was waiting for the answer.
     func give(_ answer: [UInt8]) -> Bool {
-        let asked = state.withLock { state in
+        let wasAsking = state.withLock { state in
             guard state.isAsking else { return false }
             state.isAsking = false
             state.answer = answer
             return true
         }
-        if asked { answered.signal() }
-        return asked
+        if wasAsking { answerSignal.signal() }
+        return wasAsking
     }
 
-    /// The chip stops being a card. A reader that waits gets no answer.
+    /// Makes the chip stop being a card. A waiting reader gets no answer.
     func end() {
-        let asked = state.withLock { state in
+        let wasAsking = state.withLock { state in
             defer { state.isAsking = false }
             state.isListening = false
             return state.isAsking
         }
-        if asked { answered.signal() }
+        if wasAsking { answerSignal.signal() }
     }
 }
 
 /// A field in which a chip can appear as a card.
 package protocol CardSlot: Sendable {
-    /// Brings the card into the field, and replaces an earlier one.
+    /// Puts the card into the field, in place of an earlier card.
     func bring(_ card: HostedCard)
 
     /// Removes the card from the field.

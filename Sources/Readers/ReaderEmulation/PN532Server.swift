@@ -4,7 +4,7 @@ import Glibc
 import LinuxSupport
 package import TagLink
 
-/// A PN532 that other programs use over a pseudo-terminal, like one on a serial adapter.
+/// A PN532 that other programs use over a pseudo-terminal, like a PN532 on a serial adapter.
 package final class PN532Server: Sendable {
     private enum Event: Sendable {
         case bytes([UInt8])
@@ -13,7 +13,7 @@ package final class PN532Server: Sendable {
 
     package let terminalName: String
 
-    /// A separate queue, because hosts wait for the answers even if the process is busy.
+    /// A separate queue, because hosts expect answers even if the process is busy.
     private let executor = QueueExecutor(target: nil)
     private let channel: DescriptorChannel
     private let events: AsyncStream<Event>
@@ -22,8 +22,8 @@ package final class PN532Server: Sendable {
     private let device: PN532SerialDevice
     private let close: @Sendable () -> Void
 
-    /// Creates the line, with a symbolic link to it. Throws ``EmulationError`` when the terminal or the link can't be
-    /// created.
+    /// Creates the terminal, and a symbolic link to it. Throws ``EmulationError`` when the terminal or the link can't
+    /// be created.
     package init(
         path: String,
         field: any FieldDriver,
@@ -51,8 +51,7 @@ package final class PN532Server: Sendable {
         close = { terminal.remove() }
     }
 
-    /// Starts to answer hosts, until ``stop()``, or until the terminal fails. Returns the task, which ends after
-    /// ``stop()``.
+    /// Starts to answer hosts, until ``stop()`` is called or the terminal fails. Returns the task, which ends then.
     package func start() -> Task<Void, Never> {
         Task(executorPreference: executor) { await self.run() }
     }
@@ -71,26 +70,26 @@ package final class PN532Server: Sendable {
         close()
     }
 
-    /// Ends the task of ``start()``, which then removes the link.
+    /// Ends the task that ``start()`` returned. That task then removes the link.
     package func stop() {
         continuation.finish()
-        // Does not wait for pending answers.
+        // Closes the channel at once, without waiting for pending answers.
         channel.close()
     }
 }
 
-/// A PN532 on a serial line: it takes bytes from the host, and sends bytes back.
+/// A PN532 on a serial line. It receives bytes from the host, and sends bytes back.
 package struct PN532SerialDevice: Sendable {
     private var chip: PN53xChip
     private var decoder = PN53xFrameDecoder(from: .host)
-    /// The last answer, in case the host lost it.
+    /// The last answer, in case the host asks for it again.
     private var lastAnswer: [UInt8] = []
-    /// The command that waits for a target.
-    private var waiting: [UInt8]?
+    /// The command that is waiting for a target.
+    private var waitingCommand: [UInt8]?
     private let onExchange: (@Sendable (Exchange) -> Void)?
 
-    /// Creates a chip that has just been powered on. `place` is the field in which it is a card for another reader.
-    /// Call ``presenceChanged(send:)`` after each call of `onTargetChange`, which may be on any thread.
+    /// Creates a chip that has just been powered on. In card mode, the chip is a card in `place`. After each call of
+    /// `onTargetChange`, which may be on any thread, call ``presenceChanged(send:)``.
     package init(
         field: any FieldDriver,
         place: (any CardSlot)? = nil,
@@ -107,12 +106,12 @@ package struct PN532SerialDevice: Sendable {
         while let frame = decoder.next() {
             switch frame {
             case .acknowledge:
-                if waiting != nil { chip.stopWaiting() }
-                waiting = nil
+                if waitingCommand != nil { chip.stopWaiting() }
+                waitingCommand = nil
             case .negativeAcknowledge:
                 if !lastAnswer.isEmpty { send(lastAnswer) }
             case .message(let command):
-                waiting = nil
+                waitingCommand = nil
                 send(PN53xFrame.acknowledgeBytes)
                 await perform(command, send: send)
             case .syntaxError, .damaged: break
@@ -120,18 +119,18 @@ package struct PN532SerialDevice: Sendable {
         }
     }
 
-    /// Loses all state, as without power.
+    /// Resets all state, as without power.
     package mutating func powerOff() async {
-        waiting = nil
+        waitingCommand = nil
         lastAnswer = []
         decoder.reset()
         await chip.reset()
     }
 
-    /// Call it when tags may have arrived or left, because the host may be waiting for one.
+    /// Call this when tags may have arrived or left, because the host may be waiting for a tag.
     package mutating func presenceChanged(send: ([UInt8]) -> Void) async {
-        guard let command = waiting else { return }
-        waiting = nil
+        guard let command = waitingCommand else { return }
+        waitingCommand = nil
         await perform(command, isRepeated: true, send: send)
     }
 
@@ -144,7 +143,7 @@ package struct PN532SerialDevice: Sendable {
             lastAnswer = PN53xFrame.syntaxErrorBytes
             trace(command, nil, "syntax error")
         case .waiting:
-            waiting = command
+            waitingCommand = command
             lastAnswer = []
             if !isRepeated { trace(command, nil, "waiting") }
             return

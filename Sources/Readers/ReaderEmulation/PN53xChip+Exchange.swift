@@ -11,7 +11,7 @@ extension PN53xChip {
         guard targets.indices.contains(number - 1), let card = targets[number - 1], isFieldOn else {
             return .status(.context)
         }
-        // Before the parts, which are of one target alone.
+        // The target is changed first, because stored parts belong to the previous target.
         if selected != number, !(await changeTarget(to: number)) {
             return .status(.timeout)
         }
@@ -35,21 +35,21 @@ extension PN53xChip {
         return nextAnswerPart()
     }
 
-    /// The next part of an answer; bit 6 of the status means that more follows.
+    /// Returns the next part of an answer. Bit 6 of the status means that more data follow.
     private mutating func nextAnswerPart() -> Outcome {
         let part = answerRest.prefix(Self.maximumData)
         answerRest.removeFirst(part.count)
         return .answer([answerRest.isEmpty ? 0 : 0x40] + part)
     }
 
-    /// Sends a command in the way of the target's kind.
+    /// Sends a command with the protocol of the target.
     private func exchange(_ command: [UInt8], with card: FieldCard) async throws(LinkError) -> [UInt8] {
         if let isoDEP = card.isoDEP { return try await isoDEP.transmit(command) }
         switch card.kind {
         case .nfcA: return try await exchangeMIFARE(command, card.link)
         case .type1(_, let tag):
             var bytes = command
-            // A host may omit the trailing bytes that every command has.
+            // A host may omit the bytes that end every command.
             if bytes.count < 7, let code = bytes.first, code != 0x78 { bytes = (bytes + [0, 0]).prefix(3) + tag.uid }
             return try await card.link.transceive(Frame(bytes, checksum: .crcB), timeout: timeout).bytes
         case .nfcB, .nfcF, .nfcV:
@@ -57,16 +57,16 @@ extension PN53xChip {
         }
     }
 
-    /// A command of MIFARE Ultralight, or another NFC-A command. An ACK is an empty answer.
+    /// Sends a command of MIFARE Ultralight, or another NFC-A command. For an ACK, the answer is empty.
     private func exchangeMIFARE(_ command: [UInt8], _ link: any FrameLink) async throws(LinkError) -> [UInt8] {
-        // COMPATIBILITY_WRITE has two frames (MF0ICU1, 7.6.3).
+        // COMPATIBILITY_WRITE consists of two frames (MF0ICU1, 7.6.3).
         if command.first == 0xA0, command.count == 18 {
             let first = try await link.transceive(Frame(Array(command.prefix(2))), timeout: timeout)
             guard first.nibble == 0xA else { throw Self.refusal }
             return try await acknowledged(Array(command.dropFirst(2)), link)
         }
-        // Authentication and value commands of MIFARE Classic. Commands of other tags do not begin like this with such
-        // a length.
+        // Authentication and value commands of MIFARE Classic. No other tag has commands of that length with these
+        // codes.
         if [0x60, 0x61].contains(command.first), command.count >= 12 { throw Self.refusal }
         return try await acknowledged(command, link)
     }
@@ -78,11 +78,11 @@ extension PN53xChip {
         return []
     }
 
-    /// A NAK. For the chip, it is an answer of the wrong form.
+    /// Stands for a NAK, which the chip reports as an answer in a wrong format.
     private static let refusal = LinkError(.unsupported, "The tag refused the command.")
     private static func isNAK(_ error: LinkError) -> Bool { error.code == .unsupported }
 
-    /// InCommunicateThru: the bytes are sent unchanged, with the checksum if the registers say so.
+    /// InCommunicateThru: sends the bytes unchanged, with a checksum if the registers require it.
     mutating func communicateThru(_ data: [UInt8]) async -> Outcome {
         guard isFieldOn, let link = field.link(for: registers.technology) else { return .status(.context) }
         guard !data.isEmpty else { return .status(.framing) }
@@ -95,7 +95,7 @@ extension PN53xChip {
                 timeout: timeout
             )
             registers.setReceivedBits(answer.validBitsInLastByte)
-            // An ACK or NAK of 4 bits has no checksum, and the chip treats that like a wrong checksum.
+            // An ACK or NAK of 4 bits has no checksum, so the chip reports a wrong checksum.
             if registers.checksChecksum, answer.validBitsInLastByte != 8 { return .status(.checksum) }
             guard answer.bytes.count <= Self.maximumData else { return .status(.bufferOverflow) }
             return .answer([0] + answer.bytes)
@@ -106,7 +106,7 @@ extension PN53xChip {
 
     // MARK: Choosing targets
 
-    /// InDeselect and InRelease; 0 means every target.
+    /// InDeselect and InRelease. The number 0 means all targets.
     mutating func release(_ data: [UInt8], forgets: Bool) async -> Outcome {
         guard data.count == 1 else { return .syntaxError }
         let number = Int(data[0])
@@ -131,12 +131,12 @@ extension PN53xChip {
         return await changeTarget(to: number) ? .answer([0]) : .status(.timeout)
     }
 
-    /// Puts the selected target to sleep.
+    /// Halts the selected target.
     mutating func haltSelected() async {
         if let number = selected.take() { await targets[number - 1]?.halt() }
     }
 
-    /// Puts the selected target to sleep and wakes another one.
+    /// Halts the selected target and wakes another target.
     private mutating func changeTarget(to number: Int) async -> Bool {
         await haltSelected()
         forgetParts()

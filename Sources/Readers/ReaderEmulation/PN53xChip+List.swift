@@ -2,7 +2,7 @@
 import TagLink
 import TagProtocols
 
-/// Finding targets: InListPassiveTarget and InAutoPoll (PN532 user manual, 7.3.5 and 7.3.13).
+/// Finds targets: InListPassiveTarget and InAutoPoll (PN532 user manual, 7.3.5 and 7.3.13).
 extension PN53xChip {
     mutating func listPassiveTarget(_ data: [UInt8]) async -> Outcome {
         guard data.count >= 2, (1...2).contains(data[0]), let modulation = PN53xModulation(rawValue: data[1]) else {
@@ -21,7 +21,7 @@ extension PN53xChip {
         return .answer(answer)
     }
 
-    /// Polls for one kind of target after the other until one is found. The times between polls do not pass here.
+    /// Polls for one kind of target after the other until a target is found. The pauses between polls are skipped.
     mutating func autoPoll(_ data: [UInt8]) async -> Outcome {
         guard data.count >= 3, data[0] > 0, (1...15).contains(data[1]) else { return .syntaxError }
         for type in data.dropFirst(2).prefix(15) {
@@ -39,7 +39,7 @@ extension PN53xChip {
                 continue
             }
             let speaksISODEP = cards[0].isoDEP != nil
-            // The host asked for MIFARE only, or for ISO/IEC 14443-4 only. The card is left so that it can be found again.
+            // The host asked only for MIFARE, or only for ISO/IEC 14443-4. The halted card can be found again.
             if type == 0x10 && speaksISODEP || type == 0x20 && !speaksISODEP {
                 await cards[0].halt()
                 continue
@@ -51,7 +51,7 @@ extension PN53xChip {
         return data[0] == 0xFF ? .waiting : .answer([0])
     }
 
-    /// Stores the targets that were found, at least one; the last one is selected.
+    /// Stores the targets that were found, at least one. The last target is selected.
     private mutating func take(_ cards: [FieldCard]) {
         targets = cards
         selected = cards.count
@@ -59,8 +59,8 @@ extension PN53xChip {
         registers.setMode(of: cards[0])
     }
 
-    /// Polls once for targets of a modulation. Returns the targets, and each target's data for the host; nil when the
-    /// parameters are wrong.
+    /// Polls once for targets with a modulation. Returns the targets, and each target's data for the host; nil when the
+    /// parameters are invalid.
     private mutating func list(
         _ modulation: PN53xModulation,
         _ initiatorData: [UInt8],
@@ -93,8 +93,8 @@ extension PN53xChip {
         }
     }
 
-    /// The UID that a host wants. The host sends its cascade levels without check bytes (4, 8 or 12 bytes), or the UID
-    /// itself (7 or 10 bytes). Empty for any; nil when it is invalid.
+    /// Returns the UID that a host asks for. The host sends the cascade levels without check bytes (4, 8 or 12 bytes),
+    /// or the UID itself (7 or 10 bytes). Empty for any UID; nil when the data are invalid.
     private static func uid(in data: [UInt8]) -> [UInt8]? {
         switch data.count {
         case 0, 4, 7, 10: data
@@ -104,26 +104,26 @@ extension PN53xChip {
         }
     }
 
-    /// SENS_RES with its high byte first, SEL_RES, the UID with its length, and the ATS if the chip has requested it.
+    /// SENS_RES with the high byte first, SEL_RES, the UID's length, the UID, and the ATS if the chip has requested it.
     private static func targetDataA(_ card: FieldCard) -> [UInt8] {
         guard case .nfcA(let target) = card.kind else { return [] }
         return [UInt8(target.atqa >> 8), UInt8(target.atqa & 0xFF), target.sak ?? 0, UInt8(target.uid.count)]
             + target.uid + (card.isoDEP?.answerToSelect?.bytes ?? [])
     }
 
-    /// The CID that the firmware gives to a Type B card that supports one. Hosts have to use it when they send blocks
-    /// themselves: nfcpy ends the chip's ISO-DEP with `CA 01`, libnfc checks the card with `BA 01`, and in ACS' manual
-    /// of the ACR122L the answer to ATTRIB is 21.
+    /// The CID that the firmware assigns to a Type B card that supports CIDs. A host that sends blocks itself must use
+    /// this CID: nfcpy ends the chip's ISO-DEP with `CA 01`, libnfc checks the card with `BA 01`, and the manual of
+    /// ACS's ACR122L shows 21 as the answer to ATTRIB.
     private static let cardIdentifierB: UInt8 = 1
 
-    /// ATQB, and the answer to ATTRIB with its length.
+    /// ATQB, then the length of the answer to ATTRIB and that answer.
     private static func targetDataB(_ card: FieldCard) -> [UInt8] {
         guard case .nfcB(let target) = card.kind else { return [] }
         let answer = [0x50] + target.identifier + target.applicationData + target.protocolInfo.prefix(3)
         return answer + (card.isoDEP.map { [1, $0.cid ?? 0] } ?? [0])
     }
 
-    /// Polls for FeliCa with the host's own system code, request code and time slots.
+    /// Polls for FeliCa with the host's system code, request code and time slots.
     private mutating func pollFeliCa(_ payload: [UInt8]) async -> (cards: [FieldCard], targetData: [[UInt8]]) {
         guard let link = field.link(for: .nfcF) else { return ([], []) }
         let frame = Frame([UInt8(payload.count + 1)] + payload)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The chip as an ISO/IEC 14443-4 Type A card for another reader (PN532 user manual, 7.3.14 to 7.3.22).
+/// Makes the chip an ISO/IEC 14443-4 Type A card for another reader (PN532 user manual, 7.3.14 to 7.3.22).
 ///
-/// It does not emulate other targets: a MIFARE or FeliCa card that answers raw frames, or an NFC-DEP peer. A host that
-/// asks for these waits until it gives up.
+/// Other targets are not emulated: a MIFARE or FeliCa card that answers raw frames, or an NFC-DEP peer. A host that
+/// asks for one of these waits until its own timeout.
 extension PN53xChip {
     /// The state of the chip while it is a card.
     struct Target: Sendable {
@@ -13,7 +13,7 @@ extension PN53xChip {
         var card: HostedCard
         /// The rest of a command that does not fit into one TgGetData.
         var commandRest: [UInt8]?
-        /// The parts of an answer that TgSetMetaData has sent.
+        /// The parts of an answer that were sent with TgSetMetaData.
         var answer: [UInt8] = []
     }
 
@@ -21,12 +21,12 @@ extension PN53xChip {
     mutating func becomeTarget(_ data: [UInt8]) async -> Outcome {
         guard let identity = Self.identity(data) else { return .syntaxError }
         let isCard = parameters & 0x20 != 0 && identity.sak & 0x20 != 0
-        // Bit 1 of the mode: only for NFC-DEP.
+        // Bit 1 of the mode means that only NFC-DEP is allowed.
         guard isCard, data[0] & 0x02 == 0, let place else {
             leaveTargetMode()
             return .waiting
         }
-        // The host asks again while the chip still waits.
+        // The host repeats the command while the chip is still waiting.
         guard target?.parameters != data || target?.card.isListening != true else {
             return target?.card.isActivated == true ? .answer(Self.activation) : .waiting
         }
@@ -38,12 +38,12 @@ extension PN53xChip {
         return card.isActivated ? .answer(Self.activation) : .waiting
     }
 
-    /// 106 kbit/s, as a card of ISO/IEC 14443-4; the received frame is RATS.
+    /// 106 kbit/s as an ISO/IEC 14443-4 card, then the received frame, which is RATS.
     private static let activation: [UInt8] = [0x08, 0xE0, 0x80]
 
-    /// The identity in the parameters of TgInitAsTarget; nil when they are invalid.
+    /// Reads the identity from the parameters of TgInitAsTarget; nil when they are invalid.
     private static func identity(_ data: [UInt8]) -> HostedCard.Identity? {
-        // Mode, MIFARE, FeliCa, NFCID3, and the lengths of the general and the historical bytes.
+        // Mode, MIFARE, FeliCa, NFCID3, and the lengths of the general bytes and the historical bytes.
         guard data.count >= 37 else { return nil }
         let general = Int(data[35])
         guard general <= 47, data.count > 36 + general else { return nil }
@@ -53,12 +53,12 @@ extension PN53xChip {
             atqa: UInt16(high: data[2], low: data[1]),
             sak: data[6],
             uid: [0x08] + data[3...5],
-            // Frames of 64 bytes, up to 424 kbit/s, FWI 9, CID and NAD.
+            // Frames of 64 bytes, up to 424 kbit/s, FWI 9, support for CID and NAD.
             answerToSelect: [UInt8(5 + historical.count), 0x75, 0x33, 0x92, 0x03] + historical
         )
     }
 
-    /// TgGetData: waits for the reader's command. Bit 6 of the status means that more of it follows.
+    /// TgGetData: waits for the reader's command. Bit 6 of the status means that more data follow.
     mutating func targetData() -> Outcome {
         guard let card = target?.card, card.isActivated else { return .status(.context) }
         var command: [UInt8]
@@ -77,7 +77,7 @@ extension PN53xChip {
         return .answer([command.isEmpty ? 0 : 0x40] + part)
     }
 
-    /// TgSetData; and TgSetMetaData for a part of an answer that is not the last one.
+    /// TgSetData: sends an answer or its last part. TgSetMetaData: stores an earlier part.
     mutating func setTargetData(_ data: [UInt8], isWhole: Bool) -> Outcome {
         guard let target, target.card.isActivated else { return .status(.context) }
         let (card, answer) = (target.card, target.answer + data)
@@ -88,7 +88,7 @@ extension PN53xChip {
         self.target?.answer = isWhole ? [] : answer
         guard isWhole else { return .answer([0]) }
         if card.give(answer) {
-            // A host that has not read all of the command does not want the rest.
+            // A host that answers before it has read the whole command does not need the rest.
             self.target?.commandRest = nil
             return .answer([0])
         }
@@ -96,13 +96,13 @@ extension PN53xChip {
         return .status(.context)
     }
 
-    /// TgGetTargetStatus: idle, activated or released; 106 kbit/s in both directions.
+    /// TgGetTargetStatus: idle, activated or released, at 106 kbit/s in both directions.
     func targetStatus() -> Outcome {
         guard let card = target?.card, card.isActivated else { return .answer([0x00, 0x00]) }
         return .answer([card.isListening ? 0x01 : 0x02, 0x00])
     }
 
-    /// The host wants a reader, or nothing at all: the chip stops being a card.
+    /// Makes the chip stop being a card, because the host wants a reader or turns the chip off.
     mutating func leaveTargetMode() {
         guard let card = target?.card else { return }
         target = nil

@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TagLink
 
-/// A PN532 as its host's commands see it: registers, settings and up to two targets in a field (PN532 user manual, 7).
+/// A PN532, controlled by its host's commands: registers, settings and up to two targets (PN532 user manual, 7).
 ///
-/// The same chip is used on a serial line, where its commands are in frames, and in readers such as the ACR122U, where
-/// they are in an escape command.
+/// The chip is used on a serial line, where the commands are in frames, and in readers such as the ACR122U, where they
+/// are in escape commands.
 package struct PN53xChip: Sendable {
     /// The result of a command.
     package enum Outcome: Sendable, Equatable {
-        /// The answer's bytes after D5 and the command's code plus one.
+        /// The bytes of the answer after D5 and the command's code plus one.
         case answer([UInt8])
-        /// The command is unknown, or its parameters are wrong: the chip answers with a syntax error.
+        /// The command is unknown, or its parameters are wrong. The chip reports a syntax error.
         case syntaxError
-        /// The chip waits without limit for a target, or in card mode for a reader. Ask again when one may have
-        /// arrived.
+        /// The chip waits without limit for a target, or in card mode for a reader. Repeat the command when a target or
+        /// reader may have arrived.
         case waiting
 
-        /// An answer that has only a status byte.
+        /// Returns an answer with only a status byte.
         static func status(_ status: PN53xStatus) -> Outcome { .answer([status.byte]) }
     }
 
     let field: any FieldDriver
     let finder: CardFinder
-    /// The field in which the chip is a card for another reader; nil for none.
+    /// The field in which the chip can be a card for another reader; nil without such a field.
     let place: (any CardSlot)?
-    /// Called on any thread when the card mode has an event.
+    /// Called on any thread when a reader uses or leaves the chip's card.
     let onTargetChange: @Sendable () -> Void
-    /// Non-nil while the chip is a card.
+    /// The state of card mode; nil outside of card mode.
     var target: Target?
 
-    /// The targets that the host listed, by their numbers from 1; nil for a released target.
+    /// The targets that the host listed. Their numbers start at 1. Nil for a released target.
     var targets: [FieldCard?] = []
     /// The number of the selected target.
     var selected: Int?
-    /// The registers of the contactless unit, which hold the values that the host wrote.
+    /// The registers of the contactless unit, with the values that the host wrote.
     var registers = PN53xRegisters()
-    /// The byte of SetParameters: automatic ATR_RES and RATS after a reset (7.2.9).
+    /// The byte set by SetParameters. By default, ATR_RES and RATS are automatic (7.2.9).
     var parameters: UInt8 = 0x14
-    /// MxRtyPassiveActivation of RFConfiguration: FF polls without limit (7.3.1).
+    /// MxRtyPassiveActivation of RFConfiguration. FF means polling without limit (7.3.1).
     var passiveActivationRetries: UInt8 = 0xFF
-    /// The response timeout of InCommunicateThru: 0A is 51.2 ms.
+    /// The response timeout of InCommunicateThru. 0A means 51.2 ms.
     var retryTimeout: UInt8 = 0x0A
     var isFieldOn = true
-    /// The parts of a command that the host sends in several InDataExchange with more information.
+    /// The parts so far of a command that the host sends with several InDataExchange.
     var commandParts: [UInt8] = []
     var answerRest: [UInt8] = []
 
-    /// Creates a chip that has just been powered on. Its parameters are those of the properties.
+    /// Creates a chip that has just been powered on.
     package init(
         field: any FieldDriver,
         place: (any CardSlot)? = nil,
@@ -61,7 +61,7 @@ package struct PN53xChip: Sendable {
     /// The maximum number of data bytes in an answer to InDataExchange and InCommunicateThru.
     static let maximumData = 262
 
-    /// Handles a command: the bytes after D4.
+    /// Handles a command. It consists of the bytes after D4.
     package mutating func receive(_ command: [UInt8]) async -> Outcome {
         guard let first = command.first, let code = PN53xCommand(rawValue: first) else { return .syntaxError }
         let data = Array(command.dropFirst())
@@ -89,7 +89,7 @@ package struct PN53xChip: Sendable {
         case .inCommunicateThru: return await communicateThru(data)
         case .inDeselect, .inRelease: return await release(data, forgets: code == .inRelease)
         case .inSelect: return await select(data)
-        // A field of tags has no peer for NFC-DEP.
+        // A field of tags has no NFC-DEP peer.
         case .inJumpForDEP, .inJumpForPSL: return .status(.timeout)
         case .inATR, .inPSL: return .status(.context)
         case .tgInitAsTarget: return await becomeTarget(data)
@@ -100,15 +100,15 @@ package struct PN53xChip: Sendable {
         }
     }
 
-    /// The host no longer waits for its command.
+    /// Stops waiting for a target or a reader, because the host has aborted its command.
     package mutating func stopWaiting() {
         if target?.card.isActivated == false { leaveTargetMode() }
     }
 
-    /// Loses all settings of the host, as after a reset.
+    /// Resets all settings, as after a power cycle.
     package mutating func reset() async {
         leaveTargetMode()
-        // Without power there is no field, so the tags forget their state; with power a chip begins with one.
+        // Turns the field off, so that the tags are reset too, then on, as at the start of a chip.
         await switchField(false)
         await switchField(true)
         self = PN53xChip(field: field, place: place, onTargetChange: onTargetChange)
@@ -116,9 +116,9 @@ package struct PN53xChip: Sendable {
 
     private func diagnose(_ data: [UInt8]) async -> Outcome {
         switch data.first {
-        // The communication line: returns all data.
+        // Test of the communication line: returns all data.
         case 0x00: return .answer(data)
-        // ROM, RAM, and the antenna: no errors.
+        // Tests of the ROM, the RAM and the antenna: no errors.
         case 0x01, 0x02, 0x07: return .answer([0])
         // Attention request: checks whether the card is still present.
         case 0x06:
@@ -128,7 +128,7 @@ package struct PN53xChip: Sendable {
         }
     }
 
-    /// Error, external field, targets with their rates and types, and the SAM (7.2.3).
+    /// The error, the external field, the targets with their rates and types, and the SAM (7.2.3).
     private var generalStatus: [UInt8] {
         var status: [UInt8] = [0, 0, UInt8(targets.count { $0 != nil })]
         for (index, card) in targets.enumerated() {
@@ -145,7 +145,7 @@ package struct PN53xChip: Sendable {
         return status + [0]
     }
 
-    /// RFConfiguration: the carrier, timeouts and retries. Analogue settings have no effect here.
+    /// RFConfiguration: sets the carrier, timeouts and retries. Analogue settings have no effect here.
     private mutating func configure(_ data: [UInt8]) async -> Outcome {
         guard let item = data.first else { return .syntaxError }
         switch item {
@@ -164,7 +164,7 @@ package struct PN53xChip: Sendable {
         return .answer([])
     }
 
-    /// Switches the carrier on or off. Targets lose their power, and have to be listed again.
+    /// Switches the carrier on or off. Without a carrier, the targets lose their power and must be listed again.
     mutating func switchField(_ isOn: Bool) async {
         guard isOn != isFieldOn else { return }
         isFieldOn = isOn
@@ -175,13 +175,13 @@ package struct PN53xChip: Sendable {
         }
     }
 
-    /// Forgets the parts of a command, and the rest of an answer: they are of an exchange that has ended.
+    /// Drops the parts of a command and the rest of an answer, because their exchange has ended.
     mutating func forgetParts() {
         commandParts = []
         answerRest = []
     }
 
-    /// The chip's timeout setting: 100 us times 2^(n-1). 0 means no limit; it is limited to 3.28 s here.
+    /// The chip's response timeout: 100 us times 2^(n-1). 0 means no limit in the chip, but 3.28 s here.
     var timeout: Airtime {
         let exponent = retryTimeout == 0 ? 0x10 : retryTimeout
         return .microseconds(100 << Int64(exponent - 1))
@@ -189,7 +189,7 @@ package struct PN53xChip: Sendable {
 }
 
 extension PN53xCommand {
-    /// Whether the command makes a chip stop being a card: the host wants a reader, or no power.
+    /// Whether the command ends card mode, because the host wants a reader or turns the chip off.
     var endsTargetMode: Bool {
         switch self {
         case .inDataExchange, .inCommunicateThru, .inDeselect, .inJumpForPSL, .inListPassiveTarget, .inPSL, .inATR,
@@ -199,7 +199,7 @@ extension PN53xCommand {
         }
     }
 
-    /// The command's name in the manual: that of its case, with capitals.
+    /// The command's name in the manual: the name of the case with its capitals.
     var name: String {
         let name = String(describing: self)
         let acronym = ["sam", "rf"].first { name.hasPrefix($0) }
@@ -208,7 +208,7 @@ extension PN53xCommand {
 }
 
 extension PN53xStatus {
-    /// The status for a failed exchange.
+    /// Creates the status for a failed exchange.
     init(_ error: LinkError) {
         self =
             switch error.code {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// Registers of a PN53x's contactless unit (PN532 user manual, 7.2.4 and 8.6.23). Most of them only hold the written
-/// value; a few determine the form of frames.
+/// Registers of a PN53x's contactless unit (PN532 user manual, 7.2.4 and 8.6.23). Most registers only store the written
+/// value; a few determine the format of frames.
 struct PN53xRegisters: Sendable {
     private var values: [UInt16: UInt8] = [:]
     private var unit = PN53xRadioUnit()
@@ -27,7 +27,7 @@ struct PN53xRegisters: Sendable {
     }
 
     /// Writes a register. Only the registers of the contactless unit and the special function registers exist. Returns
-    /// the data that the unit has sent, if the host has switched it to wait for the answer.
+    /// the data to send, if the host has made the unit wait for the answer.
     mutating func write(_ value: UInt8, to address: UInt16) -> PN53xRadioUnit.Transmission? {
         switch address {
         case PN53xRegister.fifoData: unit.push(value)
@@ -46,8 +46,8 @@ struct PN53xRegisters: Sendable {
         setReceivedBits(unit.take(answer, keepsParity: self[PN53xRegister.manualReceive] & 0x10 != 0))
     }
 
-    /// Sets framing and checksum as they are after listing a target. The firmware appends the checksum of a Type 1
-    /// tag's commands itself, because it differs from NFC-A's.
+    /// Sets framing and checksum as after listing a target. For a Type 1 tag, the firmware itself appends the checksum
+    /// of commands, because that checksum differs from NFC-A's.
     mutating func setMode(of card: FieldCard) {
         let framing: UInt8 =
             switch card.technology {
@@ -63,7 +63,7 @@ struct PN53xRegisters: Sendable {
         self[PN53xRegister.control] = 0
     }
 
-    /// The technology that corresponds to the framing in CIU_TxMode.
+    /// The technology for the framing in CIU_TxMode.
     var technology: Technology {
         switch self[PN53xRegister.transmitMode] & 0x03 {
         case 0x02: .nfcF
@@ -74,23 +74,22 @@ struct PN53xRegisters: Sendable {
 
     var addsChecksum: Bool { self[PN53xRegister.transmitMode] & 0x80 != 0 }
     var checksChecksum: Bool { self[PN53xRegister.receiveMode] & 0x80 != 0 }
-    /// The number of bits to send of the last byte: 1 to 8.
+    /// How many bits of the last byte to send: 1 to 8.
     var bitsOfLastByte: Int {
         let bits = Int(self[PN53xRegister.bitFraming] & 0x07)
         return bits == 0 ? 8 : bits
     }
 
-    /// Stores the number of received bits of the last byte.
+    /// Stores how many bits of the last byte were received.
     mutating func setReceivedBits(_ count: Int) {
         self[PN53xRegister.control] = self[PN53xRegister.control] & 0xF8 | (count == 8 ? 0 : UInt8(count))
     }
 }
 
-/// The buffer and the commands of a PN53x's contactless unit, for hosts that use them to send frames. The firmware does
-/// not support the commands on blocks of a Type 1 tag, so nfcpy sends their bytes one by one (PN532 user manual,
-/// 8.6.23).
+/// The buffer and the commands of a PN53x's contactless unit, for hosts that send frames with them. The firmware does
+/// not support block commands for a Type 1 tag, so nfcpy sends those bytes one by one (PN532 user manual, 8.6.23).
 struct PN53xRadioUnit: Sendable {
-    /// The number of bytes that the buffer can hold.
+    /// The capacity of the buffer in bytes.
     static let capacity = 64
 
     /// The commands of CIU_Command that have an effect here.
@@ -99,14 +98,14 @@ struct PN53xRadioUnit: Sendable {
     }
 
     private(set) var buffer: [UInt8] = []
-    /// The frames that were sent since the last answer, each with the number of bits of its last byte.
+    /// The frames sent since the last answer, each with the number of bits in its last byte.
     private var sent: [(bytes: [UInt8], bits: Int)] = []
 
     mutating func push(_ byte: UInt8) {
         if buffer.count < Self.capacity { buffer.append(byte) }
     }
 
-    /// Takes the next byte from the buffer; 0 when it is empty.
+    /// Removes the next byte from the buffer; 0 when the buffer is empty.
     mutating func pop() -> UInt8 {
         buffer.isEmpty ? 0 : buffer.removeFirst()
     }
@@ -115,13 +114,13 @@ struct PN53xRadioUnit: Sendable {
         buffer = []
     }
 
-    /// Starts a command of the unit. Commands that are not modelled have no effect, like NoCmdChange. Returns the sent
+    /// Starts a command of the unit. Commands that are not emulated have no effect, like NoCmdChange. Returns the sent
     /// data, if the unit now waits for the answer.
     mutating func begin(_ value: UInt8, bits: Int) -> Transmission? {
         switch Command(rawValue: value & 0x0F) {
         case .idle: sent = []
         case .transmit where !buffer.isEmpty:
-            // Limits the memory. No command to a tag has as many frames as the buffer has bytes.
+            // Limits the memory. No command to a tag needs more frames than the buffer has bytes.
             if sent.count < Self.capacity { sent.append((buffer, bits)) }
             buffer = []
         case .receive where !sent.isEmpty:
@@ -147,13 +146,13 @@ struct PN53xRadioUnit: Sendable {
         return (bits.count + 7) % 8 + 1
     }
 
-    /// The data that a host has sent before it waits for an answer.
+    /// The data that a host sends before it waits for an answer.
     struct Transmission: Sendable, Equatable {
         var bytes: [UInt8]
-        /// The number of sent bits of the last byte, 1 to 8.
+        /// How many bits of the last byte are sent: 1 to 8.
         var bitsOfLastByte: Int
-        /// Whether each byte was sent as a separate frame, the first with 7 bits: a command to a Type 1 tag (NFC Forum
-        /// Digital 2.3, 7).
+        /// Whether each byte is a separate frame, the first with 7 bits. Only commands to a Type 1 tag are sent in this
+        /// way (NFC Forum Digital 2.3, 7).
         var isType1: Bool
 
         fileprivate init(_ frames: [(bytes: [UInt8], bits: Int)]) {
@@ -166,7 +165,7 @@ struct PN53xRadioUnit: Sendable {
 
 extension PN53xChip {
     /// WriteRegister: any number of addresses and values (PN532 user manual, 7.2.5). A command of the contactless unit
-    /// is executed at its place in this sequence.
+    /// is executed as soon as it is written.
     mutating func writeRegisters(_ data: [UInt8]) async -> Outcome {
         guard !data.isEmpty, data.count % 3 == 0 else { return .syntaxError }
         for index in stride(from: 0, to: data.count, by: 3) {
@@ -177,10 +176,10 @@ extension PN53xChip {
         return .answer([])
     }
 
-    /// Sends the data in the contactless unit's buffer, and waits for the answer; nil for no answer.
+    /// Sends the data in the contactless unit's buffer, and waits for the answer; nil without an answer.
     private func exchange(_ sent: PN53xRadioUnit.Transmission) async -> Frame? {
         guard isFieldOn, let link = field.link(for: registers.technology) else { return nil }
-        // The unit would append a checksum to each of several frames, and tags do not accept that.
+        // The unit would append a checksum to each frame of a Type 1 command, which tags do not accept.
         if sent.isType1, registers.addsChecksum { return nil }
         return try? await link.transceive(
             raw: sent.bytes,

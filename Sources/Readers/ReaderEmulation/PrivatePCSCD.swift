@@ -11,7 +11,7 @@ package struct PCSCInstallation: Sendable {
     /// The driver that pcscd loads.
     package var driverPath: String
 
-    /// The name of a reader's socket.
+    /// The file name of a reader's socket.
     package static let socketName = "reader.sock"
 
     /// The driver's file name.
@@ -22,11 +22,11 @@ package struct PCSCInstallation: Sendable {
     package init(readerName: String, socketPath: String, driverPath: String) throws(EmulationError) {
         for path in [socketPath, driverPath] where path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x22 || $0 == 0x23 })
         {
-            throw EmulationError("pcscd's configuration takes no path with spaces or quotes, such as \(path).")
+            throw EmulationError("pcscd's configuration can't contain a path with spaces or quotes, such as \(path).")
         }
         // pcscd adds two numbers, and a name has at most 127 bytes.
         guard (1...100).contains(readerName.utf8.count), !readerName.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 })
-        else { throw EmulationError("A reader's name has 1 to 100 bytes, and no quotes.") }
+        else { throw EmulationError("A reader's name must have 1 to 100 bytes and no quotes.") }
         self.readerName = readerName
         self.socketPath = socketPath
         self.driverPath = driverPath
@@ -44,12 +44,12 @@ package struct PCSCInstallation: Sendable {
         """
     }
 
-    /// The folder that root creates for the sockets of all users; each user has a separate folder in it.
+    /// The folder that root creates for all users' sockets. Each user has a separate folder in it.
     package static let systemFolder = "/run/opencorenfc"
 
-    /// Finds the default folder for the sockets of the user's readers: the one that root has created for the user, else
-    /// one in `XDG_RUNTIME_DIR`. Nil when there is neither: another user could create a fixed name in a world-writable
-    /// folder first.
+    /// Finds the default folder for the user's sockets: the folder that root created for the user, or else a folder in
+    /// `XDG_RUNTIME_DIR`. Nil when both are missing. A world-writable folder is not used, because another user could be
+    /// first to create the name.
     package static func defaultFolder(in system: String = systemFolder) -> PrivateFolder? {
         if let name = ReaderOwner.current?.name,
             let folder = try? PrivateFolder(system + "/" + name, creates: false, guests: .mayRead, newMode: 0o755)
@@ -60,8 +60,8 @@ package struct PCSCInstallation: Sendable {
         return try? PrivateFolder(runtime + "/opencorenfc")
     }
 
-    /// Finds the driver beside this program, or where it is installed. Throws ``EmulationError`` that lists the places
-    /// where it was looked for, or says who else can change it.
+    /// Finds the driver beside this program or where it is installed. Throws ``EmulationError``, which lists the
+    /// searched folders or explains who else can change the driver.
     package static func findDriver() throws(EmulationError) -> String {
         let path = try findDriver(
             "\(driverName), which pcscd loads,",
@@ -73,7 +73,7 @@ package struct PCSCInstallation: Sendable {
         return path
     }
 
-    /// Throws if a user other than this one and root can change what pcscd loads from a path.
+    /// Throws if anyone but this user and root can change the files that pcscd loads from a path.
     static func checkTrust(_ path: String) throws(EmulationError) {
         do throws(StorageError) {
             _ = try ResolvedPath(path, .trusted(owner: geteuid(), takesOwnGroups: true))
@@ -82,7 +82,7 @@ package struct PCSCInstallation: Sendable {
         }
     }
 
-    /// Finds a driver: in folders relative to this program's, or in those of the system.
+    /// Finds a driver in folders relative to this program's folder, or in system folders.
     static func findDriver(
         _ what: String,
         beside relative: [String],
@@ -100,31 +100,31 @@ package struct PCSCInstallation: Sendable {
     }
 }
 
-/// A private pcscd with its own socket. It only has the emulated reader.
+/// A private pcscd with its own socket. The emulated reader is its only reader.
 package struct PrivatePCSCD: Sendable {
     private static let socketName = "pcscd.comm"
     private static let logName = "pcscd.log"
 
-    /// The socket, which programs find with PCSCLITE_CSOCK_NAME.
+    /// The path of the socket, for the variable PCSCLITE_CSOCK_NAME.
     package var socketPath: String { folder.path + "/" + Self.socketName }
     package var logPath: String { folder.path + "/" + Self.logName }
     private let folder: PrivateFolder
     package let processIdentifier: Int32
-    /// Ends pcscd if this program could not.
+    /// Ends pcscd if this program ends without doing so.
     private let lifeline: Lifeline
 
     /// Starts pcscd with a folder of reader configurations.
     ///
-    /// pcscd accepts a socket that is already listening, by systemd's protocol, so any user may run it. The protocol
-    /// uses descriptor 3, LISTEN_FDS and LISTEN_PID. A shell sets LISTEN_PID to its own process number, and then pcscd
-    /// replaces the shell. Throws ``EmulationError`` when there is no pcscd, or it can't be started.
+    /// By systemd's protocol, pcscd accepts a socket that is already listening, so any user may run pcscd. The protocol
+    /// uses descriptor 3, LISTEN_FDS and LISTEN_PID. A shell sets LISTEN_PID to its own process number, and pcscd then
+    /// replaces the shell. Throws ``EmulationError`` when pcscd is missing or can't be started.
     package init(folder: PrivateFolder, configuration: String) throws(EmulationError) {
         guard
             let program = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd", "/usr/bin/pcscd"].first(
                 where: ProgramPath.isProgram
             )
         else {
-            throw EmulationError("There is no pcscd. Install the package pcscd.")
+            throw EmulationError("pcscd is missing. Install the package pcscd.")
         }
         try PCSCInstallation.checkTrust(configuration)
         self.folder = folder
@@ -136,7 +136,7 @@ package struct PrivatePCSCD: Sendable {
         defer { close(log) }
         let script = "export LISTEN_FDS=1 LISTEN_PID=$$; exec \(program) --foreground --info --config \"$0\""
         let arguments = ["/bin/sh", "-c", script, configuration]
-        // Ctrl-C is for this program: it ends pcscd after the card has been removed.
+        // Ctrl-C must only reach this program, which removes the card before it ends pcscd.
         var launch = ProgramLaunch("/bin/sh", arguments)
         launch.descriptors = [1: log, 2: log, 3: socket]
         let process: Int32
@@ -154,12 +154,12 @@ package struct PrivatePCSCD: Sendable {
         self.lifeline = lifeline
     }
 
-    /// Why pcscd has ended without ``stop()``, as a sentence; nil while it runs.
+    /// Returns why pcscd has ended without ``stop()``, as a sentence; nil while it runs.
     package func failure() -> String? {
         var information = unsafe siginfo_t()
         let options = WEXITED | WNOHANG | WNOWAIT
         _ = unsafe waitid(P_PID, id_t(processIdentifier), &information, Int32(options))
-        // With WNOHANG, the signal is 0 while the process runs. Where the call fails it stays so.
+        // With WNOHANG, the signal is 0 while the process runs, and also when the call fails.
         guard unsafe information.si_signo != 0 else { return nil }
         let value = unsafe information._sifields._sigchld.si_status
         switch unsafe (information.si_code, value) {
@@ -172,14 +172,14 @@ package struct PrivatePCSCD: Sendable {
         }
     }
 
-    /// The last line about itself in its log, without time and place; nil for none.
+    /// Returns pcscd's last message in its log, without time and function; nil when there is none.
     private func lastWords() -> String? {
         guard let descriptor = try? folder.open(Self.logName, O_RDONLY) else { return nil }
         defer { close(descriptor) }
         return Self.lastWords(in: descriptor)
     }
 
-    /// The same for any log. Only the end of a long file is read.
+    /// Returns the last message in a log. Only the end of a long file is read.
     package static func lastWords(in log: Int32) -> String? {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let start = max(0, lseek(log, 0, SEEK_END) - off_t(bytes.count))
@@ -188,16 +188,16 @@ package struct PrivatePCSCD: Sendable {
         // The first line may be incomplete.
         if start > 0 { parts.removeFirst() }
         let lines = parts.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
-        // The last line only says that it cleans up.
+        // The line after pcscd's last message only reports its clean-up.
         guard let line = lines.last(where: { !$0.contains("at_exit()") }) else { return nil }
         return line.firstRange(of: "() ").map { String(line[$0.upperBound...]) } ?? line
     }
 
-    /// Ends pcscd, by force if that takes more than two seconds, and removes its socket. It also removes the log,
-    /// unless pcscd has ended by itself.
+    /// Ends pcscd, by force if that takes more than two seconds, and removes its socket. Also removes the log, unless
+    /// pcscd has ended by itself.
     package func stop() {
         defer { try? folder.remove(Self.socketName) }
-        // First, while the process number is still valid.
+        // Stopped first, while the process number is still valid.
         lifeline.cut()
         if hasEnded { return }
         defer { try? folder.remove(Self.logName) }
@@ -221,16 +221,16 @@ package struct PrivatePCSCD: Sendable {
     }
 }
 
-/// Why a reader can't be offered to other programs.
+/// The reason why a reader can't be offered to other programs.
 package struct EmulationError: Error, Sendable {
-    /// What happened and what to do, as a sentence.
+    /// A sentence that explains what happened and what to do.
     package var reason: String
 
     package init(_ reason: String) {
         self.reason = reason
     }
 
-    /// The value of work on files, whose errors it converts.
+    /// Does work on files and converts its errors.
     static func converting<Value>(_ work: () throws(StorageError) -> Value) throws(EmulationError) -> Value {
         do throws(StorageError) {
             return try work()
@@ -239,7 +239,7 @@ package struct EmulationError: Error, Sendable {
         }
     }
 
-    /// The error of a failed system call.
+    /// Creates the error for a failed system call.
     static func system(_ what: String) -> EmulationError {
         EmulationError("\(what): \(unsafe String(cString: strerror(errno))).")
     }

@@ -4,11 +4,11 @@ import Glibc
 package import LinuxSupport
 package import TagLink
 
-/// A contactless reader on a UNIX socket, which pcscd uses through this package's driver.
+/// A contactless reader on a UNIX socket. pcscd uses it through this package's driver.
 ///
-/// The reader greets first, so that a driver knows the other side before it sends anything. Only one pcscd can connect
-/// at a time. The driver of another one is rejected, and tries again; a program that does not answer the greeting in
-/// time is rejected too.
+/// The reader sends the first greeting, so a driver knows what it is connected to before it sends anything. Only one
+/// pcscd can be connected. Another pcscd's driver is rejected, and tries again later. A program that does not answer
+/// the greeting in time is also rejected.
 package final class ReaderServer: Sendable {
     private enum Event: Sendable {
         case connection(Int32)
@@ -22,16 +22,16 @@ package final class ReaderServer: Sendable {
     }
 
     package enum Notice: Sendable {
-        /// A pcscd has loaded the driver, and the reader is among its readers.
+        /// A pcscd has loaded the driver and now has this reader.
         case connected
-        /// The driver of that pcscd has disconnected.
+        /// The driver in that pcscd has disconnected.
         case disconnected
     }
 
     private let name: String
     private let folder: PrivateFolder
     private let socket: ListeningSocket
-    /// A separate queue, because hosts wait for the answers even if the process is busy.
+    /// A separate queue, because hosts expect answers even if the process is busy.
     private let executor = QueueExecutor(target: nil)
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
@@ -40,7 +40,7 @@ package final class ReaderServer: Sendable {
     private let onNotice: (@Sendable (Notice) -> Void)?
     private let greetingLimit: Double
 
-    /// Creates the socket of a reader with a field. pcscd's configuration has the socket's whole path.
+    /// Creates a reader with a field, and its socket. pcscd's configuration contains the full path of the socket.
     package convenience init(
         _ name: String = "reader.sock",
         in folder: PrivateFolder,
@@ -58,8 +58,8 @@ package final class ReaderServer: Sendable {
         )
     }
 
-    /// Creates the socket of a reader. `observePresence` calls its handler whenever a card may have arrived or left. A
-    /// driver has so many seconds to answer the greeting.
+    /// Creates a reader and its socket. `observePresence` must call its handler whenever a card may have arrived or
+    /// left. A driver must answer the greeting within `greetingLimit` seconds.
     package init(
         _ name: String = "reader.sock",
         in folder: PrivateFolder,
@@ -80,7 +80,7 @@ package final class ReaderServer: Sendable {
         socket = try ListeningSocket(name, in: folder, queue: executor.queue) { continuation.yield(.connection($0)) }
     }
 
-    /// Starts to answer pcscd, until ``stop()``. Returns the task, which ends after ``stop()``.
+    /// Starts to answer pcscd until ``stop()`` is called. Returns the task, which ends then.
     package func start() -> Task<Void, Never> {
         Task(executorPreference: executor) { await self.run() }
     }
@@ -126,7 +126,7 @@ package final class ReaderServer: Sendable {
                     continuation.yield(.connection($0))
                 }
             case .plug(false):
-                // Without a message to the driver, like pulling a cable.
+                // No message is sent to the driver, as when a cable is pulled.
                 socket?.remove()
                 socket = nil
                 leave(&link, &reader)
@@ -134,11 +134,11 @@ package final class ReaderServer: Sendable {
         }
         reader.hostDisconnected()
         socket?.remove()
-        // The connection ends with the channel.
+        // Closing the channel ends the connection.
         link?.channel.send(ReaderMessage.removed + ReaderMessage.bye)
     }
 
-    /// Ends a connection. One without a greeting may be of a program that only looks whether somebody listens.
+    /// Ends a connection. A program that only checks whether the reader is listening does not greet.
     private func leave(_ link: inout DriverLink?, _ reader: inout any ReaderFirmware) {
         guard let ended = link.take() else { return }
         ended.channel.close()
@@ -147,8 +147,8 @@ package final class ReaderServer: Sendable {
         onNotice?(.disconnected)
     }
 
-    /// Calls a handler when the reader has seen all events in its field so far, and has reported them to pcscd. If a card
-    /// leaves and comes back before the reader checks, it has not left for the reader.
+    /// Calls a handler once the reader has seen all events in its field so far, and has reported them to pcscd. A card
+    /// that leaves and returns between two checks is not reported.
     package func whenSettled(_ handler: @escaping @Sendable () -> Void) {
         continuation.yield(.settled(handler))
     }
@@ -158,7 +158,7 @@ package final class ReaderServer: Sendable {
         continuation.yield(.plug(isPlugged))
     }
 
-    /// Ends the task of ``start()``: removes the card and then the reader in an orderly way.
+    /// Ends the task that ``start()`` returned. The card is removed first, and then the reader.
     package func stop() {
         continuation.finish()
     }
@@ -174,7 +174,7 @@ package final class ReaderServer: Sendable {
 }
 
 private struct DriverLink {
-    /// The number of the link, because descriptors of ended links are used again.
+    /// Identifies the link, because descriptors of ended links may be reused.
     let number: Int
     let channel: DescriptorChannel
     private(set) var isGreeted = false
@@ -191,7 +191,7 @@ private struct DriverLink {
         if change.hasFound { channel.send(ReaderMessage.inserted) }
     }
 
-    /// Answers requests of the driver. Throws when the other side is not a driver of this version.
+    /// Answers the driver's requests. Throws when the other side is not a driver of this version.
     mutating func receive(
         _ bytes: [UInt8],
         _ reader: inout any ReaderFirmware,
@@ -204,11 +204,11 @@ private struct DriverLink {
             case .hello(let version):
                 guard version == DriverRequest.version, !isGreeted else { throw DriverRequestDecoder.Malformed() }
                 isGreeted = true
-                // A new driver knows of no card.
+                // A new driver does not know about any card.
                 report(await reader.hostConnected())
                 onHello()
                 continue
-            // Nothing is answered before the greeting.
+            // Requests before the greeting are errors.
             case _ where !isGreeted: throw DriverRequestDecoder.Malformed()
             case .power(let power): reply = await reader.setPower(power)
             case .transmit(let apdu): reply = await reader.transmit(apdu)
@@ -220,19 +220,19 @@ private struct DriverLink {
     }
 }
 
-/// A request of the driver in pcscd.
+/// A request from the driver in pcscd.
 private enum DriverRequest {
-    /// The driver has accepted the greeting, and uses this version of the protocol.
+    /// The driver has accepted the greeting, and uses this protocol version.
     case hello(version: UInt8)
     case power(EmulatedReader.Power)
     case transmit([UInt8])
     case control(UInt32, [UInt8])
     case attribute(UInt32)
 
-    /// The version that both sides use.
+    /// The protocol version of both sides.
     static let version: UInt8 = 2
 
-    /// Reads a request; nil when there is no such request, or its bytes are incomplete.
+    /// Parses a request; nil when the kind is unknown, or the bytes are incomplete.
     init?(_ kind: UInt8, _ payload: [UInt8]) {
         let number = payload.count >= 4 ? UInt32(bytes: payload.prefix(4)) : nil
         switch (Unicode.Scalar(kind), payload.first, number) {
@@ -248,14 +248,14 @@ private enum DriverRequest {
     }
 }
 
-/// Finds requests in the bytes from the socket. Each has its kind, a sequence number that the answer repeats, a length
-/// in four bytes, and that many bytes.
+/// Finds requests in the bytes from the socket. Each request has a kind, a sequence number that the answer repeats, a
+/// length of four bytes, and that many bytes.
 private struct DriverRequestDecoder {
-    /// The bytes are not requests: the other side is not this package's driver.
+    /// The bytes are not requests, so the other side is not this package's driver.
     struct Malformed: Error {}
 
     private static let headerLength = 6
-    /// The longest APDU with the data around it.
+    /// The longest APDU, with the data that surround it.
     private static let maximumPayload = 65548 + 16
 
     private var buffer: [UInt8] = []
@@ -264,7 +264,7 @@ private struct DriverRequestDecoder {
         buffer += bytes
     }
 
-    /// The next whole request and its sequence number; nil when more bytes are needed.
+    /// Returns the next complete request and its sequence number; nil when more bytes are needed.
     mutating func next() throws(Malformed) -> (DriverRequest, sequence: UInt8)? {
         guard buffer.count >= Self.headerLength else { return nil }
         let end = Self.headerLength + Int(bytes: buffer[2..<6])
@@ -278,14 +278,14 @@ private struct DriverRequestDecoder {
 
 /// Messages from the reader to the driver.
 private enum ReaderMessage {
-    /// The first message: the version of the protocol.
+    /// The first message: the protocol version.
     static let hello = message("H", 0, [DriverRequest.version])
     static let inserted = message("I", 0, [])
     static let removed = message("O", 0, [])
-    /// The reader leaves in an orderly way, and may come back.
+    /// The reader leaves in an orderly way, and may return.
     static let bye = message("B", 0, [])
 
-    /// The answer to a request: a status, and data.
+    /// Creates the answer to a request: a status and data.
     static func reply(_ reply: EmulatedReader.Reply, to sequence: UInt8) -> [UInt8] {
         switch reply {
         case .done(let bytes): message("R", sequence, [0] + bytes)

@@ -2,14 +2,14 @@
 import Glibc
 import LinuxSupport
 
-/// A reader that root installs once for a user. From then on pcscd lists it, with a driver and a socket folder that
-/// only root can change. It has a tag while the user runs `nfc emulate --pcsc`.
+/// A reader that root installs once for a user. From then on, pcscd lists the reader. Only root can change its driver
+/// and its socket folder. The reader has a tag while the user runs `nfc emulate --pcsc`.
 package struct SystemReader: Sendable {
     package let owner: ReaderOwner
-    /// A prefix of every path; empty for the system itself.
+    /// The folder that replaces the root of every path; empty for the system itself.
     package let root: String
 
-    /// Describes a user's reader. For packagers, the absolute path of a folder replaces the system's root.
+    /// Describes a user's reader. Packagers can pass the absolute path of a folder that replaces the system's root.
     package init(_ owner: ReaderOwner, root: String? = nil) {
         self.owner = owner
         var root = root ?? ""
@@ -29,14 +29,14 @@ package struct SystemReader: Sendable {
     package var socketPath: String { socketFolder + "/" + PCSCInstallation.socketName }
     /// The file with pcscd's configuration of the reader.
     package var configurationPath: String { root + Self.configurationFolder + "/" + fileName }
-    /// The file with which systemd creates the socket's folder at each start.
+    /// The file that makes systemd create the socket's folder at each start.
     package var temporaryPath: String { root + Self.temporaryFolder + "/" + fileName + ".conf" }
     package var installedDriverPath: String { root + Self.driverPath }
 
     // MARK: Install
 
-    /// Installs the reader, or replaces it. Returns the files and folders that were written. Throws ``EmulationError``.
-    /// Files that were written before stay, and do no harm.
+    /// Installs or replaces the reader. Returns the files and folders that were written. Throws ``EmulationError``.
+    /// Files that were already written are then kept, and do no harm.
     package func install(_ driver: PlainDriver, readerName: String) throws(EmulationError) -> [String] {
         let lines = try PCSCInstallation(
             readerName: readerName,
@@ -63,7 +63,7 @@ package struct SystemReader: Sendable {
         }
     }
 
-    /// Throws if other users than root can change a folder of the installation.
+    /// Throws if anyone but root can change a folder of the installation.
     private func checkRights() throws(EmulationError) {
         guard geteuid() == 0 else {
             throw EmulationError("Only root can install a reader: sudo nfc emulate install --for \(owner.name)")
@@ -74,7 +74,7 @@ package struct SystemReader: Sendable {
             do throws(StorageError) {
                 _ = try ResolvedPath(folder, .trusted(owner: nil, takesOwnGroups: false), isPartial: true)
             } catch {
-                throw EmulationError("\(error.reason) Give it to root alone (chown root, chmod go-w) first.")
+                throw EmulationError("\(error.reason) First make root its only writer (chown root, chmod go-w).")
             }
         }
     }
@@ -83,8 +83,8 @@ package struct SystemReader: Sendable {
         try PrivateFolder(path, guests: .mayRead, newMode: 0o755)
     }
 
-    /// Who else may access the socket: nobody; or pcscd's group, if there is one, because then pcscd may not run as
-    /// root.
+    /// Who else may access the socket: pcscd's group, if that group exists, because pcscd may then not run as root.
+    /// Otherwise nobody.
     private var access: (group: UInt32, groupName: String, mode: UInt32) {
         guard let group = ReaderOwner.group(named: "pcscd") else { return (owner.group, String(owner.group), 0o700) }
         return (group, "pcscd", 0o2750)
@@ -102,8 +102,8 @@ package struct SystemReader: Sendable {
 
     // MARK: Uninstall
 
-    /// Removes the reader; and the driver, if this was the last reader. Returns the files and folders that were
-    /// removed; empty when there were none.
+    /// Removes the reader, and the driver if this was the last reader. Returns the files and folders that were removed;
+    /// empty when nothing was installed.
     package func uninstall() throws(EmulationError) -> [String] {
         if root.isEmpty, geteuid() != 0 {
             throw EmulationError("Only root can remove a reader: sudo nfc emulate uninstall --for \(owner.name)")
@@ -127,8 +127,8 @@ package struct SystemReader: Sendable {
         return true
     }
 
-    /// Removes the folder of the socket, with the files that a killed reader has left in it. A folder with other files
-    /// of the user stays.
+    /// Removes the folder of the socket, with the socket of a reader that was killed. A folder with other files of the
+    /// user is kept.
     private func removeSocketFolder() -> Bool {
         guard let parent = try? PrivateFolder(PCSCInstallation.systemFolder, creates: false, guests: .mayRead) else {
             return false
@@ -136,9 +136,9 @@ package struct SystemReader: Sendable {
         return parent.removeFolder(owner.name, with: [PCSCInstallation.socketName])
     }
 
-    // MARK: What is installed
+    // MARK: Installed reader
 
-    /// The reader's name in pcscd; nil when it is not installed.
+    /// The reader's name in pcscd; nil when the reader is not installed.
     package var installedName: String? {
         guard let bytes = try? TrustedFile.read(configurationPath, limit: 64 << 10) else { return nil }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -149,26 +149,26 @@ package struct SystemReader: Sendable {
         return parts.count == 3 ? String(parts[1]) : nil
     }
 
-    /// Finds the plain driver that belongs to this program. Throws ``EmulationError`` that lists the places where it
-    /// was looked for.
+    /// Finds the plain driver that belongs to this program. Throws ``EmulationError``, which lists the searched
+    /// folders.
     package static func findDriver() throws(EmulationError) -> String {
         try PCSCInstallation.findDriver(
             "The plain \(PCSCInstallation.driverName)",
             beside: ["../lib/opencorenfc", "../../pcsc-driver"],
             or: ["/usr/local/lib/opencorenfc", "/usr/lib/opencorenfc"],
-            otherwise: "Build it with dev/build-pcsc-driver, or name it: --driver FILE"
+            otherwise: "Build it with dev/build-pcsc-driver, or pass it with: --driver FILE"
         )
     }
 }
 
 /// The user for whom a reader is installed.
 package struct ReaderOwner: Sendable, Hashable {
-    /// The user's name; or the number, if the user has no name.
+    /// The user's name, or the number if the user has no name.
     package let name: String
     package let user: UInt32
     package let group: UInt32
 
-    /// Finds a user. Throws ``EmulationError`` when there is no such user, or when the name can't be a file name.
+    /// Finds a user. Throws ``EmulationError`` when the user does not exist, or the name can't be a file name.
     package init(_ text: String) throws(EmulationError) {
         if let entry = unsafe getpwnam(text) {
             unsafe (user, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
@@ -182,14 +182,14 @@ package struct ReaderOwner: Sendable, Hashable {
                 (group, name) = (number, text)
             }
         } else {
-            throw EmulationError("There is no user \(text).")
+            throw EmulationError("The user \(text) does not exist.")
         }
         guard Self.canBeFileName(name) else {
             throw EmulationError("The user's name \(name) can't be in a file name. Give the user's number.")
         }
     }
 
-    /// Returns whether a file can have this name, and no program takes it for an option or a hidden file.
+    /// Returns whether a file can have this name, without being mistaken for an option or a hidden file.
     static func canBeFileName(_ name: String) -> Bool {
         name.utf8.count <= 32 && name.first != "." && name.first != "-"
             && name.utf8.allSatisfy {
@@ -201,19 +201,19 @@ package struct ReaderOwner: Sendable, Hashable {
     /// The user of this process.
     package static var current: ReaderOwner? { try? ReaderOwner(String(geteuid())) }
 
-    /// The number of the group under which pcscd runs when it does not run as root; nil when there is no such group.
+    /// Returns the number of a group, such as pcscd's; nil when the group does not exist.
     package static func group(named name: String) -> UInt32? {
         guard let entry = unsafe getgrnam(name) else { return nil }
         return unsafe entry.pointee.gr_gid
     }
 }
 
-/// A driver that pcscd can safely load with root's rights: it needs only the C library, and has no search paths for
+/// A driver that pcscd can safely load with root's rights. It needs only the C library, and has no search paths for
 /// libraries.
 package struct PlainDriver: Sendable {
     package let bytes: [UInt8]
 
-    /// Checks a whole driver file. Throws ``EmulationError`` that says why it can't be used.
+    /// Checks a complete driver file. Throws ``EmulationError``, which explains why the driver can't be used.
     package init(_ bytes: [UInt8], path: String) throws(EmulationError) {
         let file: ELFFile
         do throws(ELFFile.Failure) {
@@ -232,9 +232,9 @@ package struct PlainDriver: Sendable {
         self.bytes = bytes
     }
 
-    private static let remedy = "Build a plain one with dev/build-pcsc-driver, and name it: --driver FILE"
+    private static let remedy = "Build a plain driver with dev/build-pcsc-driver, and pass it with: --driver FILE"
 
-    /// The C library, and the separate libraries that its older versions and some processors have.
+    /// Returns whether a library is the C library, or a separate part of it on older versions and some processors.
     private static func isCLibrary(_ name: String) -> Bool {
         name == "libc.so.6" || name == "libpthread.so.0" || name.hasPrefix("ld-linux")
     }
@@ -242,8 +242,8 @@ package struct PlainDriver: Sendable {
     /// The maximum size of a driver file.
     private static let limit = 16 << 20
 
-    /// Reads a driver from a file. If the path is checked, only root can change it, and the builder: the user who ran
-    /// `sudo`.
+    /// Reads a driver from a file. If the path is checked, only root and the builder may be able to change it. The
+    /// builder is the user who ran `sudo`.
     package init(path: String, builder: UInt32?, checksPath: Bool) throws(EmulationError) {
         let bytes: [UInt8]
         do throws(StorageError) {
@@ -253,7 +253,7 @@ package struct PlainDriver: Sendable {
                 : try InputFile(path, limit: Self.limit).readToEnd()
         } catch {
             guard error.code == .unsafe else { throw EmulationError(error.reason) }
-            throw EmulationError("\(error.reason) So pcscd must not get the driver \(path). Give another one.")
+            throw EmulationError("\(error.reason) So pcscd must not load the driver \(path). Choose another one.")
         }
         try self.init(bytes, path: path)
     }

@@ -14,10 +14,10 @@ package struct Exchange: Sendable {
     }
 
     package var layer: Layer
-    /// The kind of exchange, if the bytes do not show it: `transmit`, `power up`, a command's name, a technology.
+    /// The kind of exchange, if the bytes do not show it: `transmit`, `power up`, a command's name, or a technology.
     package var name: String
     package var request: [UInt8]
-    /// The bytes that were received; nil for none.
+    /// The received bytes; nil when there was no answer.
     package var response: [UInt8]?
     /// Why there was no answer.
     package var failure: String?

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import TagLink
 
-/// The transparent session of PC/SC 2.02, in which the host itself builds the card's frames (part 3 supplement,
+/// A transparent session of PC/SC 2.02, in which the host itself builds the frames for the card (part 3 supplement,
 /// 3.2.2.9).
 struct TransparentSession: Sendable {
     struct Effect: Sendable {
         /// The response with its status word.
         var response: [UInt8]
-        /// How the field is switched, in order.
+        /// The settings of the field, in order: true switches it on.
         var fields: [Bool] = []
-        /// The technology of which to select a card, and whether to send RATS to it; the response then depends on that
+        /// The technology in which to select a card, and whether to send RATS to it. The response then depends on that
         /// card.
         var selects: (technology: Technology, beginsISODEP: Bool)?
     }
 
-    /// The data object for success: the number of the failed object, and a status word.
+    /// The data object for success: number 0, and a status word.
     static let success: [UInt8] = [0xC0, 3, 0, 0x90, 0x00]
 
-    /// A response that says which of the command's data objects failed, counted from 1; 0 for the command itself.
+    /// Creates a response with the number of the data object that failed, counted from 1; 0 for the command itself.
     static func failure(object: Int, _ status: [UInt8]) -> [UInt8] {
         [0xC0, 3, UInt8(truncatingIfNeeded: object)] + status + ReaderStatus.done
     }
@@ -25,9 +25,9 @@ struct TransparentSession: Sendable {
     private let field: any FieldDriver
     private var isOpen = false
     private var technology: Technology?
-    /// Bit 0: the host appends the checksum. Bit 1: the host receives and checks it. The other bits are for parity.
+    /// Bit 0: the host appends the checksum. Bit 1: the host checks it in answers. Other bits are for parity.
     private var flags: UInt8 = 0
-    /// The number of bits to send of the last byte; 0 for all.
+    /// How many bits of the last byte to send; 0 for all.
     private var sentBits: UInt8 = 0
     private var timeout = Airtime.milliseconds(50)
 
@@ -39,7 +39,7 @@ struct TransparentSession: Sendable {
         self = TransparentSession(field: field)
     }
 
-    /// Handles a command `FF C2 00`.
+    /// Handles a command that starts with `FF C2 00`.
     mutating func receive(_ command: ReaderCommand, card: FieldCard?) async -> Effect {
         guard command.p1 == 0 else { return Effect(response: ReaderStatus.unsupportedFunction) }
         guard let objects = TransparentDataObject.all(in: command.data) else {
@@ -73,7 +73,7 @@ struct TransparentSession: Sendable {
                 }
                 timeout = time
             default:
-                // The objects before it have their effect.
+                // The preceding objects still have their effect.
                 effect.response = Self.failure(object: index + 1, ReaderStatus.unsupportedFunction)
                 return effect
             }
@@ -82,8 +82,8 @@ struct TransparentSession: Sendable {
         return effect
     }
 
-    /// `8F 02`: standard and layer. From layer 3 on, a card is selected. RATS belongs to layer 4: in layer 3, it is the
-    /// host's to send.
+    /// `8F 02` contains the standard and the layer. Layer 3 selects a card. Layer 4 also sends RATS; in layer 3, RATS
+    /// is left to the host.
     private mutating func switchProtocol(_ objects: [TransparentDataObject]) -> Effect {
         guard let object = objects.first, object.tag == 0x8F, object.value.count == 2 else {
             return Effect(response: Self.failure(object: 1, ReaderStatus.wrongLength))
@@ -98,7 +98,7 @@ struct TransparentSession: Sendable {
         return effect
     }
 
-    /// Sends a frame, with the settings of this command and earlier ones.
+    /// Sends a frame, with the settings from this command and earlier commands.
     private mutating func exchange(_ objects: [TransparentDataObject], _ card: FieldCard?) async -> [UInt8] {
         var request: (object: Int, bytes: [UInt8], waits: Bool)?
         for (index, object) in objects.enumerated() {
@@ -133,14 +133,14 @@ struct TransparentSession: Sendable {
                 + TransparentDataObject(tag: 0x97, value: answer.bytes).bytes
                 + ReaderStatus.done
         } catch {
-            // If the command only transmits, the tag need not answer.
+            // A command that only transmits does not need an answer.
             guard request.waits else { return Self.success + ReaderStatus.done }
             return Self.failure(object: request.object, [0x64, 0x01])
         }
     }
 
-    /// A time in microseconds, four bytes, least significant first, as programs send it to real readers; limited to five
-    /// seconds.
+    /// Parses a time in microseconds: four bytes, least significant first, as programs send it to real readers. At most
+    /// five seconds.
     private static func time(_ value: [UInt8]) -> Airtime? {
         guard value.count == 4 else { return nil }
         let microseconds = Int64(bytes: value.reversed())

@@ -4,16 +4,16 @@ import LinuxSupport
 import TagLink
 import TextSafety
 
-/// Sends and receives lines over a connected socket, which does not block. Every wait has a limit and can be cancelled.
+/// Sends and receives lines over a connected, non-blocking socket. Every wait has a time limit and can be cancelled.
 ///
-/// It does not close the socket.
+/// The socket is not closed here.
 struct LineSocket {
-    /// The longest line that is accepted. The longest that a simulator sends has the message of a tag in hex.
+    /// The maximum length of a line. The longest line from a simulator contains a tag's message in hex.
     static let maximumLine = 256 << 10
 
     let descriptor: Int32
     private let interrupt: Interrupt
-    /// The received bytes that were not used yet start at `start`; up to `scanned` they have no line feed.
+    /// The unused received bytes start at `start`. There is no line feed between `start` and `scanned`.
     private var buffer: [UInt8] = []
     private var start = 0
     private var scanned = 0
@@ -23,7 +23,7 @@ struct LineSocket {
         self.interrupt = interrupt
     }
 
-    /// Sends a line with its line feed. Throws `LinkError` with `readerUnavailable`; `cancelled` before anything was
+    /// Sends a line with its line feed. Throws `LinkError` with `readerUnavailable`, or with `cancelled` if nothing was
     /// sent.
     func send(
         _ line: [UInt8],
@@ -43,7 +43,7 @@ struct LineSocket {
             if count > 0 {
                 sent += count
             } else if errno == EAGAIN {
-                // A line that has begun is sent whole, because the next line follows on the same connection.
+                // A partly sent line is always completed, because the next line follows on the same connection.
                 let ending = sent == 0 ? cancellation : nil
                 guard try wait(for: POLLOUT, before: deadline, ending) else { throw SimulatorError.silent }
             } else if errno != EINTR {
@@ -53,7 +53,7 @@ struct LineSocket {
     }
 
     /// Returns the next complete line among the received bytes; nil when there is none. Throws `LinkError` with
-    /// `readerUnavailable` when it is not a valid object, or too long.
+    /// `readerUnavailable` when the line is not a valid object, or is too long.
     mutating func next() throws(LinkError) -> JSONLine? {
         guard let end = buffer[scanned...].firstIndex(of: 0x0A) else {
             scanned = buffer.count
@@ -72,8 +72,8 @@ struct LineSocket {
         }
     }
 
-    /// Receives more bytes; without a deadline only those that have arrived. Returns false when none came in time.
-    /// Throws `LinkError` with `readerUnavailable` when the connection has ended, or `cancelled`.
+    /// Receives more bytes. Without a deadline, receives only those that have arrived. Returns false when none arrive
+    /// in time. Throws `LinkError` with `readerUnavailable` when the connection has ended, or `cancelled`.
     mutating func fill(
         before deadline: ContinuousClock.Instant?,
         _ cancellation: Cancellation?
@@ -93,8 +93,8 @@ struct LineSocket {
         }
     }
 
-    /// Appends what the socket has to the buffer. Returns the number of bytes; otherwise `errno` says why there are
-    /// none. It is 0 at the end of the connection.
+    /// Appends the bytes that the socket has received to the buffer. Returns the number of bytes. If it is not
+    /// positive, `errno` is the error, or 0 at the end of the connection.
     private mutating func receive() -> Int {
         let (count, code) = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { room in
             let count = unsafe recv(descriptor, room.baseAddress, room.count, 0)

@@ -5,19 +5,19 @@ import LinuxSupport
 import TagLink
 import TextSafety
 
-/// The connection to a simulator. Its first use connects, and the next use after it has ended connects again.
+/// The connection to a simulator. The first use connects. After the connection has ended, the next use connects again.
 ///
-/// Everything runs on one queue, which waits for the simulator's answers. Between exchanges the queue is free, and lines that
-/// the simulator sends by itself are read then.
+/// All work runs on one queue, which waits for the simulator's answers. Between exchanges the queue is free, and reads
+/// the lines that the simulator sends by itself.
 actor SimulatorClient {
-    /// What other threads may look at.
-    struct Known: Sendable {
+    /// The state that other threads may use.
+    struct SharedState: Sendable {
         /// The name of the simulator; nil before the first connection.
         var name: String?
         var technologies = Set(Technology.allCases)
-        /// The arrivals that were asked for since the tags near the phone last changed.
+        /// The known arrivals of tags. Emptied when the tags near the phone change.
         var arrivals: [[UInt8]: UInt64] = [:]
-        /// What goes wrong on purpose; nil before the first connection.
+        /// The simulated problems; nil before the first connection.
         var switches: SimulatorSwitches?
         /// Called when the person cancels the sheet.
         var onCancel: (@Sendable () -> Void)?
@@ -25,38 +25,38 @@ actor SimulatorClient {
         var onPress: (@Sendable (String) -> Void)?
         /// Called with each link that background reading opens in this app.
         var onLink: (@Sendable (SimulatorLinkEvent) -> Void)?
-        /// The links that came before there was anybody to call.
+        /// The links that arrived before ``onLink`` was set.
         var waitingLinks: [SimulatorLinkEvent] = []
     }
 
-    /// How many links wait for an app that asks for none yet. The oldest is dropped.
+    /// The maximum number of links that wait for ``SharedState/onLink``. After that, the oldest link is dropped.
     static let maximumWaitingLinks = 16
-    /// How often an app with a screen looks for a simulator that has ended.
+    /// How often an app with a screen tries to connect again after the simulator has ended.
     static let returnInterval = DispatchTimeInterval.seconds(2)
 
     nonisolated let executor = QueueExecutor(target: nil, knowsCallers: true)
-    nonisolated let known = Locked(Known())
+    nonisolated let shared = Locked(SharedState())
     nonisolated let observers = PresenceObservers()
     private nonisolated let interrupt = Interrupt()
-    /// How long the simulator may take to answer, besides the time on the air.
+    /// How long the simulator may take to answer, in addition to the time on the air.
     let patience: Duration
     private let connect: @Sendable () throws(LinkError) -> Int32
     var socket: LineSocket?
     private var watch: ReadWatch?
     private var isWatchingTags = false
     private var lastID = 0
-    /// The requests whose answers nobody needs any more.
-    private var abandoned: Set<Int> = []
-    /// The requests whose answers may take long, and are not waited for on the queue.
-    private var unanswered: [Int: CheckedContinuation<Result<SimulatorAnswer, LinkError>, Never>] = [:]
-    /// The screen of this app, which each connection shows; nil for none.
+    /// The requests whose answers are no longer needed.
+    private var abandonedIDs: Set<Int> = []
+    /// The requests whose answers may take long. The queue does not wait for these answers.
+    private var pendingAnswers: [Int: CheckedContinuation<Result<SimulatorAnswer, LinkError>, Never>] = [:]
+    /// The screen of this app, which is sent on each connection; nil when the app has no screen.
     var screen: [UInt8]?
     var isReturning = false
-    /// The events that were received and not handled yet.
+    /// The received events that were not handled yet.
     var events: [JSONLine] = []
 
-    /// Creates a client, without connecting. `connect` returns a connected socket, which does not block and which the
-    /// client closes.
+    /// Creates a client without connecting. `connect` must return a connected, non-blocking socket. The client closes
+    /// the socket.
     init(patience: Duration, connect: @escaping @Sendable () throws(LinkError) -> Int32) {
         self.patience = patience
         self.connect = connect
@@ -66,7 +66,7 @@ actor SimulatorClient {
 
     // MARK: Requests
 
-    /// Runs work on the client's queue. A wait in it ends when the caller's task is cancelled.
+    /// Runs work on the client's queue. If the caller's task is cancelled, a wait in the work ends.
     nonisolated func perform<Value: Sendable>(
         _ work: @Sendable (isolated SimulatorClient, Cancellation) throws(LinkError) -> Value
     ) async throws(LinkError) -> Value {
@@ -117,7 +117,7 @@ actor SimulatorClient {
         return answer
     }
 
-    /// Sends a request without an answer. Without a simulator, nothing happens.
+    /// Sends a request that has no answer. Does nothing if there is no simulator.
     func send(_ line: [UInt8]) {
         try? keepingConnection { () throws(LinkError) in
             try open(nil)
@@ -125,8 +125,8 @@ actor SimulatorClient {
         }
     }
 
-    /// Sends a request whose answer may take as long as another program reads tags. The queue is free meanwhile. Throws
-    /// the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
+    /// Sends a request. The answer may take as long as another program reads tags, and the queue is free meanwhile.
+    /// Throws the error that the answer reports, or `LinkError` with `readerUnavailable` or `cancelled`.
     nonisolated func request(_ name: String) async throws(LinkError) -> SimulatorAnswer {
         let id = try await perform { (client, cancellation) throws(LinkError) in
             try client.open(cancellation)
@@ -151,22 +151,22 @@ actor SimulatorClient {
                     guard let socket else { throw SimulatorError.gone }
                     try socket.send(line, before: .now + patience, nil)
                 }
-                // Answers are read in later turns of the queue.
-                unanswered[id] = continuation
+                // The answer is read later on the queue.
+                pendingAnswers[id] = continuation
             } catch {
                 continuation.resume(returning: .failure(error))
             }
         }
     }
 
-    /// Ends the wait for an answer. The answer is dropped when it comes.
+    /// Ends the wait for an answer. An answer that arrives later is dropped.
     private func abandon(_ id: Int) {
-        guard let continuation = unanswered.removeValue(forKey: id) else { return }
-        abandoned.insert(id)
+        guard let continuation = pendingAnswers.removeValue(forKey: id) else { return }
+        abandonedIDs.insert(id)
         continuation.resume(returning: .failure(SimulatorError.cancelled))
     }
 
-    /// Waits for the answer with a number. Lines that come before it are kept or handled.
+    /// Waits for the answer to a request. Other lines that arrive first are stored or handled.
     private func receive(
         _ id: Int,
         before deadline: ContinuousClock.Instant,
@@ -182,22 +182,22 @@ actor SimulatorClient {
         }
     }
 
-    /// Takes a line that is not the answer to the running request.
+    /// Handles a line that is not the answer to the current request.
     private func take(_ line: JSONLine) throws(LinkError) {
         if line.string("event") != nil {
             events.append(line)
-        } else if let id = line.number("id"), let continuation = unanswered.removeValue(forKey: id) {
+        } else if let id = line.number("id"), let continuation = pendingAnswers.removeValue(forKey: id) {
             continuation.resume(returning: .success(SimulatorAnswer(line)))
         } else if let id = line.number("id") {
-            guard abandoned.remove(id) != nil else {
-                throw SimulatorError.invalid("It answers a request that was not made.")
+            guard abandonedIDs.remove(id) != nil else {
+                throw SimulatorError.invalid("There was no request for an answer.")
             }
         } else if line["error"] == nil {
             throw SimulatorError.invalid("A line is neither an answer nor an event.")
         }
     }
 
-    /// Ends the connection when work fails, unless it was only cancelled.
+    /// Ends the connection if the work fails, unless the work was only cancelled.
     func keepingConnection<Value>(
         abandoning id: Int? = nil,
         _ work: () throws(LinkError) -> Value
@@ -206,7 +206,7 @@ actor SimulatorClient {
             return try work()
         } catch {
             if error.code == .cancelled {
-                if let id { abandoned.insert(id) }
+                if let id { abandonedIDs.insert(id) }
             } else {
                 disconnect()
             }
@@ -238,7 +238,7 @@ actor SimulatorClient {
         }
         self.socket = socket
         watchTags()
-        // Lines may have come together with the answer.
+        // More lines may have arrived together with the greeting.
         readLines()
     }
 
@@ -250,10 +250,10 @@ actor SimulatorClient {
         }
         let technologies = Set(Technology.allCases.filter { names.contains($0.name) })
         guard technologies.count == names.count else { throw SimulatorError.invalid("A technology is unknown.") }
-        known.withLock { known in
-            known.name = VisibleText.escaped(name)
-            known.technologies = technologies
-            known.switches = SimulatorSwitches(hello)
+        shared.withLock { shared in
+            shared.name = VisibleText.escaped(name)
+            shared.technologies = technologies
+            shared.switches = SimulatorSwitches(hello)
         }
     }
 
@@ -274,19 +274,19 @@ actor SimulatorClient {
         shutdown(ended.descriptor, Int32(SHUT_RDWR))
         watch = nil
         isWatchingTags = false
-        abandoned = []
-        // A link that came just before the end is not lost.
+        abandonedIDs = []
+        // Links that arrived just before the end are still handled.
         let links = events.filter { $0.string("event") == "link" }.compactMap(SimulatorLinkEvent.init)
         events = []
-        let waiting = unanswered.values
-        unanswered = [:]
+        let waiting = pendingAnswers.values
+        pendingAnswers = [:]
         for continuation in waiting { continuation.resume(returning: .failure(SimulatorError.gone)) }
-        known.withLock { known in
-            known.arrivals = [:]
-            known.switches = nil
+        shared.withLock { shared in
+            shared.arrivals = [:]
+            shared.switches = nil
         }
         comeBackLater()
-        // A session that waits for a tag looks again, and learns why it waits in vain.
+        // A session that waits for a tag then polls again, and receives the error.
         executor.async { [weak self] in
             self?.assumeIsolated { client in
                 for link in links { client.handle(link) }
@@ -295,7 +295,7 @@ actor SimulatorClient {
         }
     }
 
-    /// Reads what the simulator sent by itself. Returns whether the connection goes on.
+    /// Reads the lines that the simulator sent by itself. Returns whether the connection still exists.
     @discardableResult
     private func readLines() -> Bool {
         guard socket != nil else { return false }
@@ -314,12 +314,12 @@ actor SimulatorClient {
 
     // MARK: Tags near the phone
 
-    /// Asks the simulator to report when tags come and leave, if anybody wants to know.
+    /// Asks the simulator to report when tags arrive or leave, if there are observers.
     func watchTags() {
         guard socket != nil, !isWatchingTags, !observers.isEmpty else { return }
         isWatchingTags = true
         lastID += 1
-        abandoned.insert(lastID)
+        abandonedIDs.insert(lastID)
         send(SimulatorRequest.line("watch", id: lastID) { _ in })
     }
 
@@ -327,12 +327,12 @@ actor SimulatorClient {
     func arrival(of identifier: [UInt8]) -> UInt64? {
         let answer = try? ask("arrival", nil) { $0.member("identifier", hex: identifier) }
         let arrival = answer?.arrival()
-        known.withLock { $0.arrivals[identifier] = arrival }
+        shared.withLock { $0.arrivals[identifier] = arrival }
         return arrival
     }
 }
 
-/// What the simulator sends by itself.
+/// Handles the events that the simulator sends.
 extension SimulatorClient {
     func handleEventsLater() {
         guard !events.isEmpty else { return }
@@ -340,41 +340,41 @@ extension SimulatorClient {
     }
 
     func handleEvents() {
-        // A handler may make a request, with which further events come.
+        // A handler may make a request, and more events may arrive with the answer.
         while !events.isEmpty {
             let event = events.removeFirst()
             switch event.string("event") {
             case "presence":
-                known.withLock { $0.arrivals = [:] }
+                shared.withLock { $0.arrivals = [:] }
                 observers.notify()
-            case "switches": known.withLock { $0.switches = SimulatorSwitches(event) }
-            case "cancel": known.withLock { $0.onCancel }?()
+            case "switches": shared.withLock { $0.switches = SimulatorSwitches(event) }
+            case "cancel": shared.withLock { $0.onCancel }?()
             case "press":
                 guard let item = event.string("item") else { break }
-                known.withLock { $0.onPress }?(item)
+                shared.withLock { $0.onPress }?(item)
             case "link":
                 guard let link = SimulatorLinkEvent(event) else { break }
                 handle(link)
-            // Later versions may have more events.
+            // Ignores events of later versions.
             default: break
             }
         }
     }
 
     func handle(_ link: SimulatorLinkEvent) {
-        let handler = known.withLock { known in
-            if known.onLink == nil {
-                known.waitingLinks.append(link)
-                if known.waitingLinks.count > Self.maximumWaitingLinks { known.waitingLinks.removeFirst() }
+        let handler = shared.withLock { shared in
+            if shared.onLink == nil {
+                shared.waitingLinks.append(link)
+                if shared.waitingLinks.count > Self.maximumWaitingLinks { shared.waitingLinks.removeFirst() }
             }
-            return known.onLink
+            return shared.onLink
         }
         handler?(link)
     }
 }
 
 extension SimulatorClient {
-    /// Shows a screen now, and at the beginning of each later connection; nil when the app shows none any more.
+    /// Shows a screen now and on each later connection; nil when the app no longer shows a screen.
     func show(_ line: [UInt8]?) {
         screen = line
         guard let line else { return }
@@ -388,7 +388,7 @@ extension SimulatorClient {
         }
     }
 
-    /// An app with a screen returns to the phone when its simulator runs again.
+    /// Tries later to connect again, if the app has a screen.
     func comeBackLater() {
         guard screen != nil, !isReturning else { return }
         isReturning = true

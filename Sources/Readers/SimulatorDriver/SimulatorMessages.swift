@@ -2,7 +2,7 @@
 import TagLink
 import TextSafety
 
-/// Lines to the simulator: one JSON object each.
+/// Creates the lines to send to the simulator. Each line is a JSON object.
 enum SimulatorRequest {
     static func hello(program: String, process: Int32) -> [UInt8] {
         line { writer in
@@ -13,7 +13,7 @@ enum SimulatorRequest {
         }
     }
 
-    /// A request. Its answer repeats the id; without one there is no answer.
+    /// Creates a request. Its answer repeats the id. A request without an id has no answer.
     static func line(_ name: String, id: Int?, _ members: (inout JSONWriter) -> Void) -> [UInt8] {
         line { writer in
             if let id { writer.member("id", id) }
@@ -24,7 +24,7 @@ enum SimulatorRequest {
 
     private static func line(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
-        // There is a request in each exchange.
+        // Reserved, because every exchange sends a request.
         writer.text.reserveCapacity(128)
         writer.beginObject()
         members(&writer)
@@ -69,7 +69,7 @@ struct SimulatorAnswer: Sendable {
         return LinkError.Collision(bitIndex: index, bits: bits)
     }
 
-    /// The frame of a tag, and the time that the exchange took; nil when the simulator does not say it.
+    /// Returns a tag's frame and the time that the exchange took; nil when the simulator does not report the time.
     func frame() throws(LinkError) -> (Frame, elapsed: Airtime?) {
         let bits = line["bits"] == nil ? 8 : line.number("bits")
         guard let bytes = bytes("bytes"), bytes.count <= 4096, let bits, (1...8).contains(bits) else {
@@ -87,7 +87,7 @@ struct SimulatorAnswer: Sendable {
         return (frame, elapsed.map { .microseconds(Int64($0)) })
     }
 
-    /// The number of a tag's arrival; nil when the tag is not near.
+    /// Returns the number of a tag's arrival; nil when the tag is not near.
     func arrival() -> UInt64? { line.number("arrival").flatMap { UInt64(exactly: $0) } }
 
     private func bytes(_ key: String) -> [UInt8]? {
@@ -96,21 +96,21 @@ struct SimulatorAnswer: Sendable {
     }
 }
 
-/// What a simulator withholds from the sessions of an app.
+/// The problems that a simulator creates for the sessions of an app.
 package struct SimulatorSwitches: Sendable, Hashable {
     /// Whether the phone's radio is on.
     package var hasRadio = true
-    /// Whether something else uses the reader.
+    /// Whether another program uses the reader.
     package var isBusy = false
     /// Whether the app has its entitlement.
     package var hasEntitlement = true
     /// Whether the app has a usage description.
     package var hasUsageText = true
 
-    /// Creates switches that withhold nothing.
+    /// Creates switches without problems.
     package init() {}
 
-    /// Reads the switches of a greeting or of an event. What it does not have is not withheld.
+    /// Reads the switches from a greeting or an event. A missing switch means no problem.
     init(_ line: JSONLine) {
         hasRadio = line.bool("radio") ?? true
         isBusy = line.bool("busy") ?? false
@@ -125,7 +125,7 @@ package struct SimulatorLinkEvent: Sendable, Hashable {
     package var url: String
     package var message: [UInt8]
 
-    /// Reads an event; nil when it is not complete.
+    /// Parses an event; nil when it is incomplete.
     init?(_ line: JSONLine) {
         guard let type = line.string("activity_type"), let url = line.string("url"),
             case .string(let digits)? = line["message_hex"], let message = [UInt8](hexadecimal: digits)
@@ -134,7 +134,7 @@ package struct SimulatorLinkEvent: Sendable, Hashable {
     }
 }
 
-/// Why a simulator can't be used.
+/// The reasons why a simulator can't be used.
 enum SimulatorError {
     private static let start = "Start it with: nfc simulator"
 
@@ -153,7 +153,7 @@ enum SimulatorError {
     static func invalid(_ reason: String) -> LinkError {
         LinkError(
             .readerUnavailable,
-            "What the simulator sent is not understood: \(VisibleText.escaped(reason)) Use the same version of both."
+            "The simulator sent invalid data: \(VisibleText.escaped(reason)) Use the same version of both."
         )
     }
 

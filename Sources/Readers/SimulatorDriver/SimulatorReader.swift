@@ -7,13 +7,13 @@ import TextSafety
 
 /// The reader of a simulated phone, over the local socket of `nfc simulator`.
 ///
-/// The first use connects. If the simulator has ended and runs again, the next session works again. Exchanges take as long
-/// as on the air.
+/// The first use connects. If the simulator has ended and was started again, the next session works again. Exchanges
+/// take as long as over the air.
 package final class SimulatorReader: FieldDriver {
     let client: SimulatorClient
     private let links: [SimulatorLink]
 
-    /// Creates a reader on a simulator's socket, without connecting; nil for that of the user's own simulator.
+    /// Creates a reader for a simulator's socket, without connecting; nil for the socket of the user's own simulator.
     package convenience init(path: String? = nil) {
         let path = path ?? Self.defaultPath
         self.init { () throws(LinkError) in
@@ -22,19 +22,19 @@ package final class SimulatorReader: FieldDriver {
         }
     }
 
-    /// Creates a reader, without connecting.
+    /// Creates a reader without connecting.
     ///
     /// - Parameters:
-    ///   - patience: how long the simulator may take to answer, besides the time on the air.
-    ///   - connect: returns a connected socket, which does not block. The reader closes it.
+    ///   - patience: how long the simulator may take to answer, in addition to the time on the air.
+    ///   - connect: returns a connected, non-blocking socket. The reader closes it.
     package init(patience: Duration = .seconds(10), connect: @escaping @Sendable () throws(LinkError) -> Int32) {
         let client = SimulatorClient(patience: patience, connect: connect)
         self.client = client
         links = Technology.allCases.map { SimulatorLink($0, client) }
     }
 
-    /// The socket of the user's own simulator: `opencorenfc/simulator.sock` in `XDG_RUNTIME_DIR`, by default in
-    /// `/run/user/UID`, and without such a folder in `/tmp/opencorenfc-UID`.
+    /// The socket of the user's own simulator: `opencorenfc/simulator.sock` in `XDG_RUNTIME_DIR` or, if that is unset,
+    /// in `/run/user/UID`. If that folder is missing, a socket in `/tmp/opencorenfc-UID`.
     package static var defaultPath: String {
         if let folder = EnvironmentVariable.value("XDG_RUNTIME_DIR"), folder.hasPrefix("/") {
             return folder + "/opencorenfc/simulator.sock"
@@ -44,14 +44,14 @@ package final class SimulatorReader: FieldDriver {
         return (hasFolder ? usual + "/opencorenfc" : "/tmp/opencorenfc-\(geteuid())") + "/simulator.sock"
     }
 
-    package var name: String { client.known.withLock { $0.name } ?? "simulator" }
+    package var name: String { client.shared.withLock { $0.name } ?? "simulator" }
 
-    package var technologies: Set<Technology> { client.known.withLock { $0.technologies } }
+    package var technologies: Set<Technology> { client.shared.withLock { $0.technologies } }
 
     package var executor: (any SerialExecutor & TaskExecutor)? { client.executor }
 
     /// Whether the simulator has answered since the reader was created.
-    package var wasAvailable: Bool { client.known.withLock { $0.name != nil } }
+    package var wasAvailable: Bool { client.shared.withLock { $0.name != nil } }
 
     package func prepare() async throws(LinkError) {
         try await client.perform { (client, cancellation) throws(LinkError) in try client.open(cancellation) }
@@ -72,10 +72,10 @@ package final class SimulatorReader: FieldDriver {
         return client.observers.add(handler)
     }
 
-    /// Asks the simulator when the caller runs on the reader's own thread, as sessions do. Otherwise it returns what was
-    /// asked for last.
+    /// Asks the simulator, if the caller runs on the reader's own thread, as sessions do. Otherwise returns the last
+    /// answer.
     package func arrival(of identifier: [UInt8]) -> UInt64? {
-        if let arrival = client.known.withLock({ $0.arrivals[identifier] }) { return arrival }
+        if let arrival = client.shared.withLock({ $0.arrivals[identifier] }) { return arrival }
         return client.executor.isCurrent ? client.assumeIsolated { $0.arrival(of: identifier) } : nil
     }
 
@@ -84,7 +84,7 @@ package final class SimulatorReader: FieldDriver {
     }
 }
 
-/// The link to the tags near the simulated phone, in one technology.
+/// The link to tags near the simulated phone, in one technology.
 final class SimulatorLink: FrameLink {
     let technology: Technology
     private let client: SimulatorClient
@@ -123,12 +123,12 @@ final class SimulatorLink: FrameLink {
     }
 }
 
-/// What the simulated phone does besides reading tags: turns, the scanning sheet, the app's screen, links, and switches.
+/// The other functions of the simulated phone: turns, the scanning sheet, the app's screen, links, and switches.
 extension SimulatorReader {
     // MARK: Turns
 
-    /// Waits until it is this program's turn to read tags. Throws `LinkError`: `readerUnavailable` when there is no
-    /// simulator or it refuses, `cancelled`.
+    /// Waits for this program's turn to read tags. Throws `LinkError` with `readerUnavailable` when there is no
+    /// simulator or it refuses, or with `cancelled`.
     package func claimTurn() async throws(LinkError) {
         do throws(LinkError) {
             _ = try await client.request("claim")
@@ -138,13 +138,13 @@ extension SimulatorReader {
         }
     }
 
-    /// Gives the turn back, or the place in the queue.
+    /// Gives up the turn, or the wait for it.
     package func releaseTurn() { send("release") { _ in } }
 
-    // MARK: What the app shows
+    // MARK: App screen
 
     /// Shows the scanning sheet in a state: `ready`, `scanning`, `success`, `failure` or `dismissed`. `onCancel` is
-    /// called when the person cancels this sheet or a later one without an own action.
+    /// called when the person cancels this sheet, or a later sheet that does not set its own.
     package func showSheet(
         state: String,
         title: String,
@@ -153,9 +153,9 @@ extension SimulatorReader {
         onCancel: @escaping @Sendable () -> Void
     ) {
         // Released outside the lock, because the handler may hold the last reference to other objects.
-        let released = client.known.withLock { known in
-            defer { known.onCancel = state == "dismissed" ? nil : onCancel }
-            return known.onCancel
+        let released = client.shared.withLock { shared in
+            defer { shared.onCancel = state == "dismissed" ? nil : onCancel }
+            return shared.onCancel
         }
         _ = released
         send("sheet") { writer in
@@ -176,8 +176,8 @@ extension SimulatorReader {
         }
     }
 
-    /// Shows the app's screen, a JSON object, also when the simulator has started again; nil for the app's name and
-    /// output.
+    /// Shows the app's screen, a JSON object, now and after a restart of the simulator. Nil shows the app's name and
+    /// output instead.
     package func showScreen(_ screen: String?) {
         let line = SimulatorRequest.line("screen", id: nil) { writer in
             writer.key("screen")
@@ -191,42 +191,42 @@ extension SimulatorReader {
         }
     }
 
-    /// Sets what is called with the id of each row or button that is pressed; on the reader's queue.
+    /// Sets the handler that is called with the id of each pressed row or button, on the reader's queue.
     package func onPress(_ handler: @escaping @Sendable (String) -> Void) {
-        client.known.withLock { $0.onPress = handler }
+        client.shared.withLock { $0.onPress = handler }
     }
 
-    /// Sets what is called with each link that background reading opens in this app; on the reader's queue. Links that came
-    /// before come first.
+    /// Sets the handler that is called with each link that background reading opens in this app, on the reader's queue.
+    /// Links that have already arrived are handled first.
     package func onLink(_ handler: @escaping @Sendable (SimulatorLinkEvent) -> Void) {
-        // On the queue, so that no later link comes before those that waited.
+        // Runs on the queue, so that no later link is handled before the waiting links.
         client.executor.async { [client] in
-            let waiting = client.known.withLock { known in
-                known.onLink = handler
-                defer { known.waitingLinks = [] }
-                return known.waitingLinks
+            let waiting = client.shared.withLock { shared in
+                shared.onLink = handler
+                defer { shared.waitingLinks = [] }
+                return shared.waitingLinks
             }
             for link in waiting { handler(link) }
         }
     }
 
-    /// Connects without waiting, so that the phone knows the app.
+    /// Connects without making the caller wait, so that the phone knows the app.
     package func connectSoon() {
         client.executor.async { [client] in client.assumeIsolated { try? $0.open(nil) } }
     }
 
-    // MARK: What the phone withholds
+    // MARK: Simulated problems
 
-    /// The switches of the simulator. Connects when it is not connected. Returns switches that withhold nothing when
-    /// there is no simulator. A session then ends with the reason.
+    /// The simulator's switches. Connects if necessary. Without a simulator, returns switches without problems. A
+    /// session then ends with the reason.
     package var switches: SimulatorSwitches {
-        if let known = client.known.withLock({ $0.switches }) { return known }
+        if let switches = client.shared.withLock({ $0.switches }) { return switches }
         if client.executor.isCurrent {
             client.assumeIsolated { try? $0.open(nil) }
         } else {
             client.executor.queue.sync { client.assumeIsolated { try? $0.open(nil) } }
         }
-        return client.known.withLock { $0.switches } ?? SimulatorSwitches()
+        return client.shared.withLock { $0.switches } ?? SimulatorSwitches()
     }
 
     private func send(_ name: String, _ members: (inout JSONWriter) -> Void) {

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-// What is used of OpenSSL's headers.
+// The declarations that are needed from OpenSSL's headers.
 typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
 typedef struct evp_cipher_st EVP_CIPHER;
 typedef struct evp_md_ctx_st EVP_MD_CTX;
@@ -44,7 +44,7 @@ enum { OPENSSL_INIT_NO_ATEXIT = 0x00080000 };
     FUNCTION(int, EVP_DigestSign,                                                                                    \
              (EVP_MD_CTX * context, unsigned char *signature, size_t *written, const unsigned char *message, size_t size))
 
-// Each function is a pointer of its name, found when the library is opened.
+// Declares a function pointer for each function. load() finds the functions in the library.
 #define DECLARE(type, name, parameters) static type(*name) parameters;
 #define FIND(type, name, parameters) \
     if ((name = dlsym(library, #name)) == NULL) missing = #name;

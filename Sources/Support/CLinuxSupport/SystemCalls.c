@@ -17,7 +17,7 @@ int ocn_pipe(int ends[2]) {
     return pipe2(ends, O_CLOEXEC);
 }
 
-// Weak, and declared here, because older C libraries and their headers lack them.
+// Weak, and declared here, because older C libraries and their headers lack these functions.
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *folder)
     __attribute__((weak));
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first) __attribute__((weak));

@@ -4,14 +4,14 @@ import CLinuxSupport
 /// A block cipher with its key: AES-128, single DES or triple DES.
 ///
 /// All data are whole blocks. Padding depends on the card's protocol and is done by the caller. All functions throw
-/// ``CryptographyError``: `wrongLength`, or `libraryMissing` or `refused`.
+/// ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
 public struct BlockCipher: Sendable, Hashable {
     /// How the blocks of a message depend on each other (NIST SP 800-38A).
     public enum Mode: Sendable, Hashable {
         /// Each block is encrypted alone (ECB).
         case electronicCodebook
-        /// Each block is combined with the encrypted block before it (CBC). The first one is combined with the vector
-        /// of one block.
+        /// Each block is combined with the encrypted block before it (CBC). The first block is combined with `vector`,
+        /// which is one block long.
         case blockChaining(vector: [UInt8])
     }
 
@@ -28,28 +28,28 @@ public struct BlockCipher: Sendable, Hashable {
     /// Creates AES with a key of 16 bytes (FIPS 197).
     public static func aes(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
         guard key.count == 16 else {
-            throw CryptographyError(.wrongLength, "A key of AES-128 has 16 bytes, not \(key.count).")
+            throw CryptographyError(.wrongLength, "An AES-128 key has 16 bytes, not \(key.count).")
         }
         return BlockCipher(blockLength: 16, key: key)
     }
 
-    /// Creates DES with a key of 8 bytes, or triple DES with a key of 16 or 24 bytes (NIST SP 800-67). With 16 bytes,
-    /// the first 8 are used again as the third part.
+    /// Creates DES with a key of 8 bytes, or triple DES with a key of 16 or 24 bytes (NIST SP 800-67). In a key of 16
+    /// bytes, the first 8 also serve as the third part.
     public static func des(_ key: [UInt8]) throws(CryptographyError) -> BlockCipher {
         switch key.count {
         case 8: BlockCipher(blockLength: 8, key: key + key + key)
         case 16: BlockCipher(blockLength: 8, key: key + key[..<8])
         case 24: BlockCipher(blockLength: 8, key: key)
-        default: throw CryptographyError(.wrongLength, "A key of DES has 8, 16 or 24 bytes, not \(key.count).")
+        default: throw CryptographyError(.wrongLength, "A DES key has 8, 16 or 24 bytes, not \(key.count).")
         }
     }
 
-    /// Encrypts whole blocks; there may be none. The result has the same length.
+    /// Encrypts any number of whole blocks. The result has the same length.
     public func encrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: true)
     }
 
-    /// Decrypts whole blocks; there may be none. The result has the same length.
+    /// Decrypts any number of whole blocks. The result has the same length.
     public func decrypt(_ data: [UInt8], _ mode: Mode = .electronicCodebook) throws(CryptographyError) -> [UInt8] {
         try transform(data, mode, encrypts: false)
     }
@@ -64,9 +64,9 @@ public struct BlockCipher: Sendable, Hashable {
         }
         guard data.count.isMultiple(of: blockLength), vector.count == blockLength, let count = CInt(exactly: data.count)
         else {
-            throw CryptographyError(.wrongLength, "Data and vector have to be whole blocks of \(blockLength) bytes.")
+            throw CryptographyError(.wrongLength, "Data and vector must be whole blocks of \(blockLength) bytes.")
         }
-        // Single DES is triple DES with three equal keys, because OpenSSL 3 has no single DES.
+        // Single DES runs as triple DES with three equal keys, because OpenSSL 3 lacks single DES.
         let cipher =
             switch (blockLength, chains) {
             case (16, false): ocn_aes_128_ecb
@@ -78,7 +78,7 @@ public struct BlockCipher: Sendable, Hashable {
         let isDone = unsafe key.withBytes { key in
             unsafe ocn_crypto_cipher(cipher, encrypts, key, vector, data, count, &output)
         }
-        guard isDone else { throw CryptographyError(.refused, "libcrypto refused to encipher or decipher.") }
+        guard isDone else { throw CryptographyError(.refused, "libcrypto refused to encrypt or decrypt.") }
         return output
     }
 }
@@ -88,8 +88,8 @@ extension BlockCipher {
     ///
     /// - Parameters:
     ///   - message: any number of bytes.
-    ///   - vector: the block that the first one is combined with. Nil for zeros, as in the standard; the previous MAC,
-    ///     for cards that chain their MACs.
+    ///   - vector: the block to combine with the message's first block. Nil means zeros, as in the standard. For cards
+    ///     that chain their MACs, pass the previous MAC.
     /// - Returns: one block. Protocols truncate it as they need.
     public func cmac(_ message: [UInt8], vector: [UInt8]? = nil) throws(CryptographyError) -> [UInt8] {
         let zero = [UInt8](repeating: 0, count: blockLength)
@@ -107,7 +107,7 @@ extension BlockCipher {
         return Array(try encrypt(padded, .blockChaining(vector: vector ?? zero)).suffix(blockLength))
     }
 
-    /// Doubles a block in the field of SP 800-38B, 5.3. Its polynomial ends in 87 for 16 bytes and in 1B for 8.
+    /// Doubles a block (SP 800-38B, 5.3). The polynomial ends in 87 for 16-byte blocks and in 1B for 8-byte blocks.
     private static func doubled(_ block: [UInt8]) -> [UInt8] {
         var result = block
         var carry: UInt8 = 0
@@ -128,7 +128,7 @@ extension BlockCipher {
     /// - Returns: 8 bytes.
     public static func retailMAC(_ message: [UInt8], key: [UInt8]) throws(CryptographyError) -> [UInt8] {
         guard key.count == 16, !message.isEmpty else {
-            throw CryptographyError(.wrongLength, "A retail MAC takes a key of 16 bytes and at least one block.")
+            throw CryptographyError(.wrongLength, "A retail MAC needs a 16-byte key and at least one block.")
         }
         let first = try BlockCipher.des(Array(key[..<8]))
         let second = try BlockCipher.des(Array(key[8...]))
@@ -163,23 +163,23 @@ public struct CryptographyError: Error, Sendable, Hashable, CustomStringConverti
     public var description: String { reason }
 }
 
-/// OpenSSL's libcrypto. It is opened when it is first needed, so that the package builds and runs where it is absent.
+/// OpenSSL's libcrypto, opened when first needed. So the package builds and runs where the library is absent.
 enum LibCrypto {
     /// Opens the library; later calls do nothing.
     static func open() throws(CryptographyError) {
         try check(missing: unsafe ocn_crypto_missing().map { unsafe String(cString: $0) })
     }
 
-    /// Throws unless nothing is missing.
+    /// Throws if something is missing.
     ///
-    /// - Parameter name: the name of the function that the library lacks; empty when the library itself is missing.
+    /// - Parameter name: the missing function; empty if the whole library is missing, nil if nothing is.
     static func check(missing name: String?) throws(CryptographyError) {
         guard let name else { return }
         throw CryptographyError(
             .libraryMissing,
             name.isEmpty
                 ? "OpenSSL's libcrypto.so.3 is not installed. Install it with: apt-get install libssl3"
-                : "The system's libcrypto has no \(name); OpenSSL 3 or 1.1.1 is needed."
+                : "The system's libcrypto lacks \(name). OpenSSL 3 or 1.1.1 is required."
         )
     }
 }

@@ -3,8 +3,8 @@
 /// The message authentication codes of FeliCa Lite and Lite-S: triple DES with session keys that are derived from the
 /// card key and a challenge (FeliCa Lite-S User's Manual, 5).
 ///
-/// The chip uses the opposite byte order of the cipher, so each half of a block is reversed before and after. All
-/// functions return 8 bytes, and throw ``CryptographyError``: `wrongLength`, or `libraryMissing` or `refused`.
+/// The chip and the cipher use opposite byte orders, so each half of a block is reversed before and after. All
+/// functions return 8 bytes, and throw ``CryptographyError`` with `wrongLength`, `libraryMissing` or `refused`.
 public struct FeliCaLiteCodes: Sendable, Hashable {
     /// The number of the block MAC_A.
     package static let macA: UInt8 = 0x91
@@ -21,7 +21,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
     ///   - challenge: block RC: 16 bytes, as written to the chip.
     public init(cardKey: [UInt8], challenge: [UInt8]) throws(CryptographyError) {
         guard cardKey.count == 16, challenge.count == 16 else {
-            throw CryptographyError(.wrongLength, "Card key and challenge of FeliCa Lite-S have 16 bytes each.")
+            throw CryptographyError(.wrongLength, "The card key and the challenge of FeliCa Lite-S have 16 bytes each.")
         }
         let turned = Self.turned(challenge)
         let cipher = try BlockCipher.des(Self.turned(cardKey))
@@ -31,20 +31,20 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
         vector = Array(turned[..<8])
     }
 
-    /// Computes the MAC of FeliCa Lite, in block 81, over blocks that were read.
+    /// Computes the MAC that FeliCa Lite returns in block 81 for the data that was read.
     public func mac(_ data: [UInt8]) throws(CryptographyError) -> [UInt8] { try code(data, reading) }
 
-    /// Computes the MAC of FeliCa Lite-S, in block 91, over blocks that were read.
+    /// Computes the MAC that FeliCa Lite-S returns in block 91 for the data that was read.
     ///
     /// - Parameters:
-    ///   - blocks: the numbers of the requested blocks, with MAC_A as the last one; four at most.
+    ///   - blocks: the numbers of the requested blocks: at most four, with MAC_A last.
     ///   - data: the bytes of the blocks before MAC_A.
     public func readCode(blocks: [UInt8], data: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let numbers = blocks.flatMap { [$0, 0x00] } + [UInt8](repeating: 0xFF, count: max(0, 8 - 2 * blocks.count))
         return try code(numbers + data, reading)
     }
 
-    /// Computes the MAC for writing one block, in block 91.
+    /// Computes the MAC to send in block 91 when writing one block.
     ///
     /// - Parameters:
     ///   - block: the block's number.
@@ -57,7 +57,7 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
 
     private func code(_ data: [UInt8], _ cipher: BlockCipher) throws(CryptographyError) -> [UInt8] {
         guard !data.isEmpty else {
-            throw CryptographyError(.wrongLength, "A code of FeliCa Lite-S is over at least one block.")
+            throw CryptographyError(.wrongLength, "A FeliCa Lite-S MAC covers at least one block.")
         }
         return try cipher.encrypt(Self.turned(data), .blockChaining(vector: vector)).suffix(8).reversed()
     }
@@ -71,17 +71,17 @@ public struct FeliCaLiteCodes: Sendable, Hashable {
 /// The tag's half of a mutual authentication by triple DES or AES in CBC: AUTHENTICATE of MIFARE Ultralight C, and
 /// AUTHENTICATE ISO and AES of MIFARE DESFire (MF0ICU2 data sheet, 7.5.5; MF3ICD81 data sheet, 9.4).
 ///
-/// The tag sends its challenge. The reader proves that it knows the key with its own challenge and the tag's rotated one.
-/// The tag answers with the reader's challenge, rotated. Each message continues the chain of the one before.
+/// The tag sends its challenge. The reader proves that it knows the key: it sends its own challenge and the tag's,
+/// rotated. The tag answers with the reader's challenge, rotated. The CBC chain continues through all messages.
 package struct ChallengeProof: Sendable {
     private let cipher: BlockCipher
     @Hidden private var challenge: [UInt8]
-    /// The challenge as it is sent.
+    /// The encrypted challenge, as sent to the reader.
     package let sent: [UInt8]
 
     /// Begins an authentication.
     ///
-    /// If the system's library is missing, the challenge is sent as it is, and no proof of it is ever right.
+    /// If libcrypto is missing, the challenge is sent unencrypted, and ``finish(_:)`` throws.
     ///
     /// - Parameters:
     ///   - cipher: the cipher with the key.
@@ -95,21 +95,21 @@ package struct ChallengeProof: Sendable {
 
     /// Checks the reader's proof.
     ///
-    /// - Parameter proof: what the reader sent: twice as many bytes as the challenge.
+    /// - Parameter proof: the reader's message, which is twice as long as the challenge.
     /// - Returns: the reader's challenge and the tag's answer; nil if the proof is wrong.
     package func finish(
         _ proof: [UInt8]
     ) throws(CryptographyError) -> (readerChallenge: [UInt8], answer: [UInt8])? {
         guard proof.count == 2 * challenge.count else { return nil }
-        let both = try cipher.decrypt(proof, .blockChaining(vector: Array(sent.suffix(cipher.blockLength))))
-        guard ConstantTime.areEqual(both[challenge.count...], challenge.rotated) else { return nil }
-        let readerChallenge = Array(both[..<challenge.count])
+        let challenges = try cipher.decrypt(proof, .blockChaining(vector: Array(sent.suffix(cipher.blockLength))))
+        guard ConstantTime.areEqual(challenges[challenge.count...], challenge.rotated) else { return nil }
+        let readerChallenge = Array(challenges[..<challenge.count])
         let vector = Array(proof.suffix(cipher.blockLength))
         return (readerChallenge, try cipher.encrypt(readerChallenge.rotated, .blockChaining(vector: vector)))
     }
 }
 
 extension [UInt8] {
-    /// The bytes with the first one moved to the end, as a proof repeats a challenge.
+    /// The bytes with the first one moved to the end. A proof repeats a challenge in this form.
     package var rotated: [UInt8] { Array(dropFirst() + prefix(1)) }
 }

@@ -3,12 +3,12 @@ import CLinuxSupport
 
 /// A key in its own memory, which is overwritten when the last reference to it is released. It is never printed.
 ///
-/// A value that is made from it, such as the array in ``bytes``, is a separate copy, and is not overwritten.
+/// A value made from the key, such as the array in ``bytes``, is a separate copy and is not overwritten.
 @safe public final class SecretBytes: @unchecked Sendable {
     // Sendable because the memory is only written in `init` and `deinit`, when no other thread has a reference.
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Copies a key, without a copy in between.
+    /// Copies a key directly, without an intermediate copy.
     public init(_ bytes: some Collection<UInt8>) {
         unsafe memory = .allocate(byteCount: bytes.count, alignment: 1)
         unsafe memory.copyBytes(from: bytes)

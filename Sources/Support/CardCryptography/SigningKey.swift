@@ -5,9 +5,9 @@ import CLinuxSupport
 public struct SigningKey: Sendable, Hashable {
     private let encoded: SecretBytes
 
-    /// Creates a key. Whether it is valid is only checked when it signs.
+    /// Creates a key. An invalid key is only detected when it signs.
     ///
-    /// - Parameter encoded: the key in DER: PKCS #8 (RFC 5958) without encryption, or the older form of its algorithm.
+    /// - Parameter encoded: the unencrypted key in DER: PKCS #8 (RFC 5958), or the older format of its algorithm.
     public init(encoded: [UInt8]) {
         self.encoded = SecretBytes(encoded)
     }
@@ -24,7 +24,7 @@ public struct SigningKey: Sendable, Hashable {
     /// - Throws: ``CryptographyError`` with `libraryMissing`, or `refused` when the key is invalid or can't sign.
     public func sign(_ message: [UInt8], _ digest: MessageDigest) throws(CryptographyError) -> [UInt8] {
         try LibCrypto.open()
-        // The largest key of RSA that libcrypto takes has 16384 bits.
+        // The largest RSA key that libcrypto accepts has 16384 bits.
         let capacity = 2048
         var signature = [UInt8](repeating: 0, count: capacity)
         let length = unsafe encoded.withBytes { key in

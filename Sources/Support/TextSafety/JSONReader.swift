@@ -2,35 +2,34 @@
 
 /// Reads JSON in UTF-8 (RFC 8259), strictly and with a limited depth.
 ///
-/// Use it where Foundation isn't, and where repeated keys, or the places or the text of values, matter: Foundation reports
-/// neither. It refuses what RFC 8259 doesn't have, such as comments, a comma after the last element, and half of a
-/// surrogate pair. It has no limit on the size of a text: check that first.
+/// Use it where Foundation is not available, or where repeated keys, positions or the original text of values matter:
+/// Foundation reports none of them. It rejects everything outside of RFC 8259, such as comments, a comma after the last
+/// element, and half of a surrogate pair. The size of a text is not limited: check it first.
 public struct JSONReader {
     /// Why a text is not valid JSON.
     public struct Problem: Error {
-        /// The offset of the error from the start of what was read.
+        /// The offset of the error from the start of the range that was read.
         public var offset: Int
-        /// The problem, as the end of a sentence: a clause without a capital letter and a full stop.
+        /// The problem: a clause without a capital letter and a full stop, to end a sentence with.
         public var reason: String
     }
 
-    // The text is read by index, because shrinking slices would take longer than the parsing.
+    // The parser uses an index into the text, because shrinking slices would take longer than the parsing.
     private let text: [UInt8]
     private var position: Int
     private let end: Int
     private let maximumDepth: Int
-    /// How many more values may come.
+    /// How many more values are allowed.
     private var countLeft: Int
 
     /// Reads a text with one value.
     ///
     /// - Parameters:
     ///   - text: the text. A byte order mark at its start is not skipped.
-    ///   - range: the bytes of the text that are read; all unless given.
-    ///   - maximumDepth: how deep objects and arrays may be nested.
-    ///     A text without objects and arrays has the depth 0.
-    ///   - maximumCount: how many values the text may have, so that a long text of short values takes little memory and time.
-    /// - Returns: the value, whose places count from the start of `text`.
+    ///   - range: the bytes of the text to read; nil for all.
+    ///   - maximumDepth: how deep objects and arrays may be nested. A text without objects and arrays has depth 0.
+    ///   - maximumCount: the maximum number of values. It limits the memory and time for a long text of short values.
+    /// - Returns: the value. Its ranges count from the start of `text`.
     /// - Throws: ``Problem`` when the range is not one JSON value, is nested more deeply, or has more values.
     public static func read(
         _ text: [UInt8],
@@ -50,7 +49,7 @@ public struct JSONReader {
         do throws(Problem) {
             let value = try reader.value(depth: 0)
             reader.skipSpace()
-            guard reader.position == reader.end else { throw reader.problem("something follows the end of the JSON") }
+            guard reader.position == reader.end else { throw reader.problem("there is extra text after the JSON") }
             return value
         } catch {
             throw Problem(offset: error.offset - start, reason: error.reason)
@@ -110,7 +109,7 @@ public struct JSONReader {
         if try take(0x7D) { return [] }
         var members: [JSONNode.Member] = []
         repeat {
-            guard try next() == 0x22 else { throw problem("a key has to stand here, in quotes") }
+            guard try next() == 0x22 else { throw problem("a key in quotes is expected here") }
             let start = position
             let key = String(decoding: try string(), as: UTF8.self)
             let range = start..<position
@@ -142,7 +141,7 @@ public struct JSONReader {
     private mutating func number() throws(Problem) -> String {
         let start = position
         func fault(_ offset: Int) -> Problem {
-            Problem(offset: offset, reason: "the number is not written as JSON has it")
+            Problem(offset: offset, reason: "the number is not valid JSON")
         }
         _ = takeOne(of: "-")
         let first = position
@@ -190,20 +189,20 @@ public struct JSONReader {
                 bytes += text[start..<position]
                 try escape(into: &bytes)
                 start = position
-            case 0..<0x20: throw problem("a text has a control character")
+            case 0..<0x20: throw problem("a string has a control character")
             default:
                 if byte >= 0x80 { isASCII = false }
                 position += 1
             }
         }
-        throw problem("a text does not end")
+        throw problem("a string does not end")
     }
 
-    /// Reads a backslash with the characters after it, and appends what they mean.
+    /// Reads a backslash and the characters after it, and appends the character that they stand for.
     private mutating func escape(into bytes: inout [UInt8]) throws(Problem) {
         guard position + 1 < end else {
             position = end
-            throw problem("a text does not end")
+            throw problem("a string does not end")
         }
         switch text[position + 1] {
         case 0x22, 0x5C, 0x2F: bytes.append(text[position + 1])
@@ -213,48 +212,48 @@ public struct JSONReader {
         case 0x72: bytes.append(0x0D)
         case 0x74: bytes.append(0x09)
         case 0x75: return bytes.append(contentsOf: String(Character(try escapedScalar())).utf8)
-        default: throw problem("JSON has no such escape")
+        default: throw problem("the escape is not valid JSON")
         }
         position += 2
     }
 
-    /// Reads the character of a `\u` escape, or of two that are a surrogate pair.
+    /// Reads the character of one `\u` escape, or of two that form a surrogate pair.
     private mutating func escapedScalar() throws(Problem) -> Unicode.Scalar {
         var value = UInt32(try codeUnit())
         if 0xD800...0xDBFF ~= value, position + 1 < end, text[position] == 0x5C, text[position + 1] == 0x75 {
             let low = UInt32(try codeUnit())
-            guard 0xDC00...0xDFFF ~= low else { throw problem("the escape is half a character") }
+            guard 0xDC00...0xDFFF ~= low else { throw problem("the escape is half of a surrogate pair") }
             value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
         }
-        guard let scalar = Unicode.Scalar(value) else { throw problem("the escape is half a character") }
+        guard let scalar = Unicode.Scalar(value) else { throw problem("the escape is half of a surrogate pair") }
         return scalar
     }
 
     private mutating func codeUnit() throws(Problem) -> UInt16 {
         position += 2
         let digits = text[position..<min(position + 4, end)]
-        // A number may have a sign, and an escape may not.
+        // `UInt16` would also accept a sign, which is not allowed in an escape.
         guard digits.count == 4, digits.allSatisfy({ $0 != 0x2B && $0 != 0x2D }),
             let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw problem("JSON has no such escape") }
+        else { throw problem("the escape is not valid JSON") }
         position += 4
         return unit
     }
 }
 
-/// A value in a JSON text, with its place. ``JSONReader`` makes it.
+/// A value in a JSON text, with its position in the text. ``JSONReader`` creates it.
 ///
-/// Numbers are as they were written, so nothing is rounded. Every place is a range of bytes of the text that was read.
+/// Numbers are kept as written, so nothing is rounded. Every range is a range of bytes in the text that was read.
 public struct JSONNode: Sendable {
-    /// The value. Strings are UTF-8 bytes with their escapes resolved: many are hex, so no `String` is created.
+    /// The value. Strings are UTF-8 bytes without escapes. Many strings are hex, so no `String` is created for them.
     public enum Content: Sendable {
         case null
         case bool(Bool)
-        /// A number as it is written, of any size.
+        /// A number as written, of any size.
         case number(String)
         case string([UInt8])
         case array([JSONNode])
-        /// The members in order. A key may occur more than once.
+        /// The members in order. A key may occur twice.
         case object([Member])
     }
 
@@ -264,7 +263,7 @@ public struct JSONNode: Sendable {
         public var key: String
         /// The bytes of the key in the text, with its quotes.
         public var keyRange: Range<Int>
-        /// Its value.
+        /// The member's value.
         public var value: JSONNode
     }
 
@@ -281,21 +280,21 @@ public struct JSONNode: Sendable {
     /// The elements of an array; nil for another kind of value.
     public var array: [JSONNode]? { if case .array(let elements) = content { elements } else { nil } }
 
-    /// The integer; nil for another kind of value, for a number with a fraction or an exponent, and for one that `Int` can't
-    /// hold.
+    /// The integer; nil for another kind of value, for a number with a fraction or an exponent, and for a number too
+    /// large for `Int`.
     public var integer: Int? { if case .number(let text) = content { Int(text) } else { nil } }
 
     /// The Boolean; nil for another kind of value.
     public var bool: Bool? { if case .bool(let bool) = content { bool } else { nil } }
 }
 
-/// A line with a JSON object whose values are strings, integers, Booleans and lists of strings. No key occurs twice.
+/// A line with a JSON object. Its values are strings, integers, Booleans and lists of strings. Every key occurs once.
 ///
-/// Use it for files with an object a line. For other JSON use ``JSONReader``.
+/// Use it for files with one object per line. For other JSON use ``JSONReader``.
 public struct JSONLine: Sendable {
     /// Why a line is not valid.
     public struct Failure: Error {
-        /// A sentence.
+        /// The reason, as a sentence.
         public var reason: String
 
         /// Creates a failure.
@@ -304,12 +303,12 @@ public struct JSONLine: Sendable {
 
     private let members: [String: JSONNode]
 
-    /// Reads a line in a range of a text.
+    /// Reads one line from a range of a text.
     ///
     /// - Parameters:
     ///   - text: the text.
     ///   - range: the line's bytes, without a line feed.
-    ///   - allowsNull: whether a value may be `null`, which is as if the member were missing.
+    ///   - allowsNull: whether a value may be `null`. Such a member is treated as missing.
     /// - Throws: ``Failure`` when the line is not such an object.
     public init(_ text: [UInt8], _ range: Range<Int>, allowsNull: Bool = false) throws(Failure) {
         let line: JSONNode
@@ -318,11 +317,11 @@ public struct JSONLine: Sendable {
         } catch {
             throw Failure(reason: "It is not valid JSON at character \(error.offset + 1): \(error.reason).")
         }
-        guard case .object(let list) = line.content else { throw Failure(reason: "A line has to be a JSON object.") }
+        guard case .object(let list) = line.content else { throw Failure(reason: "A line must be a JSON object.") }
         var members: [String: JSONNode] = [:]
         for (key, value) in list.map({ ($0.key, $0.value) }) {
             guard Self.isAllowed(value, allowsNull) else {
-                throw Failure(reason: "\"\(VisibleText.escaped(key))\" has a value of a wrong kind.")
+                throw Failure(reason: "\"\(VisibleText.escaped(key))\" has a value of the wrong type.")
             }
             guard members.updateValue(value, forKey: key) == nil else {
                 throw Failure(reason: "\"\(VisibleText.escaped(key))\" occurs twice.")
@@ -350,15 +349,15 @@ public struct JSONLine: Sendable {
     /// The value of a member; nil when it is missing or null.
     public subscript(key: String) -> JSONNode.Content? { value(key)?.content }
 
-    /// The string of a member; nil when it is missing or something else.
+    /// The string of a member; nil when it is missing or not a string.
     public func string(_ key: String) -> String? { value(key)?.string }
 
-    /// The number of a member; nil when it is missing or something else.
+    /// The number of a member; nil when it is missing or not an integer.
     public func number(_ key: String) -> Int? { value(key)?.integer }
 
-    /// The Boolean of a member; nil when it is missing or something else.
+    /// The Boolean of a member; nil when it is missing or not a Boolean.
     public func bool(_ key: String) -> Bool? { value(key)?.bool }
 
-    /// The strings of a member; nil when it is missing or something else.
+    /// The strings of a member; nil when it is missing or not a list.
     public func strings(_ key: String) -> [String]? { value(key)?.array?.compactMap(\.string) }
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes JSON (RFC 8259) directly to an array of bytes.
+/// All JSON lines that the programs print, send and store are written with this writer, so that they look alike: no
+/// white space, hex in lower case, and invisible characters as escapes.
 ///
-/// All lines of JSON that the programs print, send and store are written with it, so that they look alike: no white space,
-/// hex in lower case, and invisible characters as escapes.
-///
-/// It writes the commas. It does not check that keys and values alternate, or that every object and array ends.
+/// The writer adds the commas. It does not check that keys and values alternate, or that every object and array ends.
 public struct JSONWriter: Sendable {
-    /// The text so far.
+    /// The text written so far.
     public var text: [UInt8] = []
     private var needsComma = false
 
@@ -20,13 +19,13 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Begins an object: write a key and a value for each member, then end it.
+    /// Begins an object. Write a key and a value for each member, then end the object.
     public mutating func beginObject() { open(0x7B) }
-    /// Ends the object that was begun last.
+    /// Ends the innermost open object.
     public mutating func endObject() { close(0x7D) }
     /// Begins an array.
     public mutating func beginArray() { open(0x5B) }
-    /// Ends the array that was begun last.
+    /// Ends the innermost open array.
     public mutating func endArray() { close(0x5D) }
 
     private mutating func open(_ bracket: UInt8) {
@@ -45,7 +44,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes a key, unchanged: it has no quote, no backslash and no invisible character.
+    /// Writes a key unchanged. It must not contain a quote, a backslash or an invisible character.
     public mutating func key(_ key: StaticString) {
         separate()
         text.append(0x22)
@@ -54,7 +53,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes a key, with what needs it escaped.
+    /// Writes a key, escaped where necessary.
     public mutating func key(_ key: String) {
         value(key)
         text.append(0x3A)
@@ -64,7 +63,7 @@ public struct JSONWriter: Sendable {
     /// Writes an integer, or `null`.
     public mutating func value(_ number: Int?) { plain(number.map { String($0) } ?? "null") }
 
-    /// Writes a number with the fewest digits that read back as the same one; `null` when it is infinite or not a number.
+    /// Writes a number with the fewest digits that read back as the same number; `null` when it is infinite or NaN.
     public mutating func value(_ number: Double) { plain(number.isFinite ? String(number) : "null") }
 
     /// Writes a Boolean, or `null`.
@@ -90,7 +89,7 @@ public struct JSONWriter: Sendable {
         endArray()
     }
 
-    /// Writes a JSON text from elsewhere, on this line and with invisible characters escaped.
+    /// Writes a JSON text from elsewhere on the same line, with invisible characters escaped.
     ///
     /// - Parameter json: one valid value. The function does not check it.
     public mutating func value(json: String) { plain(JSONText.line(json)) }
@@ -139,17 +138,17 @@ public struct JSONWriter: Sendable {
     public mutating func member(_ key: StaticString, hex bytes: [UInt8]) { member(key, hex: bytes[...]) }
 }
 
-/// JSON texts for a line that is not written with ``JSONWriter``.
+/// Functions for JSON text that is not written with ``JSONWriter``.
 public enum JSONText {
-    /// Returns a string with its quotes, and with invisible characters escaped.
+    /// Returns a string in quotes, with invisible characters escaped.
     public static func quoted(_ string: String) -> String {
         var bytes: [UInt8] = []
         append(string, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends a string with its quotes. Invisible characters are escaped as UTF-16 (`\u001b`), so that the line can be
-    /// shown on a terminal. The string's value stays the same.
+    /// Appends a string in quotes. Invisible characters are escaped as UTF-16 (`\u001b`), so that a terminal can show
+    /// the line. The string's value stays the same.
     static func append(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(0x22)
         for scalar in string.unicodeScalars {
@@ -164,14 +163,14 @@ public enum JSONText {
         bytes.append(0x22)
     }
 
-    /// Returns a JSON text from elsewhere on one line, with invisible characters escaped. Its value stays the same.
+    /// Returns a JSON text from elsewhere as one line, with invisible characters escaped. Its value stays the same.
     ///
     /// - Parameter text: valid JSON. The function does not check it.
     public static func line(_ text: String) -> String {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
             switch scalar {
-            // White space between values. Inside a string it is escaped already.
+            // White space between values. Inside a string, these characters are already escaped.
             case "\n", "\r", "\t": bytes.append(0x20)
             default: bytes += scalar.isInvisible ? escape(scalar) : Array(String(scalar).utf8)
             }

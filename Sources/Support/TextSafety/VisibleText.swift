@@ -2,14 +2,14 @@
 
 /// Makes text from elsewhere safe to show to a person: on a terminal, in a log, in an error message.
 ///
-/// Use it for all text that comes from a tag, a link, a file or the caller of a program. Use it only for what is shown.
+/// Use it for all text that comes from a tag, a link, a file or the caller of a program, and only to show that text.
 /// Text that is opened, written or sent must stay unchanged.
 public enum VisibleText {
     /// Replaces every invisible character by a visible escape, such as `\u{1b}`.
     ///
     /// Such characters control a terminal, change the direction of text, or hide text from the reader. Line feeds,
-    /// returns and tabs become `\n`, `\r` and `\t`. Characters that join or style emoji stay next to an emoji. Escaping
-    /// the result again does not change it.
+    /// returns and tabs become `\n`, `\r` and `\t`. Characters that join or style emoji are kept next to an emoji.
+    /// Escaping the result again does not change it.
     ///
     /// - Parameters:
     ///   - text: any text.
@@ -39,9 +39,9 @@ public enum VisibleText {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character is invisible, or its appearance is unknown: control characters, direction marks and other
-    /// format characters, line separators, private use and unassigned characters, and those that Unicode ignores by
-    /// default.
+    /// Whether the character is invisible, or its appearance is unknown. These are control characters, direction marks
+    /// and other format characters, line separators, private use and unassigned characters, and characters that Unicode
+    /// ignores by default.
     package var isInvisible: Bool {
         switch value {
         case 0x20..<0x7F: false
@@ -54,7 +54,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Returns whether an invisible character only joins two emoji, or chooses the style of the one before it.
+    /// Returns whether an invisible character only joins two emoji, or only selects the style of the emoji before it.
     func isPartOfEmoji(after last: Unicode.Scalar?, before next: Unicode.Scalar?) -> Bool {
         guard let last else { return false }
         switch value {

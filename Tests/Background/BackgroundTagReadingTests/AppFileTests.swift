@@ -52,9 +52,9 @@ struct AppFileTests {
 
     @Test(arguments: [
         ("example.org", "has no service"), ("https://example.org", "has no service"),
-        ("applinks:https://example.org", "no scheme, path, port"), ("applinks:example.org/x", "no scheme, path, port"),
+        ("applinks:https://example.org", "scheme, path, port"), ("applinks:example.org/x", "scheme, path, port"),
         ("applinks:", "has no domain"), ("applinks:a.*.example", "has a wildcard"),
-        ("applinks:a.example?mode=x", "has another mode"), ("applinks:a..example", "can't be the name of a domain"),
+        ("applinks:a.example?mode=x", "has a mode other"), ("applinks:a..example", "can't be the name of a domain"),
         ("applinks:1.2.3.4", "is an address"), ("applinks:localhost", "has no dot"),
     ])
     func `App description: a wrong entry is ignored with a reason`(_ entry: String, _ reason: String) throws {

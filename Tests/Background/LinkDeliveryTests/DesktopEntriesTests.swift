@@ -64,7 +64,7 @@ struct DesktopEntriesTests {
             #expect(throws: AppError.self) { try entries.entry(name) }?.reason
         }
         #expect(try entries.entry("kde-four").path.hasSuffix("/system/applications/kde/four.desktop"))
-        #expect(reason("kde/four") == "The name can't be that of a desktop entry.")
+        #expect(reason("kde/four") == "The name is not valid for a desktop entry.")
         #expect(reason("gone") == "There is no desktop entry gone.desktop.")
         let text = "[Desktop Entry]\nType=Application\nName=x\n"
         // An unsafe file hides the system's one; in a folder of another name it is as good as none.
@@ -76,7 +76,7 @@ struct DesktopEntriesTests {
         #expect(reason("kde-four")?.contains("by another user") == true)
         try scratch.write("own/applications/two.desktop", "[Desktop Entry]\nType=Link\n")
         #expect(
-            reason("two")?.hasSuffix("/own/applications/two.desktop is not a desktop entry of an app that is shown.")
+            reason("two")?.hasSuffix("/own/applications/two.desktop is not the desktop entry of a visible app.")
                 == true
         )
         // A file that can't be read is not passed over either.

@@ -67,7 +67,7 @@ struct InstalledAppsTests {
             uniqueKeysWithValues: found.problems.map { (($0.path as NSString).lastPathComponent, $0.reason) }
         )
         #expect(reasons.count == 9)
-        #expect(reasons["a b.json"] == "The file's name can't be that of a desktop entry.")
+        #expect(reasons["a b.json"] == "The file name is not valid for a desktop entry.")
         #expect(reasons["org.x.NoEntry.json"]?.contains("org.x.NoEntry.desktop") == true)
         #expect(reasons["org.x.Same.json"]?.contains("T.org.x.good") == true)
         #expect(reasons["org.x.Open.json"]?.contains("by another user") == true)

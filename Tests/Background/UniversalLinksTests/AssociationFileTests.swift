@@ -81,7 +81,7 @@ struct AssociationFileTests {
         let repeated = file.findings.map(\.message).filter { $0.contains("more than once") }
         #expect(repeated.map { $0.prefix { $0 != "h" } } == ["b[0].c ", "T", "T"])
         // The first section counts.
-        #expect(file.findings.last?.message == "applinks.details is empty, so the file gives no universal links.")
+        #expect(file.findings.last?.message == "applinks.details is empty, so the file provides no universal links.")
     }
 
     // MARK: Findings

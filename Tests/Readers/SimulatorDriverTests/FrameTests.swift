@@ -54,7 +54,7 @@ import VirtualTags
         #expect(reader.switches.hasRadio && reader.switches.isBusy)
     }
 
-    private static let start = "What the simulator sent is not understood: "
+    private static let start = "The simulator sent invalid data: "
 
     @Test(arguments: [
         ("{}", start), (#"{"hello":2,"name":"x","technologies":[]}"#, start),

@@ -26,7 +26,7 @@ struct JSONLineTests {
         #expect(line["a"] == nil && line.string("a") == nil && line.strings("a") == nil)
         #expect(line.number("b") == 1)
         let error = #expect(throws: JSONLine.Failure.self) { try self.line(#"{"a":null}"#) }
-        #expect(error?.reason == #""a" has a value of a wrong kind."#)
+        #expect(error?.reason == #""a" has a value of the wrong type."#)
         // It counts as a value of the key all the same, and no list has one.
         for text in [#"{"a":null,"a":1}"#, #"{"a":[null]}"#] {
             #expect(throws: JSONLine.Failure.self) { try self.line(text, allowsNull: true) }
@@ -36,9 +36,9 @@ struct JSONLineTests {
     @Test("JSON line: an error shows an untrusted key with its invisible characters escaped")
     func keys() {
         for (text, reason) in [
-            ("{\"a\":1.5}", "\"a\" has a value of a wrong kind."),
+            ("{\"a\":1.5}", "\"a\" has a value of the wrong type."),
             ("{\"\u{202E}a\":1,\"b\":0,\"\u{202E}a\":2}", "\"\\u{202e}a\" occurs twice."),
-            ("{\"\\u001b\":{}}", "\"\\u{1b}\" has a value of a wrong kind."),
+            ("{\"\\u001b\":{}}", "\"\\u{1b}\" has a value of the wrong type."),
         ] {
             let error = #expect(throws: JSONLine.Failure.self) { try line(text) }
             #expect(error?.reason == reason)

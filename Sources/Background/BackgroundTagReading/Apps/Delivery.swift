@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// What to open, after the user chose to open a link.
+/// The app or program to open, after the user chose to open a link.
 public enum Delivery: Sendable, Hashable {
     case app(InstalledApp, UserActivityPayload)
     case browser(String)
     case system(LinkScheme, String)
     case customScheme(InstalledApp, String)
 
-    /// Determines what to open for the bytes of a message; nil when there is nothing.
+    /// Determines what to open for the bytes of a message; nil when nothing can be opened.
     public init?(message: [UInt8], router: LinkRouter) {
         guard let content = try? NDEFMessage(decoding: message), case .uri(let uri) = LinkChoice(content) else {
             return nil
@@ -32,11 +32,11 @@ public enum Delivery: Sendable, Hashable {
     }
 }
 
-/// The data about a tag that an app receives for its `NSUserActivity`, in the form that is sent between processes.
+/// The data about a tag that an app receives for its `NSUserActivity`, in the form that processes exchange.
 public struct UserActivityPayload: Sendable, Hashable {
-    /// The activity type of a link, as Foundation names it on Apple's platforms.
+    /// The activity type of a link, with the value that Foundation uses on Apple's platforms.
     public static let browsingWeb = "NSUserActivityTypeBrowsingWeb"
-    /// The largest message, in bytes.
+    /// The maximum size of a message in bytes.
     public static let maximumMessageSize = 1 << 16
 
     /// The activity type.
@@ -46,7 +46,7 @@ public struct UserActivityPayload: Sendable, Hashable {
     /// The bytes of the tag's whole message, as read.
     public let message: [UInt8]
 
-    /// Creates a payload and checks its values: the link must be the one in the message. Throws ``AppError``.
+    /// Creates a payload and checks its values. The link must be the link in the message. Throws ``AppError``.
     public init(activityType: String, webpageURL: String, message: [UInt8]) throws(AppError) {
         guard activityType == Self.browsingWeb else {
             throw AppError("The activity's type is not \(Self.browsingWeb).")
@@ -58,7 +58,7 @@ public struct UserActivityPayload: Sendable, Hashable {
             throw AppError("The data is not an NDEF message.")
         }
         guard case .uri(let uri) = LinkChoice(content), uri.host != nil, uri.text == webpageURL else {
-            throw AppError("The link is not that of the message.")
+            throw AppError("The link differs from the link in the message.")
         }
         self.activityType = activityType
         self.webpageURL = webpageURL
@@ -66,12 +66,12 @@ public struct UserActivityPayload: Sendable, Hashable {
     }
 }
 
-/// The D-Bus interface by which an app receives the links of tags.
+/// The D-Bus interface through which an app receives the links of tags.
 ///
-/// The app owns the bus name of its desktop entry, as `org.freedesktop.Application` requires, and has the object for
-/// that name. `ContinueUserActivity(s activity_type, s webpage_url, ay ndef_message, a{sv} platform_data) → (b
-/// handled)` passes a link with the bytes of the whole message. `platform_data` may contain `activation-token` (s) and
-/// `desktop-startup-id` (s), as in the Desktop Entry Specification. For an app without the interface,
+/// The app owns the bus name of its desktop entry, as `org.freedesktop.Application` requires, and exports the object
+/// for that name. `ContinueUserActivity(s activity_type, s webpage_url, ay ndef_message, a{sv} platform_data) → (b
+/// handled)` passes a link and the bytes of the whole message. `platform_data` may contain `activation-token` (s) and
+/// `desktop-startup-id` (s), as in the Desktop Entry Specification. If the app lacks the interface,
 /// `org.freedesktop.Application.Open` is called with only the link.
 public enum DeliveryInterface {
     /// The name of the interface.
@@ -83,9 +83,8 @@ public enum DeliveryInterface {
     /// The interface and the method for an app without this interface.
     public static let fallback = (interface: "org.freedesktop.Application", method: "Open")
 
-    /// Returns the object path of the app of a desktop entry on the bus (Desktop Entry Specification 1.5, D-Bus
-    /// Activation); nil when the name can't be a bus name, because it has fewer than two elements or one starts with a
-    /// digit.
+    /// Returns the object path for an app's desktop entry (Desktop Entry Specification 1.5, D-Bus Activation). Nil when
+    /// the desktop ID can't be a bus name, because it has fewer than two elements or an element starts with a digit.
     public static func objectPath(of desktopID: String) -> String? {
         let elements = desktopID.split(separator: ".", omittingEmptySubsequences: false)
         guard elements.count >= 2, DesktopEntry.isName(desktopID),

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The relevant keys of a desktop entry (Desktop Entry Specification 1.5), from its group `Desktop Entry`.
+/// The keys of a desktop entry that are used here, from the group `Desktop Entry` (Desktop Entry Specification 1.5).
 public struct DesktopEntry: Sendable, Hashable {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of a file in bytes.
     public static let maximumSize = 256 << 10
 
     /// The app's name, not localized.
     public var name: String
     /// Whether D-Bus starts the app.
     public var isBusActivated: Bool
-    /// The schemes in `MimeType`, in lower case, without those that can't be an app's own.
+    /// The schemes in `MimeType`, in lower case, without those that no app may claim.
     public var schemes: [String]
     /// `Exec`, the command that starts the app. ``StartCommand`` parses it.
     public var command: String?
-    /// `TryExec`: a program that must exist; otherwise the app is not installed.
+    /// `TryExec`: a program that must exist. If it is missing, the app is not installed.
     public var neededProgram: String?
-    /// `Path`: the folder that the app is started in.
+    /// `Path`: the folder in which to start the app.
     public var folder: String?
     /// `Icon`.
     public var icon: String?
     /// Whether the app needs a terminal.
     public var needsTerminal: Bool
-    /// Whether `Implements` contains ``DeliveryInterface/name``: the app receives links with their messages over D-Bus.
+    /// Whether `Implements` contains ``DeliveryInterface/name``, so the app receives links with messages over D-Bus.
     public var takesMessages: Bool
 
-    /// Reads an entry; nil when it isn't the entry of an application, is too large, or is hidden.
+    /// Reads an entry; nil when it is too large, is hidden, or does not describe an application.
     public init?(parsing bytes: [UInt8]) {
         let group = "Desktop Entry"
         guard let file = KeyFile(parsing: bytes), file.value("Type", in: group) == "Application",
@@ -47,7 +47,7 @@ public struct DesktopEntry: Sendable, Hashable {
         takesMessages = file.list("Implements", in: group).contains(DeliveryInterface.name)
     }
 
-    /// Returns whether a string can be the name of a desktop entry and a bus name: letters, digits, `-` and `_`,
+    /// Returns whether a string can be the name of both a desktop entry and a bus: letters, digits, `-` and `_`,
     /// separated by periods.
     public static func isName(_ text: String) -> Bool {
         let elements = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -78,7 +78,7 @@ package struct KeyFile: Sendable {
             if line.hasPrefix("[") {
                 group = line.dropFirst().prefix { $0 != "]" }
             } else if let group, let mark = line.firstIndex(of: "=") {
-                // When a key occurs twice, the first one is used.
+                // If a key occurs twice, its first value is used.
                 let key = line[..<mark].trimmed
                 if groups[group]?[key] == nil {
                     groups[group, default: [:]][key] = line[line.index(after: mark)...].trimmed
@@ -87,7 +87,7 @@ package struct KeyFile: Sendable {
         }
     }
 
-    /// The value of a key as written; nil when it is missing or empty.
+    /// Returns the value of a key as written; nil when it is missing or empty.
     package func value(_ key: String, in group: String) -> String? {
         groups[group[...]]?[key[...]].flatMap { $0.isEmpty ? nil : String($0) }
     }
@@ -96,8 +96,7 @@ package struct KeyFile: Sendable {
         (value(key, in: group) ?? "").split(separator: ";").prefix(1000).map(String.init)
     }
 
-    /// The value with its escapes replaced: `\s`, `
-    /// `, `\t`, `\r` and `\\`.
+    /// Returns the value with its escapes replaced: `\s`, `\n`, `\t`, `\r` and `\\`.
     package func string(_ key: String, in group: String) -> String? {
         guard let text = value(key, in: group) else { return nil }
         var result = ""
@@ -115,7 +114,7 @@ package struct KeyFile: Sendable {
             case "t": result.append("\t")
             case "r": result.append("\r")
             case "\\": result.append("\\")
-            // Existing entries escape characters only for Exec, where the backslash should have been written twice.
+            // Other escapes are for Exec. Such entries should double the backslash, so it is kept.
             default: result += "\\" + String(character)
             }
         }

@@ -2,17 +2,17 @@
 import Foundation
 public import UniversalLinks
 
-/// An app that links can open: a desktop entry, with the data that an iOS app has in its entitlements.
+/// An app that links can open: a desktop entry, and the data that an iOS app has in its entitlements.
 public struct InstalledApp: Sendable, Hashable {
     /// The application identifier: a prefix and a bundle identifier, such as `ABCDE12345.org.example.reader`.
     public var id: String
     /// The app's name as shown to people.
     public var name: String
-    /// The name of the desktop entry without `.desktop`. If D-Bus starts the app, it is the bus name.
+    /// The name of the desktop entry without `.desktop`. If D-Bus starts the app, this is also the bus name.
     public var desktopID: String
     /// The entries of the app's associated domains.
     public var associatedDomains: [AssociatedDomain]
-    /// The invalid entries, as written. They have no effect.
+    /// The invalid associated domains, as written. They have no effect.
     public var ignoredDomains: [String]
     /// The custom schemes of the desktop entry's `MimeType`, in lower case.
     public var schemes: [String]
@@ -38,13 +38,13 @@ public struct InstalledApp: Sendable, Hashable {
         self.isBusActivated = isBusActivated
     }
 
-    /// The domains whose association files the app needs, without duplicates, in the app's order.
+    /// The domains whose association files the app needs, in the app's order and without duplicates.
     public var linkedDomains: [String] {
         var seen: Set<String> = []
         return associatedDomains.filter { $0.service == "applinks" }.map(\.domain).filter { seen.insert($0).inserted }
     }
 
-    /// Returns the app's entry that applies to a host: the longest one that is for it.
+    /// Returns the app's longest entry that applies to a host.
     public func entry(for host: String) -> AssociatedDomain? {
         AssociatedDomain.applying(associatedDomains.map(\.entry), host: host)
     }
@@ -61,9 +61,9 @@ public struct InstalledApp: Sendable, Hashable {
 ///
 /// `NAME` is the name of the desktop entry, `NAME.desktop`. Other keys are ignored.
 public struct AppDescription: Sendable, Hashable {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of a file in bytes.
     public static let maximumSize = 64 << 10
-    /// The most associated domains that are used.
+    /// The maximum number of associated domains. Others are ignored.
     public static let maximumDomains = 100
 
     /// The application identifier.
@@ -72,7 +72,7 @@ public struct AppDescription: Sendable, Hashable {
     public var associatedDomains: [AssociatedDomain]
     /// The invalid entries, as written.
     public var ignoredDomains: [String]
-    /// What is ignored, as sentences.
+    /// The reasons why entries are ignored, as sentences.
     public var remarks: [String]
 
     private struct Content: Decodable {
@@ -93,7 +93,7 @@ public struct AppDescription: Sendable, Hashable {
         }
         guard Self.isIdentifier(content.app_id) else {
             throw AppError(
-                "app_id has to be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
+                "app_id must be a prefix, a period and a bundle identifier of ASCII letters, digits, - and _."
             )
         }
         id = content.app_id
@@ -111,7 +111,7 @@ public struct AppDescription: Sendable, Hashable {
             }
         }
         if content.associated_domains.count > Self.maximumDomains {
-            remarks.append("Only the first \(Self.maximumDomains) associated domains count.")
+            remarks.append("Only the first \(Self.maximumDomains) associated domains are used.")
         }
     }
 
@@ -120,18 +120,18 @@ public struct AppDescription: Sendable, Hashable {
         return "\(domain.service):\(domain.isWildcard ? "*." : "")\(domain.domain)\(mode)"
     }
 
-    /// Returns whether a string is an application identifier as in an association file, such as
-    /// `ABCDE12345.org.example.reader`, and has at most 255 bytes.
+    /// Returns whether a string is a valid application identifier for an association file, such as
+    /// `ABCDE12345.org.example.reader`, of at most 255 bytes.
     public static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count <= 255 && AssociationFile.isIdentifier(text)
     }
 }
 
-/// Why the description, the desktop entry or the command of an app is not valid, or the data for an app.
+/// The reason why an app's description, desktop entry, command or data are invalid.
 public struct AppError: Error, Sendable, Hashable {
     /// A sentence that explains the error.
     public let reason: String
-    /// Whether the error is that a command has more than one placeholder for a link.
+    /// Whether the error is a command with more than one placeholder for a link.
     public let isAmbiguous: Bool
 
     /// Creates an error.

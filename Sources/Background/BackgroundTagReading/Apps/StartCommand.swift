@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parsed command of a desktop entry's `Exec` (Desktop Entry Specification 1.5, 7): the arguments to start a
-/// program with. No shell is used, and a command that needs a shell is refused.
+/// The parsed command from a desktop entry's `Exec` (Desktop Entry Specification 1.5, 7): the arguments for starting a
+/// program. No shell is used, and a command that needs a shell is rejected.
 public struct StartCommand: Sendable, Hashable {
     private enum Part: Sendable, Hashable {
         case text(String)
@@ -10,7 +10,7 @@ public struct StartCommand: Sendable, Hashable {
 
     private let words: [[Part]]
 
-    /// The program: an absolute path, or a name to search in the folders of `PATH`.
+    /// The program: an absolute path, or a name to find in the folders of `PATH`.
     public let program: String
 
     /// Whether the command has a placeholder for a URI: `%u` or `%U`.
@@ -44,7 +44,7 @@ public struct StartCommand: Sendable, Hashable {
         self.program = program
     }
 
-    /// Parses a quoted argument. In it only the percent sign and the backslash are special.
+    /// Parses a quoted argument. Only the percent sign and the backslash are special in it.
     private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(AppError) -> [Part] {
         var text = ""
         rest.removeFirst()
@@ -63,7 +63,7 @@ public struct StartCommand: Sendable, Hashable {
             case "%":
                 guard rest.popFirst() == "%" else { throw AppError("Exec has a field code in quotation marks.") }
                 text += "%"
-            case "\0": throw AppError("Exec has a character that no argument can have.")
+            case "\0": throw AppError("Exec has a zero byte, which no argument can contain.")
             default: text.unicodeScalars.append(scalar)
             }
         }
@@ -85,7 +85,7 @@ public struct StartCommand: Sendable, Hashable {
                 continue
             }
             guard let code = rest.popFirst(), "%fFuUickdDnNvm".unicodeScalars.contains(code) else {
-                throw AppError("Exec has a field code that the Desktop Entry Specification does not know.")
+                throw AppError("Exec has a field code that is not in the Desktop Entry Specification.")
             }
             if code == "%" {
                 text += "%"
@@ -103,10 +103,10 @@ public struct StartCommand: Sendable, Hashable {
         return parts
     }
 
-    /// Returns the arguments to start the program with, the program first.
+    /// Returns the program and its arguments, in the order in which to pass them.
     ///
     /// - Parameters:
-    ///   - uri: replaces `%u` or `%U`; nil removes them.
+    ///   - uri: the replacement for `%u` or `%U`; nil removes them.
     ///   - entry: the desktop entry.
     ///   - path: the path of the entry.
     public func arguments(uri: String?, entry: DesktopEntry, path: String) -> [String] {
@@ -123,7 +123,7 @@ public struct StartCommand: Sendable, Hashable {
                 case .code("u"), .code("U"): text += uri ?? ""
                 case .code("c"): text += entry.name
                 case .code("k"): text += path
-                // A link is not a file, and the other codes are deprecated.
+                // A link is not a file, so file codes are removed. The other codes are deprecated.
                 case .code: break
                 }
             }

@@ -2,20 +2,20 @@
 public import NDEF
 public import UniversalLinks
 
-/// Decides where links go, based on the installed apps and the association files of their domains.
+/// Decides what opens a link, based on the installed apps and the association files of their domains.
 public struct LinkRouter: Sendable {
-    /// The installed apps. If two have the same identifier, the first one is used.
+    /// The installed apps. If two apps have the same identifier, the first is used.
     public var apps: [InstalledApp]
     /// The association files by domain, in lower case.
     public var associations: [String: LinkMatcher]
-    /// Whether custom schemes open their apps. Apple's documents say that they don't; phones do it.
+    /// Whether custom schemes open their apps. Apple's documentation says no, but phones do open them.
     public var allowsCustomSchemes: Bool
     /// The domains for which the user chose the browser.
     public var choices: LinkChoices
-    /// Schemes that no app on this system opens. Their links are shown but can't be opened, except that a map link that
-    /// is also a web page opens in the browser.
+    /// Schemes that no app on this system opens. Their links are shown but can't be opened. As an exception, a map link
+    /// that is also a web page opens in the browser.
     public var unopenedSchemes: Set<LinkScheme>
-    /// The schemes of web links, `http` and `https`, for which this system has no browser.
+    /// The web schemes, `http` or `https`, for which this system has no browser.
     public var schemesWithoutBrowser: Set<String>
     /// The name of the browser for `http` and `https`, if known.
     public var browserNames: [String: String]
@@ -39,7 +39,7 @@ public struct LinkRouter: Sendable {
         self.browserNames = browserNames
     }
 
-    /// Returns where a link goes.
+    /// Returns what opens a link.
     public func route(_ uri: TagURI) -> LinkRoute {
         if let host = uri.host {
             guard !choices.opensBrowser(for: host) else {
@@ -62,20 +62,20 @@ public struct LinkRouter: Sendable {
 
     private func mapRoute(_ uri: TagURI) -> LinkRoute {
         guard MapLocation(uri.text) != nil else {
-            return .browser(why: "The link names no place that an app for maps can show.")
+            return .browser(why: "The link contains no location that a maps app can show.")
         }
         guard !unopenedSchemes.contains(.map) else {
-            return .browser(why: "No app on this system opens geo: links, so the map opens as a page.")
+            return .browser(why: "No app on this system opens geo: links, so the map opens as a web page.")
         }
         return .system(.map)
     }
 
-    /// Returns the scheme of a link that no app on this system opens, although the link goes somewhere.
+    /// Returns the scheme of a link that should open, although no app on this system opens that scheme.
     ///
     /// - Parameters:
     ///   - uri: the link.
-    ///   - route: where the link goes.
-    /// - Returns: nil when an app opens it, or the link goes nowhere.
+    ///   - route: the result of ``route(_:)``.
+    /// - Returns: nil when an app opens the link, or the link is refused.
     public func unopenedScheme(of uri: TagURI, route: LinkRoute) -> String? {
         switch route {
         case .system(let scheme): unopenedSchemes.contains(scheme) ? uri.scheme : nil
@@ -84,8 +84,8 @@ public struct LinkRouter: Sendable {
         }
     }
 
-    /// Returns which installed app opens a link, and why. For each app, the association file is that of its longest
-    /// entry for the host. Files of longer entries are evaluated first.
+    /// Returns which installed app opens a link, and why. For each app, the association file of its longest entry for
+    /// the host is used. Files of longer entries are evaluated first.
     public func universalLink(_ uri: TagURI) -> LinkAnswer {
         let url: LinkURL
         do throws(LinkURL.Problem) {
@@ -100,13 +100,13 @@ public struct LinkRouter: Sendable {
             files[entry.domain, default: []].insert(app.id)
         }
         var refusal: LinkAnswer?
-        // All files share one limit.
+        // All files share one limit for the work of matching.
         var work = MatchWork()
-        // Of the domains that a host is in, no two have the same length.
+        // No two of these domains have the same length, because the host belongs to all of them.
         let order = files.sorted { $0.key.utf8.count > $1.key.utf8.count }
         for (domain, candidates) in order {
             guard let matcher = associations[domain] else {
-                let why = "The association file of \(domain) is not there; nfc links fetch gets it."
+                let why = "The association file of \(domain) is missing; get it with nfc links fetch."
                 refusal = refusal ?? LinkAnswer(why: why)
                 continue
             }
@@ -119,40 +119,40 @@ public struct LinkRouter: Sendable {
     }
 }
 
-/// Where a link goes.
+/// What opens a link.
 public enum LinkRoute: Sendable, Hashable {
-    /// An app, which gets the whole message: a universal link.
+    /// An app that receives the whole message: a universal link.
     case app(InstalledApp, why: String)
     case browser(why: String)
-    /// The system's handler for the scheme, which gets only the URI.
+    /// The system's handler for the scheme. It receives only the URI.
     case system(LinkScheme)
-    /// An app with a custom scheme, which gets only the URI. Only if custom schemes are allowed.
+    /// An app with a custom scheme. It receives only the URI. Only possible if custom schemes are allowed.
     case customScheme(InstalledApp)
     case refused(Refusal)
 
-    /// Why a link goes nowhere.
+    /// The reason why nothing opens a link.
     public enum Refusal: String, Sendable, Hashable {
         /// Background tag reading does not support custom schemes.
         case customScheme = "custom-scheme"
-        /// Custom schemes are allowed, but no installed app has this one, or it can't be an app's own.
+        /// Custom schemes are allowed, but no installed app has this scheme, or no app may claim it.
         case noApp = "no-app"
 
         /// A sentence that explains the refusal.
         public var reason: String {
             switch self {
-            case .customScheme: "Custom schemes are not read in the background. Use a universal link."
-            case .noApp: "No installed app has this scheme as its own."
+            case .customScheme: "Background reading ignores custom schemes. Use a universal link."
+            case .noApp: "No installed app handles this scheme."
             }
         }
     }
 }
 
-/// The part of a message that background reading uses: its first well-known URI record, at any position.
+/// The link in a message that background reading uses: the first well-known URI record, at any position.
 ///
 /// URIs in smart posters, absolute URI records and other records are ignored.
 public enum LinkChoice: Sendable, Hashable {
     case none
-    /// The first URI record can't be read.
+    /// The first URI record is invalid.
     case unusable
     case uri(TagURI)
 
@@ -162,13 +162,13 @@ public enum LinkChoice: Sendable, Hashable {
             self = .none
             return
         }
-        // A reserved code is a sign of a payload without a code byte: "https" would then start with code 68 and
-        // continue "ttps".
+        // A reserved code indicates that the code byte is missing: a payload "https" would start with code 68 and
+        // continue with "ttps".
         guard let content = try? URIRecord(record), !content.hasReservedPrefix, let uri = TagURI(content.uri) else {
             self = .unusable
             return
         }
-        // A link with a system scheme but without a target opens nothing.
+        // A link with a system scheme but without a target can't open anything.
         guard LinkScheme(uri) == nil || SystemLink(uri) != nil else {
             self = .unusable
             return
@@ -177,20 +177,20 @@ public enum LinkChoice: Sendable, Hashable {
     }
 }
 
-/// The user's choice, for each domain, to open links in the browser instead of the app.
+/// The domains for which the user chose to open links in the browser instead of the app.
 ///
-/// As on a phone, the browser opens the links of such a domain until the user chooses the app again.
+/// As on a phone, this choice applies until the user chooses the app again.
 public struct LinkChoices: Sendable, Hashable {
-    /// The most domains.
+    /// The maximum number of domains.
     public static let maximumCount = 1000
-    /// The largest file, in bytes: of as many of the longest domains.
+    /// The maximum size of a file in bytes: that of the maximum number of domains, each as long as possible.
     public static let maximumSize = maximumCount * ("*.".utf8.count + HostName.maximumLength + " browser\n".utf8.count)
 
     /// The domains whose links the browser opens, in lower case. `*.example.org` applies to all hosts below
     /// `example.org`.
     public private(set) var browserDomains: Set<String> = []
 
-    /// Creates choices without any domain, so apps open all links.
+    /// Creates choices without domains, so apps open all links.
     public init() {}
 
     /// Returns whether the browser opens the links of a host, with or without port.
@@ -206,8 +206,8 @@ public struct LinkChoices: Sendable, Hashable {
         return false
     }
 
-    /// Sets the choice for a domain; with `*.` before it, it means all hosts below it. Returns the domain in its normal
-    /// form, or nil when it is not valid, or there are too many.
+    /// Sets the choice for a domain, or with the prefix `*.` for all hosts below it. Returns the domain in its normal
+    /// form; nil when it is invalid, or there are too many.
     public mutating func choose(_ domain: String, isBrowser: Bool) -> String? {
         guard let name = Self.domain(domain) else { return nil }
         guard isBrowser else {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import UniversalLinks
 
-/// A link for the system's handler of its scheme, in the form in which it is shown and passed on.
+/// A link for the system's handler of a scheme, in the form in which the link is shown and passed on.
 public struct SystemLink: Sendable, Hashable {
     /// The purpose of the link.
     public let scheme: LinkScheme
-    /// The URI that is passed on. A mail link only has the addresses, subject, body, cc and bcc. A map link only has
-    /// the coordinates and the search text.
+    /// The URI to pass on. A mail link only keeps the addresses, subject, body, cc and bcc. A map link only keeps the
+    /// coordinates and the search text.
     public let uri: String
-    /// The target of the link in ASCII, which may be empty: an address, coordinates, or a number with its escapes
-    /// decoded and with single spaces.
+    /// The target of the link in ASCII: an address, coordinates, or a number with its escapes decoded and single
+    /// spaces. May be empty.
     public let target: String
 
-    /// Creates a system link; nil for any other link, and for one without a target: an empty `tel:` or `mailto:`, or a
-    /// `geo:` without coordinates.
+    /// Creates a system link; nil for any other link, and for a link without a target: an empty `tel:` or `mailto:`, or
+    /// a `geo:` without coordinates.
     public init?(_ uri: TagURI) {
         guard let scheme = LinkScheme(uri) else { return nil }
         self.scheme = scheme
@@ -24,7 +24,7 @@ public struct SystemLink: Sendable, Hashable {
             target = mail.addresses
         case .call, .textMessage, .faceTime, .faceTimeAudio:
             target = Self.decoded(Self.path(uri)).split(separator: " ").joined(separator: " ")
-            // A call needs a number; the others also accept addresses. The digits of an escape don't count.
+            // A call needs a number. The others also accept addresses. The digits of an escape don't count.
             let parts = target.split(separator: "%", omittingEmptySubsequences: false)
             let visible = (parts.first.map(String.init) ?? "") + parts.dropFirst().map { $0.dropFirst(2) }.joined()
             let isUsable = visible.contains { $0.isNumber || scheme != .call && $0.isLetter }
@@ -40,13 +40,13 @@ public struct SystemLink: Sendable, Hashable {
         }
     }
 
-    /// The part between the scheme and the query, without slashes at its start.
+    /// Returns the part between the scheme and the query, without leading slashes.
     static func path(_ uri: TagURI) -> String {
         String(uri.stem.dropFirst(uri.scheme.count + 1).drop { $0 == "/" })
     }
 
-    /// Decodes the escapes of visible ASCII characters and of spaces, so that a number looks like one. Other escapes
-    /// are kept; they are never part of a number.
+    /// Decodes the escapes of spaces and visible ASCII characters, so that a number is readable. Other escapes are
+    /// kept, because they are never part of a number.
     static func decoded(_ text: String) -> String {
         let result = LinkURL.decoded(Array(text.utf8)[...]) { (0x20...0x7E).contains($0) }
         return String(decoding: result, as: UTF8.self)
@@ -60,13 +60,13 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
     case call = "tel"
     case faceTime = "facetime"
     case faceTimeAudio = "facetime-audio"
-    /// Show a place on a map: `geo:…` or `http://maps.apple.com/?…`. The raw value is the scheme of the desktop's maps
-    /// apps.
+    /// Show a location on a map: `geo:…` or `http://maps.apple.com/?…`. The raw value is the scheme of maps apps on the
+    /// desktop.
     case map = "geo"
     /// Set up a HomeKit accessory with its code.
     case homeKit = "x-hm"
 
-    /// Returns the purpose of a URI, by its scheme or, for maps, by its host; nil for web links and for custom schemes.
+    /// Returns the purpose of a URI, by its scheme, or for maps by its host. Nil for web links and custom schemes.
     public init?(_ uri: TagURI) {
         if let host = uri.host {
             guard host == "maps.apple.com" else { return nil }
@@ -77,7 +77,7 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
         self = scheme
     }
 
-    /// Schemes that can't be an app's own: for desktop programs, the browser itself, and local and remote files.
+    /// Schemes that no app may claim: those of desktop programs, of the browser itself, and of local and remote files.
     private static let reserved: Set<String> = [
         "about", "admin", "afc", "afp", "applications", "archive", "blob", "burn", "cdda", "chrome", "computer", "data",
         "dav", "davs", "dns-sd", "file", "fish", "ftp", "ftps", "geo", "gphoto2", "help", "http", "https", "javascript",
@@ -92,16 +92,16 @@ public enum LinkScheme: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A link to write a mail (RFC 6068). Only the fields subject, body, cc and bcc are passed to the mail program. Some
-/// programs accept dangerous ones, such as a field that attaches one of the user's files.
+/// A link for writing a mail (RFC 6068). Only subject, body, cc and bcc are passed to the mail program, because some
+/// programs accept dangerous fields, such as one that attaches the user's files.
 struct MailLink: Hashable {
     /// The addresses, separated by commas. Escapes are kept.
     let addresses: String
     let uri: String
 
-    private static let kept: Set<String> = ["subject", "body", "cc", "bcc"]
+    private static let allowedFields: Set<String> = ["subject", "body", "cc", "bcc"]
 
-    /// Reads a `mailto:` URI; nil when it has no address, or its addresses contain line breaks.
+    /// Reads a `mailto:` URI; nil when it has no address, or when its addresses contain line breaks.
     init?(_ text: String) {
         let rest = text.dropFirst("mailto:".count).prefix { $0 != "#" }
         var path = String(rest.prefix { $0 != "?" })
@@ -111,9 +111,9 @@ struct MailLink: Hashable {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[1].isEmpty else { continue }
             let name = parts[0].lowercased()
-            // The `to` field is another way to write the addresses. As such, a question mark in it would begin other fields.
+            // The `to` field also contains addresses. In the path, its question marks would start other fields.
             if name == "to", path.isEmpty { path = parts[1].replacing("?", with: "%3F") }
-            guard Self.kept.contains(name), name == "body" || !Self.hasControl(parts[1]) else { continue }
+            guard Self.allowedFields.contains(name), name == "body" || !Self.hasControl(parts[1]) else { continue }
             fields.append("\(name)=\(parts[1])")
         }
         guard !Self.hasControl(path) else { return nil }
@@ -136,15 +136,14 @@ struct MailLink: Hashable {
     }
 }
 
-/// A place on a map, read from a `geo:` URI or a link to maps.apple.com, as a `geo:` URI for maps apps (RFC 5870).
+/// A location from a `geo:` URI or a link to maps.apple.com, as a `geo:` URI for maps apps (RFC 5870).
 public struct MapLocation: Sendable, Hashable {
-    /// The `geo:` URI. For a place without coordinates it is `geo:0,0` with the search text, which maps apps
-    /// understand.
+    /// The `geo:` URI. Without coordinates, it is `geo:0,0` with the search text, which maps apps understand.
     public let uri: String
-    /// The latitude and the longitude in degrees, separated by a comma; empty when only the place's name is known.
+    /// The latitude and longitude in degrees, separated by a comma; empty when only the name is known.
     public let point: String
 
-    /// Reads a map link; nil when it contains no place.
+    /// Reads a map link; nil when it does not contain a location.
     public init?(_ link: String) {
         let items = Self.items(link)
         if link.hasPrefix("geo:") {
@@ -176,7 +175,7 @@ public struct MapLocation: Sendable, Hashable {
         }
     }
 
-    /// The items of the query. Of repeated names the first one is used.
+    /// Returns the items of the query. If a name occurs twice, its first value is used.
     private static func items(_ link: String) -> [Substring: Substring] {
         var items: [Substring: Substring] = [:]
         let query = link.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
@@ -187,7 +186,7 @@ public struct MapLocation: Sendable, Hashable {
         return items
     }
 
-    /// Reads degrees separated by a comma, which may be escaped.
+    /// Reads two numbers of degrees, separated by a comma that may be escaped.
     private static func point(_ text: Substring) -> String? {
         let numbers = text.replacing("%2C", with: ",").replacing("%2c", with: ",")
             .split(separator: ",", omittingEmptySubsequences: false)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import UniversalLinks
 
-/// The URI of a tag, in the single form that is shown, matched and passed on. It is ASCII only, so what the user reads
-/// is what is opened.
+/// The URI of a tag, in the only form in which it is shown, matched and passed on. It is ASCII only, so the user sees
+/// exactly the link that opens.
 public struct TagURI: Sendable, Hashable {
     /// The scheme in lower case.
     public let scheme: String
-    /// The URI. Characters that are not ASCII or not allowed in a URI are percent-encoded, and the host is in ASCII.
+    /// The URI in ASCII. Characters that are not allowed in a URI are percent-encoded.
     public let text: String
     /// The host of an http or https URI with its port, such as `xn--bcher-kva.example:8443`; nil for other schemes.
     public let host: String?
     /// The URI without its query and fragment.
     public let stem: String
 
-    /// Creates a URI from the text on a tag; nil when it has no scheme, is longer than `LinkURL.maximumLength`, or is
-    /// an http or https URI with a host that programs could interpret differently.
+    /// Creates a URI from the text on a tag. Nil when the scheme is missing, the text is longer than
+    /// `LinkURL.maximumLength`, or an http or https URI has a host that programs could interpret differently.
     public init?(_ written: String) {
         guard written.utf8.count <= LinkURL.maximumLength, !written.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             let colon = written.utf8.firstIndex(of: 0x3A)
@@ -57,7 +57,7 @@ public struct TagURI: Sendable, Hashable {
         }
     }
 
-    /// Splits the authority into user information and host. The user information is kept, but never shown.
+    /// Splits the authority into user information and host. The user information is kept but never shown.
     private static func authority(_ text: Substring, defaultPort: UInt16) -> (user: String, host: String)? {
         var name = text
         var user = ""
@@ -85,7 +85,7 @@ public struct TagURI: Sendable, Hashable {
         return (user, host + port)
     }
 
-    /// Percent-encodes what is not allowed in a URI (RFC 3986, 2). Percent signs stay unchanged.
+    /// Percent-encodes characters that are not allowed in a URI (RFC 3986, 2). Percent signs are kept.
     private static func encoded(_ text: Substring) -> String {
         let result = LinkURL.escaped(text.utf8) { byte in
             switch byte {

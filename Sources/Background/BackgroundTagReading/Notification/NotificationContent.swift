@@ -4,13 +4,13 @@ import TextSafety
 
 /// The texts of a notification about a tag.
 ///
-/// All of them are safe to show. For a web link only the host is shown, in ASCII, so no name can look like another.
+/// All texts are safe to show. For a web link, only the host is shown, in ASCII, so that no host can look like another.
 public struct NotificationContent: Sendable, Hashable {
-    /// The longest host that is shown completely, in characters. Of a longer host only the end is shown.
+    /// The maximum length of a completely shown host, in characters. Only the end of a longer host is shown.
     public static let maximumHostLength = 80
-    /// The most characters of another target, such as a mail address.
+    /// The maximum length of other targets, such as a mail address.
     public static let maximumTargetLength = 100
-    /// The most characters of a number.
+    /// The maximum length of a number.
     public static let maximumNumberLength = 32
 
     /// The heading.
@@ -19,15 +19,15 @@ public struct NotificationContent: Sendable, Hashable {
     public var body: String
     /// The text as markup, for notification services with `body-markup`.
     public var markupBody: String { DisplayText.escapingMarkup(body) }
-    /// The title of the button; nil when there is nothing to open.
+    /// The title of the button; nil when nothing can be opened.
     public var actionTitle: String?
     /// The host in the text; nil for other targets.
     public var host: String?
 
-    /// The text for a tag whose URI record can't be read.
+    /// The text for a tag whose URI record is invalid.
     public static let unusable = NotificationContent(title: "NFC Tag Detected", body: "No usable data found")
 
-    /// Returns the text for a link that could not be opened, with the reason in sentences.
+    /// Returns the text for a link that could not be opened. The reason consists of sentences.
     public static func notOpened(reason: String) -> NotificationContent {
         let body = DisplayText.plain(reason, limit: 300)
         return NotificationContent(title: "The Link Was Not Opened", body: body, actionTitle: "Try Again")
@@ -36,12 +36,12 @@ public struct NotificationContent: Sendable, Hashable {
     /// The text for a link that another process is opening.
     public static let beingOpened = NotificationContent(
         title: "The Link Is Being Opened",
-        body: "Another program opens it now.",
+        body: "Another program is opening it.",
         actionTitle: "Open"
     )
 
-    /// Creates the text for a link; nil when the link goes nowhere, and nothing is shown. If no app on the system opens
-    /// the link, there is no button, and the text explains how to find out what to install.
+    /// Creates the text for a link; nil when the link is refused, so nothing is shown. If no app on the system opens
+    /// the link, the button is missing, and the text explains how to find out what to install.
     public init?(_ uri: TagURI, router: LinkRouter) {
         let route = router.route(uri)
         let host = uri.host.map { DisplayText.plain($0, limit: Self.maximumHostLength, keeping: .tail) }
@@ -85,8 +85,8 @@ public struct NotificationContent: Sendable, Hashable {
         self.init(title: "NFC Tag Detected", body: body, actionTitle: "Open", host: host)
     }
 
-    /// The target of a URI without a host, with at most some characters. Escapes in numbers are decoded. Of a target
-    /// that is too long both ends are shown, because numbers may differ at either end.
+    /// Returns the target of a URI without a host, shortened to a limit. Escapes in numbers are decoded. If the target
+    /// is too long, both ends are shown, because numbers may differ at either end.
     static func target(_ uri: TagURI, limit: Int = maximumTargetLength) -> String {
         guard let link = SystemLink(uri) else { return DisplayText.plain(SystemLink.path(uri), limit: limit) }
         switch link.scheme {
@@ -99,10 +99,10 @@ public struct NotificationContent: Sendable, Hashable {
     // MARK: Waiting links
 
     static let maximumTargets = 3
-    /// The longest name in a summary, in characters. Of a longer name only the end is shown.
+    /// The maximum length of a name in a summary, in characters. Only the end of a longer name is shown.
     static let maximumNameLength = 40
 
-    /// Creates the text for a link that the user wants to open while the screen is locked; nil when it goes nowhere.
+    /// Creates the text for a link that the user wants to open while the screen is locked; nil when it can't be opened.
     public init?(unlockingFor uri: TagURI, router: LinkRouter) {
         guard let content = NotificationContent(uri, router: router), content.actionTitle != nil else { return nil }
         self = content
@@ -113,7 +113,7 @@ public struct NotificationContent: Sendable, Hashable {
         actionTitle = "Unlock"
     }
 
-    /// Creates the text for several waiting links, with the known targets, the oldest first.
+    /// Creates the text for several waiting links. `targets` are the known targets, oldest first.
     init(waiting count: Int, targets: [String]) {
         var names: [String] = []
         for target in targets.reversed() where !names.contains(target) { names.append(target) }
@@ -126,7 +126,7 @@ public struct NotificationContent: Sendable, Hashable {
         )
     }
 
-    /// The target of a message's link as a short text: a host, a number or an address.
+    /// Returns the target of a message's link as a short text: a host, a number or an address.
     static func target(of message: NDEFMessage) -> String? {
         guard case .uri(let uri) = LinkChoice(message) else { return nil }
         guard let host = uri.host else { return target(uri, limit: maximumNameLength) }
@@ -136,18 +136,17 @@ public struct NotificationContent: Sendable, Hashable {
 
 /// Makes text from tags and files safe to show.
 public enum DisplayText {
-    /// The part of a text that is kept when it is too long.
+    /// The part that remains of a text that is too long.
     public enum End: Sendable {
         case head
-        /// The end: for a host, whose last labels identify its owner.
+        /// The end. For a host, whose last labels identify its owner.
         case tail
-        /// Both ends, with the ellipsis in the middle: for a number, which may differ at either end.
+        /// Both ends, with an ellipsis in the middle. For a number, which may differ at either end.
         case both
     }
 
     /// Returns text without control characters, line breaks, direction marks and other invisible characters, with at
-    /// most two combining marks on a letter, and shortened to a limit in Unicode scalars. An ellipsis replaces the part
-    /// that is cut off.
+    /// most two combining marks per letter. The limit counts Unicode scalars. An ellipsis replaces the removed part.
     public static func plain(_ text: String, limit: Int, keeping: End = .head) -> String {
         var scalars: [Unicode.Scalar] = []
         var marks = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// The way from the tag to the inbox.
+/// Handles a tag from reading to the inbox.
 extension BackgroundReader {
     mutating func read(_ reading: TagReading, _ id: InboxEntry.ID, _ now: Duration) -> [Action] {
         guard conditions.allowReading else { return [.note(.notEligible(conditions.obstacles))] }
@@ -29,10 +29,12 @@ extension BackgroundReader {
         }
     }
 
-    /// Returns whether a tag was near before the service restarted, and its entry is still kept.
+    /// Returns whether a tag was already near before the service restarted, and its entry still exists.
     private mutating func isOfPreviousRun(_ reading: TagReading, _ now: Duration) -> Bool {
-        guard let began, now - began <= Self.restart, let message = reading.message else { return false }
-        return restored.remove(message) != nil && entries.contains { $0.message == message }
+        guard let readingStart, now - readingStart <= Self.restartTime, let message = reading.message else {
+            return false
+        }
+        return restoredMessages.remove(message) != nil && entries.contains { $0.message == message }
     }
 
     private mutating func admitted(
@@ -59,12 +61,12 @@ extension BackgroundReader {
         guard entries[index].stage == .storing else { return storedAgain(index, isKept) }
         entries[index].stage = .waiting
         entries[index].isKept = isKept
-        // An entry that can't be saved is shown anyway.
+        // An entry that can't be saved is still shown.
         let note: [Action] = isKept ? [] : [.note(.notKept(id))]
         return note + (entries[index].presentation == .summary ? summarize() : announce(index))
     }
 
-    /// Saves an entry again that could not be saved before.
+    /// Tries again to save an entry that could not be saved.
     func storeAgain(_ entry: Entry) -> [Action] {
         guard !entry.isKept, entry.stage != .storing, entry.stage != .delivering else { return [] }
         return [.store(InboxEntry(id: entry.id, message: entry.message, isAnnounced: entry.isAnnounced))]
@@ -76,11 +78,11 @@ extension BackgroundReader {
         return [.note(.kept(entries[index].id))]
     }
 
-    /// Restores the state of an earlier run, and shows the entries that the user has not dismissed and does not see.
+    /// Restores the state of an earlier run. Shows all entries that are neither dismissed nor shown.
     mutating func restore(_ run: PreviousRun) -> [Action] {
         var actions: [Action] = []
         for kept in run.entries.sorted(by: { $0.id < $1.id }) where index(kept.id) == nil {
-            restored.insert(kept.message)
+            restoredMessages.insert(kept.message)
             let mark = run.marks[kept.id]
             let presentation: Presentation =
                 run.shown.contains(kept.id)
@@ -97,35 +99,35 @@ extension BackgroundReader {
             )
         }
         hasSummary = !run.summarized.isEmpty
-        // Notifications of entries that were opened or cleared while no service ran are still shown.
+        // Withdraws notifications of entries that were opened or cleared while no service was running.
         actions += run.shown.filter { index($0) == nil }.sorted().map { .withdraw(.entry($0)) }
         if run.summarized.contains(where: { index($0) == nil }) { actions += summarize() }
         return actions + showDue()
     }
 }
 
-/// The way from the user's choice to opening a link.
+/// Handles an entry from the user's choice to the opened link.
 extension BackgroundReader {
     mutating func activate(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
         switch entries[index].stage {
         case .storing, .delivering: return []
         case .waiting:
-            // A click does what was shown. If the link goes elsewhere by now, that is shown first.
+            // A click must do what the notification says. If something else would open now, that is shown first.
             if let offer = entries[index].offer, let now = content(of: entries[index]), now.body != offer.body {
                 return showAlone(index)
             }
             guard isLocked else { return deliver(id) }
             entries[index].stage = .waitingForUnlock
             return keep(.wanted, index) + showAlone(index) + [.requestUnlock]
-        // The click has closed the notification that asks to unlock.
+        // The click closed the notification that asks the user to unlock.
         case .waitingForUnlock: return isLocked ? showAlone(index) + [.requestUnlock] : deliver(id)
         }
     }
 
     mutating func deliver(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
-        // The mark is removed before the link is opened, so it is never opened a second time.
+        // The flag is removed before the link is opened, so the link is never opened twice.
         let forgetting = keep(nil, index)
         guard let delivery = Delivery(message: entries[index].message, router: router) else {
             entries[index].stage = .waiting
@@ -150,14 +152,14 @@ extension BackgroundReader {
     mutating func deliveryFailed(_ id: InboxEntry.ID, _ reason: String) -> [Action] {
         guard let index = index(id), entries[index].stage == .delivering else { return [] }
         entries[index].stage = .waiting
-        // While it was being opened, it was not saved again.
+        // The entry was not saved while it was being opened, so save it now.
         return [.note(.notDelivered(id))] + storeAgain(entries[index]) + showAlone(index, .notOpened(reason: reason))
     }
 
     mutating func beingOpened(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id), entries[index].stage == .delivering else { return [] }
         entries[index].stage = .waiting
-        // The click has closed the notification. If the other process fails, the user can click this one.
+        // The click closed the notification, so show another. If the other process fails, the user can click this one.
         return showAlone(index, .beingOpened)
     }
 

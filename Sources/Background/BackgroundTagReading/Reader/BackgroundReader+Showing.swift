@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// How entries are shown: each in its own notification, or several in one summary.
+/// Shows entries, each in its own notification or several in one summary.
 extension BackgroundReader {
-    /// Returns the text of an entry's notification; nil when there is nothing to open.
+    /// Returns the text of an entry's notification; nil when nothing can be opened.
     func content(of entry: Entry) -> NotificationContent? {
         guard let message = try? NDEFMessage(decoding: entry.message), case .uri(let uri) = LinkChoice(message) else {
             return nil
@@ -15,7 +15,7 @@ extension BackgroundReader {
     mutating func announce(_ index: Int) -> [Action] {
         let entry = entries[index]
         guard let content = content(of: entry) else {
-            // A visible notification stays until its entry goes.
+            // A visible notification remains as long as its entry.
             if entry.presentation != .own || !entry.isAnnounced { entries[index].presentation = .inbox }
             return entry.isAnnounced ? [] : [.note(.nothingToOpen(entry.id))]
         }
@@ -52,14 +52,14 @@ extension BackgroundReader {
         return [.summarize(members.map(\.id), NotificationContent(waiting: members.count, targets: targets))]
     }
 
-    /// Shows the due entries: one in its own notification, several in the summary.
+    /// Shows the due entries. One entry gets its own notification; several share the summary.
     mutating func showDue() -> [Action] {
         var actions: [Action] = []
         var due: [Int] = []
         for index in entries.indices where entries[index].presentation == .due {
             switch entries[index].stage {
             case .waiting where content(of: entries[index]) != nil: due.append(index)
-            // An entry that waits for unlocking has its own notification.
+            // An entry that waits until the screen is unlocked has its own notification.
             case .waiting, .waitingForUnlock: actions += announce(index)
             case .storing, .delivering: break
             }
@@ -72,9 +72,9 @@ extension BackgroundReader {
 
     mutating func announced(_ id: InboxEntry.ID) -> [Action] {
         guard let index = index(id) else { return [] }
-        // A click closes the notification that this one replaces. Only a dismissed entry is no longer shown.
+        // The notification is shown, even if a click closed the one before it. Only a dismissed entry is not.
         if entries[index].mark != .dismissed { entries[index].presentation = .own }
-        // Entries that could not be shown before may be possible to show now.
+        // Other entries that could not be shown may be shown now.
         return markAnnounced([id]) + showDue()
     }
 
@@ -86,15 +86,15 @@ extension BackgroundReader {
         }
     }
 
-    /// What remains of an entry whose notification could not be shown.
+    /// Where an entry is left when its notification could not be shown.
     public enum Remainder: Sendable, Hashable {
         case inbox
-        /// The entry is only in memory, because it could not be saved. It is lost when the service ends.
+        /// Only in memory, because the entry could not be saved. It is lost when the service ends.
         case memory
         case nothing
     }
 
-    /// Returns what remains of a notification's subject.
+    /// Returns where the entries of a notification are left.
     public func remainder(of subject: NotificationSubject) -> Remainder {
         let kept = entries.filter { entry in
             guard entry.stage != .storing else { return false }
@@ -109,8 +109,8 @@ extension BackgroundReader {
         guard isDismissed else { return [] }
         return moved.flatMap { index -> [Action] in
             guard entries[index].stage != .delivering else { return [] }
-            // A user who dismisses the request to unlock does not want the link any more. The offer is removed too, so
-            // opening the entry later does not count as a change from that request.
+            // A user who dismisses the request to unlock no longer wants the link. The offer is removed too. Otherwise
+            // opening the entry later would seem to be a change from that request.
             entries[index].stage = .waiting
             entries[index].offer = nil
             return keep(.dismissed, index)
@@ -118,20 +118,20 @@ extension BackgroundReader {
     }
 
     mutating func desktopGone() {
-        // Expired notifications are shown again too; dismissed ones are not.
+        // Expired notifications are shown again too, but dismissed notifications are not.
         for index in entries.indices where entries[index].stage != .storing && entries[index].mark != .dismissed {
             entries[index].presentation = .due
         }
         hasSummary = false
     }
 
-    /// Shows the newest entries of the summary in their own notifications. The others stay in the summary.
+    /// Shows the newest entries of the summary in their own notifications. The summary keeps the others.
     mutating func openSummary() -> [Action] {
         let members = entries.indices.filter { entries[$0].presentation == .summary && entries[$0].stage == .waiting }
         return members.suffix(ArrivalLimiter.burst).flatMap { announce($0) } + summarize()
     }
 
-    /// Removes the notification of an entry that is gone.
+    /// Withdraws the notification of a removed entry.
     mutating func withdraw(_ entry: Entry) -> [Action] {
         switch entry.presentation {
         case .own: [.withdraw(.entry(entry.id))]

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import NDEF
 
-/// Background tag reading as a state machine: you feed it events and perform the actions it returns.
+/// Background tag reading as a state machine. You feed it events and perform the actions that it returns.
 ///
-/// It has no side effects, and the only time it uses is the one passed to it.
+/// The state machine has no side effects, and its only clock is the time that you pass.
 public struct BackgroundReader: Sendable {
-    /// The largest message that is accepted, in bytes.
+    /// The maximum size of a message in bytes.
     public static let maximumMessageSize = UserActivityPayload.maximumMessageSize
-    /// The most entries at a time. When there are more, the oldest is dropped and its notification withdrawn.
+    /// The maximum number of entries. When there are more, the oldest is dropped and its notification is withdrawn.
     public static let maximumEntries = 100
 
     /// An event.
     public enum Input: Sendable {
-        /// The state of an earlier run was loaded. Sent once, at the start.
+        /// The state of an earlier run was loaded. Send this once, at the start.
         case restored(PreviousRun)
         case conditions(ReadingConditions)
         case lock(isLocked: Bool)
-        /// The apps, their association files or the switch for custom schemes changed.
+        /// The apps, their association files or the setting for custom schemes changed.
         case router(LinkRouter)
-        /// A tag was read. The identifier is for a new entry, if the tag has just arrived.
+        /// A tag was read. The identifier is for a new entry, in case the tag has just arrived.
         case read(TagReading, InboxEntry.ID)
-        /// The identifiers of all tags that are near. Sent after the first look, and whenever a tag has left.
+        /// The identifiers of all tags that are near. Send this after the first poll, and whenever a tag has left.
         case near([[UInt8]])
         /// The identifiers of tags that an app has read.
         case readByApp([[UInt8]])
@@ -30,9 +30,9 @@ public struct BackgroundReader: Sendable {
         case summarized([InboxEntry.ID])
         /// A notification could not be shown.
         case notShown(NotificationSubject)
-        /// A notification was closed: the user dismissed it, or it expired.
+        /// A notification was closed, because the user dismissed it or it expired.
         case closed(NotificationSubject, isDismissed: Bool)
-        /// The notification service ended, and its notifications are gone.
+        /// The notification service has ended, so its notifications are gone.
         case desktopGone
         case desktopReady
         /// The user wants to open the entry, from its notification or from the inbox.
@@ -47,28 +47,28 @@ public struct BackgroundReader: Sendable {
         case cleared(InboxEntry.ID)
         /// The saved entries are gone, for example because the inbox's folder was removed or replaced.
         case inboxLost
-        /// The disk may have room now for entries that could not be saved.
+        /// Entries that could not be saved may now fit on the disk.
         case storeAgain
     }
 
-    /// An action to perform, in the order of the list.
+    /// An action to perform. The order of the list matters.
     public enum Action: Sendable, Hashable {
-        /// Start looking for tags, or for the reader. Tags only count once the conditions include a reader.
+        /// Start looking for tags, or for the reader. Tags are ignored until the conditions include a reader.
         case startLooking
         case stopLooking
         /// Save the entry, then send ``Input/stored(_:isKept:)``.
         case store(InboxEntry)
         /// Show the entry's notification, then send ``Input/announced(_:)`` or ``Input/notShown(_:)``.
         case announce(InboxEntry.ID, NotificationContent)
-        /// Show the summary, replacing an earlier one, then send ``Input/summarized(_:)`` or ``Input/notShown(_:)``.
+        /// Show the summary in place of an earlier one, then send ``Input/summarized(_:)`` or ``Input/notShown(_:)``.
         /// Another summary may follow at once.
         case summarize([InboxEntry.ID], NotificationContent)
         /// Save that the notification was shown.
         case markAnnounced(InboxEntry.ID)
         case withdraw(NotificationSubject)
-        /// Save a mark of the entry, replacing the last one; nil removes it.
+        /// Save the flag of the entry in place of the last one; nil removes the flag.
         case mark(InboxEntry.ID, DeliveryFlag?)
-        /// Ask the user to unlock the screen. Everything else follows from later events.
+        /// Ask the user to unlock the screen. A later event reports that it is unlocked.
         case requestUnlock
         /// Open the link, then send ``Input/delivered(_:)`` or ``Input/deliveryFailed(_:reason:)``.
         case deliver(InboxEntry.ID, Delivery)
@@ -76,7 +76,7 @@ public struct BackgroundReader: Sendable {
         case note(Note)
     }
 
-    /// A note for the log. It contains nothing of a tag's content.
+    /// A note for the log. It never includes a tag's content.
     public enum Note: Sendable, Hashable {
         /// A tag was read although reading is not allowed.
         case notEligible([ReadingConditions.Obstacle])
@@ -84,21 +84,21 @@ public struct BackgroundReader: Sendable {
         /// The message is damaged or too large.
         case badMessage
         case noLink
-        /// The URI record can't be read.
+        /// The URI record is invalid.
         case unusableLink
         case refused(LinkRoute.Refusal)
-        /// Too many tags arrive. Noted for the first one that is refused.
+        /// Too many tags arrive. This is noted only for the first refused tag.
         case tooManyArrivals
-        /// The number of refused tags, noted when the next one was admitted.
+        /// The number of refused tags. This is noted when the next tag is admitted.
         case turnedAway(Int)
         /// The entry could not be saved.
         case notKept(InboxEntry.ID)
-        /// The entry, which could not be saved before, was saved.
+        /// The entry was saved, after an earlier attempt had failed.
         case kept(InboxEntry.ID)
         case nothingToOpen(InboxEntry.ID)
-        /// The entry could not be opened, and stays in the inbox.
+        /// The entry could not be opened. It is kept in the inbox.
         case notDelivered(InboxEntry.ID)
-        /// There were too many entries, so this one was dropped.
+        /// This entry was dropped, because there were too many entries.
         case forgotten(InboxEntry.ID)
     }
 
@@ -112,7 +112,7 @@ public struct BackgroundReader: Sendable {
     /// Where the user sees an entry.
     enum Presentation: Sendable, Hashable {
         case inbox
-        /// Nowhere yet. It is shown as soon as possible.
+        /// Nowhere yet, but as soon as possible.
         case due
         case own
         case summary
@@ -127,30 +127,30 @@ public struct BackgroundReader: Sendable {
         /// Whether the entry is saved on the disk.
         var isKept = true
         var mark: DeliveryFlag?
-        /// The text of its own notification, if that describes what a click does.
+        /// The text of the entry's own notification, if it describes what a click does.
         var offer: NotificationContent?
     }
 
-    /// The latest conditions. Nothing is read before the first ones.
+    /// The latest conditions. Nothing is read before the first conditions arrive.
     public private(set) var conditions = ReadingConditions(obstacles: [.unsupported])
-    /// Whether the service looks for tags or for the reader.
+    /// Whether the service is looking for tags or for the reader.
     public private(set) var isLooking = false
     /// Whether the screen is locked.
     public private(set) var isLocked: Bool
-    /// Decides where links go.
+    /// Decides what opens a link.
     public private(set) var router: LinkRouter
     var entries: [Entry] = []
     var hasSummary = false
     var presence = TagPresence()
     var limiter = ArrivalLimiter()
     /// The messages of the entries from an earlier run.
-    var restored: Set<[UInt8]> = []
-    /// The time when reading started in this run.
-    var began: Duration?
-    /// How long after the start of reading a tag with a message of an earlier run counts as one that stayed.
-    static let restart = Duration.seconds(5)
+    var restoredMessages: Set<[UInt8]> = []
+    /// When reading started in this run.
+    var readingStart: Duration?
+    /// For how long after the start of reading a tag with a message of an earlier run counts as never removed.
+    static let restartTime = Duration.seconds(5)
 
-    /// Creates a state machine that reads nothing before it gets the conditions.
+    /// Creates a state machine that reads nothing until it receives the conditions.
     public init(router: LinkRouter = LinkRouter(), isLocked: Bool = false) {
         self.router = router
         self.isLocked = isLocked
@@ -160,7 +160,7 @@ public struct BackgroundReader: Sendable {
     ///
     /// - Parameters:
     ///   - input: the event.
-    ///   - now: the time since any fixed moment; it never goes back.
+    ///   - now: the time since any fixed moment. It must never decrease.
     /// - Returns: the actions to perform.
     public mutating func handle(_ input: Input, now: Duration) -> [Action] {
         switch input {
@@ -176,7 +176,7 @@ public struct BackgroundReader: Sendable {
         case .stored(let id, let isKept): return stored(id, isKept)
         case .announced(let id): return announced(id)
         case .summarized(let ids): return markAnnounced(ids) + showDue()
-        // It is tried again after another one was shown, or when notifications are available again.
+        // The subject is shown again after another notification was shown, or when notifications are available again.
         case .notShown(let subject): move(subject, to: .due)
         case .closed(let subject, let isDismissed): return closed(subject, isDismissed)
         case .desktopGone: desktopGone()
@@ -188,7 +188,7 @@ public struct BackgroundReader: Sendable {
         case .beingOpened(let id): return beingOpened(id)
         case .cleared(let id): return cleared(id)
         case .inboxLost: for index in entries.indices { entries[index].isKept = false }
-        // Entries that are being opened will then be removed.
+        // Entries that are being opened are skipped, because they will be removed.
         case .storeAgain: return entries.flatMap { storeAgain($0) }
         }
         return []
@@ -200,17 +200,17 @@ public struct BackgroundReader: Sendable {
         isLooking = new.allowLooking
         if new.allowReading, !wasReading {
             presence.resume(now: now)
-            began = began ?? now
+            readingStart = readingStart ?? now
         } else if wasReading, !new.allowReading {
             presence.pause()
         }
         return isLooking == wasLooking ? [] : [isLooking ? .startLooking : .stopLooking]
     }
 
-    /// The known entries, without those that are being saved.
+    /// The entries in the inbox, without those that are still being saved.
     public var keptEntries: [InboxEntry.ID] { entries.filter { $0.stage != .storing }.map(\.id) }
 
-    /// The entries that are saved on the disk. If the file of one is gone, someone has removed it.
+    /// The entries that are saved on the disk. If an entry's file is missing, someone has removed it.
     public var storedEntries: [InboxEntry.ID] { entries.filter { $0.stage != .storing && $0.isKept }.map(\.id) }
 
     func index(_ id: InboxEntry.ID) -> Int? { entries.firstIndex { $0.id == id } }

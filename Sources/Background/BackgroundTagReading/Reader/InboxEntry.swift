@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The message of one arrival of a tag, kept until the user acts on it.
+/// The message from one arrival of a tag, kept until the user acts on it.
 public struct InboxEntry: Sendable, Hashable {
-    /// Identifies an entry by the time of its arrival and a random number. Identifiers sort by time.
+    /// Identifies an entry by its time of arrival and a random number. Identifiers sort by time.
     public struct ID: Sendable, Hashable, Comparable, CustomStringConvertible {
         /// The milliseconds since 1970.
         public let received: UInt64
@@ -19,7 +19,7 @@ public struct InboxEntry: Sendable, Hashable {
             self.number = number
         }
 
-        /// Reads an identifier of 20 hexadecimal digits.
+        /// Parses an identifier of 20 hexadecimal digits.
         public init?(_ text: String) {
             guard text.utf8.count == 20,
                 text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
@@ -36,8 +36,8 @@ public struct InboxEntry: Sendable, Hashable {
             return received < 0xFFFF_FFFF_FFFF ? ID(received: received + 1, number: 0) : nil
         }
 
-        /// Returns an identifier that sorts after others, because the newest entry is kept the longest: this one, or
-        /// the next one after the highest of the others, for example when the clock was wrong before.
+        /// Returns an identifier that sorts after all others, because the newest entry is kept the longest. If this one
+        /// sorts before another, for example because the clock was wrong, returns the next after the highest.
         public func following(_ others: some Sequence<ID>) -> ID {
             guard let highest = others.max(), self <= highest else { return self }
             return highest.next ?? self
@@ -60,7 +60,7 @@ public struct InboxEntry: Sendable, Hashable {
     public let id: ID
     /// The bytes of the tag's message.
     public let message: [UInt8]
-    /// Whether its notification was shown.
+    /// Whether the entry's notification was shown.
     public var isAnnounced: Bool
 
     /// Creates an entry.
@@ -71,15 +71,15 @@ public struct InboxEntry: Sendable, Hashable {
     }
 }
 
-/// A mark of an entry, saved beside its message.
+/// A flag of an entry, saved beside the entry's message.
 public enum DeliveryFlag: String, Sendable, Hashable {
-    /// The user wants to open it, and the screen was locked.
+    /// The user chose to open the entry while the screen was locked.
     case wanted
-    /// The user has dismissed its notification. The entry stays in the inbox, but is not shown again.
+    /// The user has dismissed the notification. The entry is kept in the inbox, but not shown again.
     case dismissed
 }
 
-/// The state that an earlier run of the service has left.
+/// The state that an earlier run of the service left behind.
 public struct PreviousRun: Sendable {
     /// The entries in the inbox.
     public var entries: [InboxEntry]
@@ -87,7 +87,7 @@ public struct PreviousRun: Sendable {
     public var shown: Set<InboxEntry.ID>
     /// The entries in the summary that is still shown.
     public var summarized: Set<InboxEntry.ID>
-    /// The marks of entries.
+    /// The flags of entries.
     public var marks: [InboxEntry.ID: DeliveryFlag]
 
     /// Creates a state.

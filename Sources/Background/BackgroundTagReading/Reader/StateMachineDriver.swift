@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Feeds events to the state machine of background reading, one after the other, and has its actions performed.
+/// Feeds events to the state machine of background reading, one at a time, and performs its actions.
 ///
-/// Events that come before ``begin(_:)`` wait. An event that an action causes is handled after the actions of its cause.
+/// Events before ``begin(_:)`` wait. If an action causes an event, that event is handled after the current actions.
 package final class StateMachineDriver {
     package private(set) var machine = BackgroundReader()
     package var perform: (BackgroundReader.Action) -> Void = { _ in }
@@ -12,18 +12,18 @@ package final class StateMachineDriver {
     private var isHandling = false
     private var hasBegun = false
 
-    /// - Parameter now: the time since any fixed moment; it never goes back.
+    /// - Parameter now: the time since any fixed moment. It must never decrease.
     package init(now: @escaping () -> Duration) {
         self.now = now
     }
 
-    /// Handles an event, after those that wait.
+    /// Handles an event after all waiting events.
     package func handle(_ input: BackgroundReader.Input) {
         inputs.append(input)
         drain()
     }
 
-    /// Starts the machine with what it has to know before the events that waited.
+    /// Starts the machine. It handles these events before those that waited.
     package func begin(_ first: [BackgroundReader.Input]) {
         inputs = first + inputs
         hasBegun = true
@@ -40,14 +40,14 @@ package final class StateMachineDriver {
     }
 }
 
-/// Starts and stops looking for tags. A stop takes time, and a start that comes meanwhile has an effect after it.
+/// Starts and stops looking for tags. Stopping takes time, so a start during that time takes effect afterwards.
 @MainActor package final class PollingToggle {
     private let start: @MainActor () -> Void
     private let stop: @MainActor () async -> Void
     private var isOn = false
 
     /// - Parameters:
-    ///   - start: starts to look. It does nothing while the reader is looked at.
+    ///   - start: starts looking. Must do nothing if already looking.
     ///   - stop: stops looking, and waits until the reader is free.
     package init(start: @escaping @MainActor () -> Void, stop: @escaping @MainActor () async -> Void) {
         self.start = start
@@ -64,8 +64,8 @@ package final class StateMachineDriver {
         Task { await release() }
     }
 
-    /// Stops looking, waits until the reader is free, and returns whether it is. If the switch is on by then, it starts
-    /// to look again.
+    /// Stops looking, waits until the reader is free, and returns whether it is still free. If the switch was turned on
+    /// meanwhile, starts looking again.
     @discardableResult
     package func release() async -> Bool {
         await stop()

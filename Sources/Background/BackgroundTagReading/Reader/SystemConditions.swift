@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of the system around the service, from several sources, and the conditions that follow from it. A default
-/// applies where a source is missing.
+/// The state of the system around the service, from several sources, and the resulting conditions. If a source is
+/// missing, a default applies.
 public struct SystemConditions: Sendable, Hashable {
     /// The result for one condition.
     public struct Finding: Sendable, Hashable {
@@ -31,23 +31,23 @@ public struct SystemConditions: Sendable, Hashable {
 
     /// The state of the reader.
     public var reader = ReaderState.unasked(name: nil)
-    /// The user's session; nil when the system reports none.
+    /// The user's session; nil when the system does not report a session.
     public var session: LoginSession? { didSet { updateLock() } }
-    /// Whether the screen saver is on; nil when there is none.
+    /// Whether the screen saver is on; nil when there is no screen saver.
     public var isScreenSaverOn: Bool? { didSet { updateLock() } }
-    /// The screen savers that have not answered yet whether the screen is locked. Until they do, it counts as locked.
+    /// The screen savers that have not reported yet whether the screen is locked. Until they do, it counts as locked.
     public var silentSavers: [String] = [] { didSet { updateLock() } }
-    /// Whether logind is running but has not answered. Until it does, the screen counts as locked, and ``session`` is
-    /// the last one that it reported.
+    /// Whether logind is running but has not answered. Until it answers, the screen counts as locked, and ``session``
+    /// is the last reported session.
     public var isLoginSilent = false { didSet { updateLock() } }
-    /// Whether the screen is locked. When no source reports it any more, the last report is used: a screen does not
-    /// unlock because the source of the lock state has ended.
+    /// Whether the screen is locked. If no source reports this any more, the last report still counts, because the end
+    /// of a source does not unlock the screen.
     public private(set) var isLocked = false
     /// Whether the screen is known to have been unlocked since the system started.
     public var wasUnlocked = false
-    /// The compositor's `PowerSaveMode`, 0 when the display is on; nil when it does not report it.
+    /// The compositor's `PowerSaveMode`, which is 0 when the display is on; nil when it is not reported.
     public var powerSaveMode: Int?
-    /// Whether a connected display is on, according to the graphics driver; nil when it reports none.
+    /// Whether a connected display is on, according to the graphics driver; nil when no display is reported.
     public var isDisplayLit: Bool?
     /// Whether the system is going to sleep.
     public var isGoingToSleep = false
@@ -57,10 +57,10 @@ public struct SystemConditions: Sendable, Hashable {
     public var isCardActive = false
     /// Whether a program has opened a camera; nil when there is no camera.
     public var isCameraOpen: Bool?
-    /// The switches of the radios; nil when the system has none.
+    /// The switches of the radios; nil when the system has no such switches.
     public var radios: RadioSwitches?
 
-    /// Creates conditions of which nothing is known yet.
+    /// Creates conditions without any information.
     public init() {}
 
     private var wasLocked = false
@@ -72,18 +72,18 @@ public struct SystemConditions: Sendable, Hashable {
         isLocked = wasLocked || isLoginSilent || !silentSavers.isEmpty
     }
 
-    /// Whether the screen is reported to be unlocked.
+    /// Whether every source reports an unlocked screen.
     public var isUnlocked: Bool {
         session.map { $0.isActive && !$0.isLocked } == true && isScreenSaverOn != true && !isLoginSilent
             && silentSavers.isEmpty
     }
 
-    /// The conditions that follow.
+    /// The resulting conditions.
     public var conditions: ReadingConditions {
         ReadingConditions(obstacles: Set(findings.filter { !$0.isMet }.map(\.obstacle)))
     }
 
-    /// Each condition with its source.
+    /// Each condition with its result and source.
     public var findings: [Finding] {
         let others = [
             unlocked,
@@ -99,7 +99,7 @@ public struct SystemConditions: Sendable, Hashable {
             airplane,
         ]
         let isLookedFor = others.allSatisfy(\.isMet)
-        // If the reader is not used because of another condition, the reader is not the obstacle.
+        // If another condition prevents the use of the reader, the reader itself is not the obstacle.
         let hasReader =
             switch reader {
             case .ready: true
@@ -111,55 +111,55 @@ public struct SystemConditions: Sendable, Hashable {
 
     private var unlocked: Finding {
         guard session != nil || isLoginSilent else {
-            let source = "logind reports no session: because the user is here, it counts as unlocked."
+            let source = "logind reports no session, so the screen counts as unlocked."
             return Finding(.neverUnlocked, true, source)
         }
         let source =
             isLoginSilent
-            ? "logind does not answer; what it reported since the system started is remembered"
-            : "logind, LockedHint of the session, remembered for this start of the system"
+            ? "logind does not answer; its earlier reports since the system started still count"
+            : "logind, LockedHint of the session, remembered until the system restarts"
         return Finding(.neverUnlocked, wasUnlocked, source)
     }
 
     private var display: Finding {
-        if isGoingToSleep { return Finding(.displayOff, false, "logind: the system goes to sleep") }
+        if isGoingToSleep { return Finding(.displayOff, false, "logind: the system is going to sleep") }
         if let powerSaveMode { return Finding(.displayOff, powerSaveMode == 0, "the compositor's PowerSaveMode") }
         if let isDisplayLit {
             return Finding(.displayOff, isDisplayLit, "the graphics driver, dpms of the connected displays")
         }
         if let session {
             let isOn = session.isActive && !session.isIdle
-            return Finding(.displayOff, isOn, "logind: the session is seen and not idle")
+            return Finding(.displayOff, isOn, "logind: the session is in the foreground and not idle")
         }
-        return Finding(.displayOff, true, "Nothing reports the state of the display: it counts as on.")
+        return Finding(.displayOff, true, "Nothing reports the state of the display, so it counts as on.")
     }
 
     private var camera: Finding {
-        let free = isCameraOpen == nil ? "There is no /dev/video*." : "Nobody has /dev/video* open."
+        let free = isCameraOpen == nil ? "/dev/video* does not exist." : "No program has /dev/video* open."
         return Finding(.camera, isCameraOpen != true, free, not: "A program has /dev/video* open.")
     }
 
     private var airplane: Finding {
         radios.map { Finding(.airplaneMode, !$0.isAirplaneModeOn, "/dev/rfkill") }
-            ?? Finding(.airplaneMode, true, "There is no /dev/rfkill: the radios count as on.")
+            ?? Finding(.airplaneMode, true, "/dev/rfkill does not exist, so the radios count as on.")
     }
 }
 
 /// The seven conditions for background tag reading (Apple, Adding support for background tag reading).
 ///
-/// A locked screen is not one of them. It only changes when a link is opened, not whether it is read.
+/// The lock of the screen is not a condition. It delays the opening of a link, but not the reading.
 public struct ReadingConditions: Sendable, Hashable {
     /// A reason why tags are not read.
     public enum Obstacle: String, Sendable, Hashable, CaseIterable {
-        /// No reader answers.
+        /// No reader is answering.
         case unsupported
-        /// The screen was never unlocked since the system started.
+        /// The screen has not been unlocked since the system started.
         case neverUnlocked = "never-unlocked"
         /// The display is off.
         case displayOff = "display-off"
         /// An app is reading tags.
         case readerSession = "reader-session"
-        /// A wallet is in use, or an app that acts as a card.
+        /// A wallet is in use, or an app is acting as a card.
         case wallet
         /// A camera is in use.
         case camera
@@ -169,8 +169,8 @@ public struct ReadingConditions: Sendable, Hashable {
         /// A sentence that explains the reason.
         public var reason: String {
             switch self {
-            case .unsupported: "There is no reader for it."
-            case .neverUnlocked: "The screen was not unlocked yet since the system started."
+            case .unsupported: "No reader is available."
+            case .neverUnlocked: "The screen has not been unlocked since the system started."
             case .displayOff: "The display is off."
             case .readerSession: "An app is reading tags."
             case .wallet: "A wallet is in use."
@@ -180,7 +180,7 @@ public struct ReadingConditions: Sendable, Hashable {
         }
     }
 
-    /// All reasons why tags are not read, in the order of the conditions; empty when tags are read.
+    /// All reasons why tags are not read, in the order of the conditions. Empty when tags are read.
     public let obstacles: [Obstacle]
 
     /// Creates conditions. Without obstacles they allow reading.
@@ -191,13 +191,13 @@ public struct ReadingConditions: Sendable, Hashable {
     /// Whether tags are read.
     public var allowReading: Bool { obstacles.isEmpty }
 
-    /// Whether to look for tags, which shows if a reader answers: no other condition prevents reading.
+    /// Whether to look for tags, and so for a reader. True if no other condition prevents reading.
     public var allowLooking: Bool { obstacles.allSatisfy { $0 == .unsupported } }
 }
 
 /// The state of the service's reader.
 public enum ReaderState: Sendable, Hashable {
-    /// The reader is not used now, or has not answered yet. The name is that of the last reader that answered.
+    /// The reader is not in use, or has not answered yet. The name is that of the last reader that answered.
     case unasked(name: String?)
     /// The reader answers.
     case ready(name: String)
@@ -211,17 +211,17 @@ public enum ReaderState: Sendable, Hashable {
         switch self {
         case .ready(let name): name
         case .missing(let reason): reason
-        case .unasked(let name?): isLookedFor ? "\(name): it did not answer yet." : "\(name), when it was last asked."
-        case .unasked(nil): isLookedFor ? "The reader did not answer yet." : "The reader was not asked yet."
+        case .unasked(let name?): isLookedFor ? "\(name): it has not answered yet." : "\(name), when it was last asked."
+        case .unasked(nil): isLookedFor ? "The reader has not answered yet." : "The reader has not been asked yet."
         }
     }
 }
 
 /// The switches of a computer's radios, from the events of `/dev/rfkill` (Linux, `include/uapi/linux/rfkill.h`).
 public struct RadioSwitches: Sendable, Hashable {
-    /// The number of bytes of an event that are used. Newer systems may send more.
+    /// How many bytes of an event are used. Newer systems may send more.
     public static let eventSize = 8
-    /// The most switches that are kept.
+    /// The maximum number of switches.
     static let maximumCount = 256
     private static let nfc: UInt8 = 8
 
@@ -235,7 +235,7 @@ public struct RadioSwitches: Sendable, Hashable {
     /// Creates an empty set of switches.
     public init() {}
 
-    /// Handles an event: the index of the switch in four bytes, its type, the operation, and the soft and hard block.
+    /// Handles an event: the switch's index in four bytes, its type, the operation, the soft block and the hard block.
     ///
     /// - Returns: false when the event is too short.
     @discardableResult
@@ -250,7 +250,7 @@ public struct RadioSwitches: Sendable, Hashable {
             switches[index] = Switch(type: bytes[4], isBlocked: isBlocked)
         case 1: switches[index] = nil
         case 3:
-            // All switches of a type; 0 means every type.
+            // The operation applies to all switches of a type; type 0 means every type.
             for (index, entry) in switches where bytes[4] == 0 || entry.type == bytes[4] {
                 switches[index]?.isBlocked = isBlocked
             }
@@ -259,26 +259,26 @@ public struct RadioSwitches: Sendable, Hashable {
         return true
     }
 
-    /// Whether all radios are blocked, or NFC is.
+    /// Whether NFC is blocked, or all radios are.
     public var isAirplaneModeOn: Bool {
         !switches.isEmpty && switches.values.allSatisfy(\.isBlocked)
             || switches.values.contains { $0.type == Self.nfc && $0.isBlocked }
     }
 }
 
-/// A login session of a user, as described by `org.freedesktop.login1.Session`.
+/// A user's login session, as described by `org.freedesktop.login1.Session`.
 public struct LoginSession: Sendable, Hashable {
     /// The session's identifier.
     public var id: String
     /// `Class`, such as `user`.
     public var sessionClass: String
-    /// `Seat`: whether the session has a local screen and keyboard. A network session has none.
+    /// `Seat`: whether the session has a local screen and keyboard. A network session does not.
     public var hasSeat: Bool
-    /// `Active`: whether the session is the one in the foreground.
+    /// `Active`: whether the session is in the foreground.
     public var isActive: Bool
     /// `LockedHint`: whether the session's screen is locked.
     public var isLocked: Bool
-    /// `IdleHint`: whether the user has done nothing for some time.
+    /// `IdleHint`: whether the user has been inactive for some time.
     public var isIdle: Bool
 
     /// Creates a session.
@@ -298,7 +298,7 @@ public struct LoginSession: Sendable, Hashable {
         self.isIdle = isIdle
     }
 
-    /// Returns the session whose screen the user looks at.
+    /// Returns the session whose screen the user is looking at.
     ///
     /// - Parameters:
     ///   - sessions: the user's sessions.
@@ -306,7 +306,7 @@ public struct LoginSession: Sendable, Hashable {
     /// - Returns: nil when the user has no session.
     public static func shown(_ sessions: [LoginSession], own: String?) -> LoginSession? {
         let all = sessions.filter { $0.sessionClass.hasPrefix("user") }
-        // A user in a network session does not look at a screen of this system.
+        // A network session does not show a screen of this system.
         let seated = all.filter(\.hasSeat)
         let users = seated.isEmpty ? all : seated
         return users.first { $0.id == own } ?? users.first(where: \.isActive) ?? users.min { $0.id < $1.id }

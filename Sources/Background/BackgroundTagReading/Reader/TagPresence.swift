@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tracks which tags are near, so that a tag that stays is announced only once.
+/// Tracks which tags are near, so that a tag that is never removed is announced only once.
 ///
-/// A tag that is gone for less than ``minimumAbsence`` has not left. While reading is paused, nobody sees tags leave;
-/// the first look afterwards shows which of them stayed. A tag that was seen leaving before the pause has left, no
-/// matter how long the pause was.
+/// A tag that is gone for less than ``minimumAbsence`` has not left. While reading is paused, tags may leave unnoticed.
+/// The first poll after the pause shows which tags are still near. A tag that left before the pause stays gone, however
+/// long the pause was.
 struct TagPresence: Sendable, Hashable {
     private enum Identity: Hashable {
         case identifier([UInt8])
-        /// The start of the link, for a tag with a new random identifier each time.
+        /// The start of the link. Identifies a tag whose identifier is random each time.
         case stem(String)
-        /// A tag with a new random identifier each time, which only an app has read.
+        /// A tag whose identifier is random each time, and that only an app has read.
         case unknown
     }
 
@@ -18,26 +18,26 @@ struct TagPresence: Sendable, Hashable {
         var identity: Identity
         var identifier: [UInt8]
         var leftAt: Duration?
-        /// Whether nobody has looked since the tag was last seen.
+        /// Whether no poll has followed since the tag was last seen.
         var isUncertain = false
     }
 
     /// The shortest absence after which a tag counts as a new arrival.
     static let minimumAbsence = Duration.milliseconds(500)
-    /// How long after reading resumed a tag with a random identifier counts as one that stayed.
-    static let settling = Duration.seconds(1)
+    /// For how long after reading resumes a tag with a random identifier counts as never removed.
+    static let settlingTime = Duration.seconds(1)
     static let maximumCount = 32
 
     private var tags: [Tag] = []
     private var resumedAt: Duration?
 
-    /// Records a reading, and returns whether the tag has arrived; false when it was near all the time.
+    /// Records a reading. Returns whether the tag has just arrived; false if it was near all the time.
     mutating func read(_ reading: TagReading, stem: String, now: Duration) -> Bool {
         let identity: Identity = reading.hasStableIdentifier ? .identifier(reading.identifier) : .stem(stem)
         tags.removeAll { tag in
             if let left = tag.leftAt { return now - left >= Self.minimumAbsence }
             guard tag.isUncertain, let resumedAt else { return false }
-            return now - resumedAt > Self.settling
+            return now - resumedAt > Self.settlingTime
         }
         let known = tags.firstIndex { tag in
             tag.identity == identity || tag.identity == .unknown && !reading.hasStableIdentifier
@@ -52,20 +52,20 @@ struct TagPresence: Sendable, Hashable {
 
     /// Records the identifiers of all tags that are near.
     mutating func near(_ identifiers: [[UInt8]], now: Duration) {
-        let hasMadeUp = identifiers.contains(where: TagReading.isUnstable)
+        let hasUnstable = identifiers.contains(where: TagReading.isUnstable)
         for index in tags.indices.reversed() {
             if identifiers.contains(tags[index].identifier) {
                 tags[index].isUncertain = false
             } else if !tags[index].isUncertain {
                 tags[index].leftAt = tags[index].leftAt ?? now
-            } else if !hasMadeUp || !TagReading.isUnstable(tags[index].identifier) {
-                // The tag left while nobody looked.
+            } else if !hasUnstable || !TagReading.isUnstable(tags[index].identifier) {
+                // The tag left during the pause.
                 tags.remove(at: index)
             }
         }
     }
 
-    /// Records tags that an app has read while this service did not. If they are still near, they have not arrived.
+    /// Records tags that an app has read while this service was paused. If they are still near, they are not new.
     mutating func readByApp(_ identifiers: [[UInt8]]) {
         for identifier in identifiers {
             if let index = tags.firstIndex(where: { $0.identifier == identifier }) {
@@ -78,7 +78,7 @@ struct TagPresence: Sendable, Hashable {
         }
     }
 
-    /// Records that reading is paused. Then nobody sees when a tag leaves.
+    /// Records that reading is paused. From now on, tags may leave unnoticed.
     mutating func pause() {
         for index in tags.indices where tags[index].leftAt == nil { tags[index].isUncertain = true }
         resumedAt = nil
@@ -98,7 +98,7 @@ struct TagPresence: Sendable, Hashable {
 public struct TagReading: Sendable, Hashable {
     /// The tag's identifier.
     public var identifier: [UInt8]
-    /// The bytes of its message; nil when it has none.
+    /// The bytes of the tag's message; nil when it has no message.
     public var message: [UInt8]?
     /// Whether the tag always has the same identifier.
     public var hasStableIdentifier: Bool
@@ -106,7 +106,7 @@ public struct TagReading: Sendable, Hashable {
     /// Creates a reading.
     ///
     /// - Parameters:
-    ///   - identifier: the tag's identifier.
+    ///   - message: the bytes of the tag's message; nil when it has no message.
     ///   - message: the bytes of its message; nil when it has none.
     ///   - hasStableIdentifier: nil to derive it from the identifier; see ``isUnstable(_:)``.
     public init(identifier: [UInt8], message: [UInt8]?, hasStableIdentifier: Bool? = nil) {
@@ -115,17 +115,17 @@ public struct TagReading: Sendable, Hashable {
         self.hasStableIdentifier = hasStableIdentifier ?? !Self.isUnstable(identifier)
     }
 
-    /// Returns whether an identifier does not identify a tag: four bytes that start with 08 are random each time
+    /// Returns whether an identifier is not specific to a tag: four bytes that start with 08 are random each time
     /// (ISO/IEC 14443-3, 6.5.4), and an empty identifier is unknown.
     public static func isUnstable(_ identifier: [UInt8]) -> Bool {
         identifier.isEmpty || identifier.count == 4 && identifier.first == 0x08
     }
 }
 
-/// Limits how many arrivals have an effect. Some get their own notification, some more are kept and share a summary,
-/// and the rest is refused.
+/// Limits the arrivals. The first arrivals of a burst get their own notifications. More arrivals are kept and share a
+/// summary, and the rest is refused.
 struct ArrivalLimiter: Sendable, Hashable {
-    /// A number of arrivals in a burst, and the time after which one of them is available again.
+    /// A maximum number of arrivals in a burst, and the time after which one more is allowed.
     private struct Allowance: Hashable {
         let burst: Int
         let interval: Duration
@@ -152,23 +152,23 @@ struct ArrivalLimiter: Sendable, Hashable {
         }
     }
 
-    /// How many arrivals in a burst get their own notification.
+    /// How many arrivals of a burst get their own notifications.
     static let burst = 8
     static let reserve = 24
 
     private var alone = Allowance(burst: ArrivalLimiter.burst, interval: .seconds(2))
     private var together = Allowance(burst: ArrivalLimiter.reserve, interval: .seconds(10))
-    /// The number of arrivals refused since the last one that was admitted.
+    /// The number of arrivals refused since an arrival was last admitted.
     private(set) var refused = 0
 
     enum Outcome {
         case alone
-        /// The arrival is kept, and counted in the summary.
+        /// The arrival is kept, and appears only in the summary.
         case together
         case refused
     }
 
-    /// - Parameter canWait: whether the summary can count the arrival.
+    /// - Parameter canWait: whether the arrival may appear only in the summary.
     mutating func admit(at now: Duration, canWait: Bool) -> Outcome {
         let outcome: Outcome =
             alone.take(at: now) ? .alone : canWait && together.take(at: now) ? .together : .refused

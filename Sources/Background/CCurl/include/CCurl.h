@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Downloads over HTTPS with the system's libcurl. The library is opened at run time, and its headers are not needed to build.
+// SPDX-License-Identifier: Apache-2.0 Downloads over HTTPS with the system's libcurl. The library is opened at run
+// time, and builds need no headers.
 #ifndef OPENCORENFC_CURL_H
 #define OPENCORENFC_CURL_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-// How a download ended. The values are those of CURLcode, which never change; there are more of them.
+// The results of a download. The values are those of CURLcode, which never change. Other values are possible too.
 enum ocn_curl_result {
     ocn_curl_ok = 0,
     ocn_curl_unsupported_protocol = 1,
@@ -25,34 +25,35 @@ enum ocn_curl_result {
     ocn_curl_bad_authorities = 77,
 };
 
-// Who receives a download. The functions are called in the thread of the download, with `context` as their first argument; the
-// download ends where one returns false.
+// Receives a download. The functions are called on the thread of the download, with `context` as the first argument. If
+// a function returns false, the download ends.
 struct ocn_curl_receiver {
     void *context;
-    // Decides whether a connection to an address is made. It is called right before connecting to that very address.
+    // Decides whether to connect to an address. Called right before each connection.
     bool (*may_connect)(void *context, const struct sockaddr *address);
-    // Takes one line of the answer's head, with its line end. The empty line ends a head; lines may follow the file too.
+    // Receives a line of the answer's head, with its line end. An empty line ends the head. Lines may follow the file
+    // too.
     bool (*take_line)(void *context, const char *bytes, size_t size);
-    // Takes the next part of the file.
+    // Receives the next part of the file.
     bool (*take_body)(void *context, const char *bytes, size_t size);
 };
 
-// What is known of a download that ended.
+// Details about a download that has ended.
 struct ocn_curl_error {
-    // libcurl's text, empty where it has none (CURL_ERROR_SIZE).
+    // libcurl's text for the error; may be empty (CURL_ERROR_SIZE).
     char text[256];
-    // The errno of a connection that could not be made; 0 where it is unknown.
+    // The errno of a failed connection; 0 if unknown.
     long number;
-    // The status of the last answer; 0 where there was none.
+    // The status of the last answer; 0 without an answer.
     long status;
 };
 
-// Opens libcurl and initializes it, the first time that it is called. Any thread may call it.
+// Opens and initializes libcurl on the first call. Any thread may call this.
 //
-// Returns false where libcurl is not installed, or lacks a function.
+// Returns false if libcurl is not installed or lacks a function.
 bool ocn_curl_load(void);
 
-// Downloads by HTTPS alone: TLS 1.2 or later with a verified certificate, HTTP/1.1, no redirects, no proxies, no cookies, no
+// Downloads a file by HTTPS: TLS 1.2 or later with a verified certificate, HTTP/1.1, no redirects, proxies, cookies or
 // passwords. Call ocn_curl_load first, and block SIGPIPE in the calling thread.
 //
 //   connect_to   where to connect to in place of the URL's host, in the form of CURLOPT_CONNECT_TO; NULL for the host itself

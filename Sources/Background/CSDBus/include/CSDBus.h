@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of sd-bus that are used here, of the system's libsystemd. The library is opened at run time, and its headers are not
-// needed to build. sd_bus_NAME of the library is ocn_bus_NAME here, with the same parameters and results (sd-bus(3)).
+// Functions of sd-bus, from the system's libsystemd. The library is opened at run time, so a build does not need its
+// headers. The library's sd_bus_NAME is ocn_bus_NAME here, with the same parameters and results (sd-bus(3)).
 #ifndef OPENCORENFC_SD_BUS_H
 #define OPENCORENFC_SD_BUS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// What is used of sd-bus.h.
+// The declarations needed from sd-bus.h.
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
 typedef struct {
@@ -16,12 +16,12 @@ typedef struct {
     int needs_free;
 } sd_bus_error;
 
-// Opens libsystemd, the first time that it is called. Any thread may call it. The other functions need it.
+// Opens libsystemd on the first call. Call this before the other functions. Any thread may call it.
 //
-// Returns what is missing: NULL for nothing, "" for the library, or the name of a function that the library lacks.
+// Returns NULL if nothing is missing, "" if the library is missing, or the name of a missing function.
 const char *ocn_bus_missing(void);
 
-// Each function with its result, its name, its parameters, and these as arguments.
+// Lists each function: its result, name, parameters, and the same parameters as arguments.
 #define OCN_BUS_FUNCTIONS(FUNCTION)                                                                                        \
     FUNCTION(int, open_user, (sd_bus * *bus), (bus))                                                                       \
     FUNCTION(int, open_system, (sd_bus * *bus), (bus))                                                                     \
@@ -76,7 +76,7 @@ struct ocn_bus_functions {
 };
 #undef OCN_BUS_MEMBER
 
-// The functions, after ocn_bus_missing() has returned NULL.
+// The functions. Use them only after ocn_bus_missing() has returned NULL.
 extern struct ocn_bus_functions ocn_bus;
 
 #define OCN_BUS_CALL(type, name, parameters, arguments) \

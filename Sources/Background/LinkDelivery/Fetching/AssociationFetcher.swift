@@ -5,15 +5,15 @@ import UniversalLinks
 /// Fetches association files from their sites: only by https, only from the standard path, without redirects, and with
 /// limits for size and time.
 ///
-/// The address is checked on each connection. So the name service can't first give a public address and then a private
-/// one. There are no cookies, no proxies and no compression. The system's libcurl does the work; it is opened when it
-/// is first needed.
+/// The address is checked on each connection, so the name service can't return a public address first and then a
+/// private one. Cookies, proxies and compression are not used. The downloads use the system's libcurl, which is opened
+/// when it is first needed.
 package struct AssociationFetcher: Sendable {
     package struct Options: Sendable, Hashable {
         package var timeout = Duration.seconds(20)
         package var allowsPrivateAddresses = false
-        /// The place to connect to instead of the site, as `ADDRESS:PORT` with a numeric address. The certificate must
-        /// still be the site's.
+        /// The address to connect to instead of the site, as a numeric `ADDRESS:PORT`. The certificate must still be
+        /// the site's.
         package var connectTo: String?
         /// A PEM file with the certificates to trust instead of the system's.
         package var authorities: String?
@@ -27,11 +27,11 @@ package struct AssociationFetcher: Sendable {
 
     package init(_ options: Options = Options()) { self.options = options }
 
-    /// Fetches the file of a domain, and checks that it is an association file. Only fetch domains that an installed
-    /// app lists.
+    /// Fetches the file of a domain, and checks that it is an association file. Only call this for domains that an
+    /// installed app lists.
     package func fetch(_ domain: String) async throws(FetchError) -> [UInt8] {
         let result: Result<[UInt8], FetchError> = await withCheckedContinuation { continuation in
-            // A separate thread, because the call blocks, and because SIGPIPE has to be blocked.
+            // A separate thread, because the call blocks, and because SIGPIPE must be blocked.
             let thread = Thread { [self] in
                 continuation.resume(returning: Result { () throws(FetchError) in try get(domain) })
             }
@@ -60,7 +60,7 @@ package struct AssociationFetcher: Sendable {
         return try download.run(connectingTo: place, trusting: options.authorities, timeout: options.timeout)
     }
 
-    /// Returns a value for libcurl's `CURLOPT_CONNECT_TO`: for any host and port, connect to this address and port.
+    /// Returns the value for libcurl's `CURLOPT_CONNECT_TO` that leads every connection to this address and port.
     private static func place(_ text: String) throws(FetchError) -> String {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             let address = NetworkAddress(text[..<colon].filter { $0 != "[" && $0 != "]" })
@@ -88,7 +88,7 @@ package struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The site reports that the file does not exist (404 or 410).
         case missing
         case status
-        /// The answer is not HTTP/1, or is encoded in a way that was not requested.
+        /// The answer is not HTTP/1, or has an encoding that was not requested.
         case badResponse = "bad-response"
         /// The file or the head of the answer is too large.
         case tooLarge = "too-large"

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A domain's association file in the cache, with the time and result of the last fetch.
+/// A domain's association file in the cache, with the time and the result of the last fetch.
 package struct CachedAssociation: Sendable, Hashable {
-    /// How long a file is used before the site is asked again, in seconds: a week.
+    /// How long to use a file before the site is asked again, in seconds: a week.
     package static let refreshInterval: Int64 = 7 * 24 * 3600
-    /// How long a site is not asked after its first failure, in seconds: a minute. Each further failure doubles it.
+    /// How long to wait after a site's first failure, in seconds: a minute. Each further failure doubles the time.
     package static let firstRetryInterval: Int64 = 60
-    /// The longest time that a site is not asked after a failure, in seconds: six hours.
+    /// The longest wait after a failure, in seconds: six hours.
     package static let longestRetryInterval: Int64 = 6 * 3600
 
-    /// In ASCII.
+    /// The domain in ASCII.
     package let domain: String
-    /// The file as the site served it; nil when there never was one, or the site has removed it.
+    /// The file as served by the site; nil when the site has no file.
     package var file: [UInt8]?
-    /// When the site last answered, with or without a file, in seconds since 1970; nil if it never answered.
+    /// When the site last answered, with or without a file, in seconds since 1970; nil if it has never answered.
     package var answered: Int64?
     /// When the site was last asked, in seconds since 1970.
     package var asked: Int64
     package var failure: String?
-    /// The code of the failure, as the command line prints it, and its reason; nil when there was no failure.
+    /// The code and the reason of the failure, as shown on the command line; nil without a failure.
     package var failureParts: (code: String, reason: String)? {
         guard let failure else { return nil }
         let parts = failure.split(separator: ":", maxSplits: 1).map(String.init)
@@ -26,18 +26,18 @@ package struct CachedAssociation: Sendable, Hashable {
     }
     /// How many times in a row the site has failed; 0 after a success.
     package private(set) var failureCount = 0
-    /// Whether the file was added on this machine, in developer mode. Then it replaces the site's file, and the site is
-    /// not asked.
+    /// Whether the file was added on this machine, in developer mode. Such a file replaces the site's file, and the
+    /// site is not asked.
     package let isLocal: Bool
 
     private var interval: Int64 {
         guard failureCount > 0 else { return Self.refreshInterval }
-        // Twelve doublings give more than six hours.
+        // Twelve doublings exceed six hours.
         return min(Self.firstRetryInterval << Int64(min(failureCount, 12) - 1), Self.longestRetryInterval)
     }
 
     /// Returns when to ask the site again, in seconds since 1970; nil for a local file, whose site is never asked. If
-    /// the clock was set back, that is now.
+    /// the clock was set back, the site is asked now.
     package func nextTry(at now: Int64) -> Int64? {
         guard !isLocal else { return nil }
         return now < asked ? now : asked + interval
@@ -45,8 +45,8 @@ package struct CachedAssociation: Sendable, Hashable {
 
     package func isDue(at now: Int64) -> Bool { nextTry(at: now).map { $0 <= now } ?? false }
 
-    /// Stores the result of a request. A known file stays when the site can't be reached or serves an invalid one. It
-    /// is removed when the site reports that there is no file.
+    /// Stores the result of a request. If the site can't be reached or its file is invalid, the stored file is kept. If
+    /// the site reports that the file does not exist, the stored file is removed.
     mutating func take(_ result: Result<[UInt8], FetchError>, at now: Int64) {
         asked = now
         switch result {
@@ -57,7 +57,7 @@ package struct CachedAssociation: Sendable, Hashable {
             failureCount = 0
         case .failure(let error):
             failure = error.description
-            // The file on the disk may have any number.
+            // The number comes from a file, which may contain any number.
             if failureCount < .max { failureCount += 1 }
             if error.code == .missing {
                 file = nil
@@ -66,16 +66,16 @@ package struct CachedAssociation: Sendable, Hashable {
         }
     }
 
-    // MARK: The form on the disk: a line, then the file.
+    // MARK: The format on the disk: a line, then the file.
 
     private static let mark = "nfc-links 2"
-    /// The old form, without the number of failures.
+    /// The old format, without the number of failures.
     private static let firstMark = "nfc-links 1"
     private static let none = "-"
 
     var bytes: [UInt8] {
         let answered = answered.map(String.init) ?? Self.none
-        // In bytes, because the head is looked for in the first 4096.
+        // Limited in bytes, because the head must be within the first 4096.
         let line = String((failure ?? "").map { $0.isNewline ? " " : $0 })
         let failure = String(decoding: line.utf8.prefix(500), as: UTF8.self)
         let size = file.map { "\($0.count)" } ?? Self.none
@@ -124,8 +124,8 @@ package struct CachedAssociation: Sendable, Hashable {
 }
 
 /// Decides how long to wait after changes before sites are asked again. A network starts in several steps, and so does
-/// the installation of an app, so each change makes the wait start again. But some networks change all the time, so the
-/// wait has an end.
+/// the installation of an app, so each change restarts the wait. Because some networks change all the time, the total
+/// wait is limited.
 package struct ChangeSettling: Sendable, Hashable {
     package static let pause = Duration.seconds(2)
     package static let longest = Duration.seconds(60)
@@ -134,10 +134,10 @@ package struct ChangeSettling: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether something has changed since the sites were last asked.
+    /// Whether anything has changed since the sites were last asked.
     package var hasChanged: Bool { first != nil }
 
-    /// Records a change at a time since any fixed moment, and returns how long to wait from now on.
+    /// Records a change, and returns how long to wait from now on. `now` is the time since any fixed moment.
     package mutating func change(at now: Duration) -> Duration {
         let first = first ?? now
         self.first = first

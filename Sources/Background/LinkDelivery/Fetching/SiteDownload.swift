@@ -4,7 +4,7 @@ import CLinuxSupport
 import Glibc
 import UniversalLinks
 
-/// A single download of a site's association file with the system's libcurl. It blocks the calling thread.
+/// A single download of a site's association file with the system's libcurl. The calling thread waits.
 final class SiteDownload {
     private let host: String
     private let mayBePrivate: Bool
@@ -21,10 +21,10 @@ final class SiteDownload {
         self.mayBePrivate = mayBePrivate
     }
 
-    /// Whether libcurl can be used. It stays open until the process ends.
+    /// Whether libcurl can be used. The library stays open until the process ends.
     private static let isLoaded: Bool = {
-        // libcrypto is opened first. Otherwise libcurl lets OpenSSL free its memory when the process starts to exit,
-        // while a download may still use it.
+        // Opens libcrypto first. Otherwise libcurl would let OpenSSL free its memory when the process starts to exit,
+        // while a download may still use that memory.
         _ = unsafe ocn_crypto_missing()
         return ocn_curl_load()
     }()
@@ -32,7 +32,7 @@ final class SiteDownload {
     /// Downloads the file.
     ///
     /// - Parameters:
-    ///   - place: where to connect instead of the site, as libcurl's `CURLOPT_CONNECT_TO`; nil for the site.
+    ///   - place: a value for libcurl's `CURLOPT_CONNECT_TO`; nil to connect to the site.
     ///   - authorities: the path of a PEM file with the certificates to trust instead of the system's.
     func run(
         connectingTo place: String?,
@@ -68,24 +68,24 @@ final class SiteDownload {
         return body
     }
 
-    /// Throws for a status without an association file. Statuses below 200 are followed by the final answer.
+    /// Throws for a status without an association file. A final answer follows a status below 200.
     private static func check(status: Int) throws(FetchError) {
         switch status {
         case ...200: break
         case 300..<400:
-            let reason = "The site redirects (status \(status)); an association file has to be at its place."
+            let reason = "The site redirects (status \(status)), which is not allowed for association files."
             throw FetchError(.redirect, reason)
         case 404, 410: throw FetchError(.missing, "The site has no association file (status \(status)).")
         default: throw FetchError(.status, "The site answers with status \(status).")
         }
     }
 
-    /// Returns a time limit for libcurl: whole milliseconds, at least one, because 0 would be no limit.
+    /// Returns a time limit for libcurl in whole milliseconds. The minimum is one, because 0 would mean no limit.
     static func milliseconds(_ limit: Duration) -> Int {
         max(1, Int((limit / Duration.milliseconds(1)).rounded(.up)))
     }
 
-    // MARK: What libcurl reports
+    // MARK: Calls from libcurl
 
     @unsafe private static func at(_ context: UnsafeMutableRawPointer?) -> SiteDownload? {
         unsafe context.map { unsafe Unmanaged<SiteDownload>.fromOpaque($0).takeUnretainedValue() }
@@ -96,7 +96,7 @@ final class SiteDownload {
         self.address = address
         return take { () throws(FetchError) in
             guard mayBePrivate || address.isPublic else {
-                let reason = "\(host) has the address \(address), which is not of the public internet."
+                let reason = "\(host) has the address \(address), which is not on the public internet."
                 throw FetchError(.privateAddress, reason)
             }
         }
@@ -136,7 +136,7 @@ final class SiteDownload {
         .tooLarge,
         "The file is larger than \(AssociationFile.maximumSize) bytes."
     )
-    private static let truncated = FetchError(.truncated, "The connection ended within the answer.")
+    private static let truncated = FetchError(.truncated, "The connection ended before the end of the answer.")
 
     private func error(_ result: ocn_curl_result, _ text: String, errno: Int32) -> FetchError {
         switch result {
@@ -150,7 +150,7 @@ final class SiteDownload {
         case ocn_curl_tls_failed: FetchError(.tls, "The encrypted connection failed: \(text).")
         case ocn_curl_unsupported_protocol, ocn_curl_bad_answer:
             FetchError(.badResponse, "The answer is not HTTP/1: \(text).")
-        // libcurl has no separate code for this.
+        // libcurl lacks a separate code for this error.
         case ocn_curl_receive_failed where text.contains("chunked-encod"):
             FetchError(.badResponse, "The answer has a chunk that is not valid: \(text).")
         case ocn_curl_partial_file, ocn_curl_receive_failed: Self.truncated
@@ -171,7 +171,7 @@ final class SiteDownload {
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }
 
-    /// Returns the printable ASCII of a message, because a site may have put other text in it.
+    /// Returns the printable ASCII of a message, because a site may have inserted other text.
     static func printable(_ message: [UInt8]) -> String {
         String(decoding: message.filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
     }
@@ -185,7 +185,7 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) {
-        // ::ffff:a.b.c.d is the IPv4 address a.b.c.d.
+        // ::ffff:a.b.c.d stands for the IPv4 address a.b.c.d.
         let isMapped = bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10...11] == [0xFF, 0xFF]
         self.bytes = isMapped ? Array(bytes[12...]) : bytes
     }
@@ -201,7 +201,7 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the address is on the public internet, by IANA's registries of special-purpose addresses (RFC 6890).
+    /// Whether the address is on the public internet, according to IANA's special-purpose registries (RFC 6890).
     package var isPublic: Bool {
         bytes.count == 4 ? Self.isPublicVersion4(bytes) : isPublicVersion6
     }
@@ -216,7 +216,7 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     private var isPublicVersion6: Bool {
-        // Networks without IPv4 use 64:ff9b::/96 for the IPv4 address in the last four bytes.
+        // Networks without IPv4 use 64:ff9b::/96. The IPv4 address is in the last four bytes.
         if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
             return Self.isPublicVersion4(Array(bytes[12...]))
         }
@@ -232,7 +232,7 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         var text = [CChar](repeating: 0, count: 64)
         let family = bytes.count == 4 ? AF_INET : AF_INET6
-        // It does not fail: the text of every address is shorter.
+        // This can't fail, because the text of every address fits.
         _ = unsafe inet_ntop(family, bytes, &text, 64)
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the IFD Handler 3.0 interface that this driver implements: the functions that pcscd calls in a reader
-// driver. It is declared here, so that the package builds without pcscd's headers. If those are installed, a test
-// compares every value with them.
+// driver. It is declared here, so that the package builds without pcscd's headers. If these headers are installed, a
+// test compares every value with theirs.
 #ifndef OPENCORENFC_IFD_HANDLER_H
 #define OPENCORENFC_IFD_HANDLER_H
 
-// pcsc-lite's DWORD is an unsigned long, whatever its size.
+// pcsc-lite's DWORD is an unsigned long, of whatever size.
 typedef unsigned long IFDWord;
 typedef long IFDResult;
 typedef unsigned char IFDByte;

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A folder of small files. Its operations keep the files intact when the power fails between any two of them.
+/// A folder of small files. If the power fails between two operations, the files stay intact.
 public protocol FileStore: Sendable {
     /// The names of all files.
     func names() throws(StorageError) -> [String]
 
-    /// Reads a file. One with more bytes than the limit throws ``StorageError/Code/tooLarge``.
+    /// Reads a file. A file with more bytes than the limit throws ``StorageError/Code/tooLarge``.
     func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8]
 
-    /// Writes a new file, and waits until its bytes are on the disk. If this is interrupted, the file may be
-    /// incomplete.
+    /// Writes a new file, and waits until its bytes are on the disk. An interrupted write may leave an incomplete file.
     func write(_ name: String, _ bytes: [UInt8]) throws(StorageError)
 
-    /// Renames a file in one step. A file that had the new name is replaced.
+    /// Renames a file in one step. An existing file with the new name is replaced.
     func rename(_ name: String, to new: String) throws(StorageError)
 
-    /// Removes a file. It is not an error when the file is missing.
+    /// Removes a file. A missing file is not an error.
     func remove(_ name: String) throws(StorageError)
 
     /// Waits until the names of all files are on the disk.
@@ -44,9 +43,9 @@ extension FileStore {
     /// The suffix of files that are being written.
     public static var unfinished: String { ".tmp" }
 
-    /// Removes the files that an interrupted ``replace(_:with:)`` left. Only call it in the one process that writes.
+    /// Removes the files that an interrupted ``replace(_:with:)`` left behind. Only call it in the process that writes.
     ///
-    /// What can't be removed, such as a folder with such a name, is left and does no harm.
+    /// Skips entries that can't be removed, such as a folder with that suffix. They do no harm.
     public func removeUnfinished() throws(StorageError) {
         for name in try names() where name.hasSuffix(Self.unfinished) { try? remove(name) }
     }
@@ -58,17 +57,17 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: Sendable {
         /// The file does not exist.
         case missing
-        /// The system does not allow reading or writing it.
+        /// The system does not allow reading or writing the file.
         case denied
-        /// Another user could have written it, or it is not a regular file.
+        /// Another user could have written the file, or it is not a regular file.
         case unsafe
-        /// It is a folder, a pipe or a device, but must be a file.
+        /// The path leads to a folder, a pipe or a device, but must lead to a file.
         case notAFile
-        /// Something else is in its place.
+        /// The path already leads to something else.
         case occupied
-        /// It is larger than the limit.
+        /// The file is larger than the limit.
         case tooLarge
-        /// Another program uses it.
+        /// Another program is using the file.
         case inUse
         /// The disk is full or has an error.
         case failed
@@ -88,7 +87,7 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.code, self.reason, self.number) = (code, reason, number)
     }
 
-    /// Creates an error from a failed system call, by default from `errno`. `what` failed is the start of a sentence.
+    /// Creates an error from a failed system call, by default from `errno`. `what` starts the sentence to show.
     package static func system(_ what: String, _ number: Int32 = errno) -> StorageError {
         let code: Code =
             switch number {

@@ -2,35 +2,35 @@
 import Foundation
 import Glibc
 
-/// Watches the files of a folder, which may be missing at first, and be removed or replaced later.
+/// Watches the files of a folder. The folder may be missing at first, and be removed or replaced later.
 ///
-/// The folders on its path are watched too, so that it notices when the path leads to another folder, or to none. Symbolic
-/// links are followed; only changes of a link that is named in the path itself are noticed. The system does not report
+/// The folders on the path are watched too, to notice when the path leads to another folder or to none. Symbolic links
+/// are followed, but only links that are named in the path itself are watched for changes. The system does not report
 /// file systems that are mounted over a part of the path.
 ///
-/// One thread uses it at a time.
+/// Only one thread at a time may use a watch.
 package final class FolderWatch: @unchecked Sendable {
-    // Sendable because it is made by one thread and then used on one queue.
+    // Sendable because one thread creates the watch, and one queue then uses it.
 
-    /// What has happened since the last call.
+    /// The changes since the last call of ``FolderWatch/changes()``.
     package struct Changes {
         /// The names of files that were written or moved in.
         package var written: Set<String>
-        /// Whether any file may have been written: the system dropped events, or the folder is another one.
+        /// Whether any file may have been written: the system dropped events, or the path leads to another folder.
         package var isAll = false
         /// Whether the folder exists.
         package var exists: Bool
-        /// Whether anything has happened to the folder or in it, and not only to a folder above it.
+        /// Whether the folder or its entries changed, and not only a folder above it.
         package var isAny = false
 
-        /// Creates changes of which every file is named.
+        /// Creates changes that name each written file.
         package init(written: Set<String>, exists: Bool) {
             self.written = written
             self.exists = exists
         }
     }
 
-    /// Becomes readable when something has happened.
+    /// Becomes readable when there are changes to read.
     package let descriptor: Int32
     /// Whether the folder exists.
     package var exists: Bool { watched != -1 }
@@ -38,17 +38,17 @@ package final class FolderWatch: @unchecked Sendable {
     package let path: String
     /// The watch on the folder; -1 while it is missing. A folder that was deleted and created again gets another watch.
     private var watched: Int32 = -1
-    /// The watches on the folders on the path, each with the names in it that are on the path.
+    /// The watches on the folders along the path, with the names to watch in each folder.
     private var above: [Int32: Set<String>] = [:]
 
     private static let files = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
-    /// Events in a folder above: a name is removed, or gets another meaning.
+    /// Events in a folder above: an entry is removed or replaced.
     private static let replacing = IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
     /// Events in the last existing folder, when the next one is missing or can't be read.
     private static let appearing = IN_CREATE | IN_ATTRIB | replacing
     private static let ending = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED
 
-    /// Starts watching a folder, by its path from the process's current folder; nil when the system can't watch.
+    /// Starts watching a folder; a relative path starts at the current folder. Nil if the system can't watch.
     package init?(_ path: String) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         self.path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -59,17 +59,17 @@ package final class FolderWatch: @unchecked Sendable {
 
     deinit { close(descriptor) }
 
-    /// Watches what the path leads through now: from the root on, so that a change below a folder that is watched already is
-    /// reported.
+    /// Watches every folder that the path leads through now. It starts at the root, so that later changes below a
+    /// folder are reported by the watch on that folder.
     private func watch() {
         var old = Set(above.keys).union([watched])
-        // Folders may appear meanwhile.
+        // Repeats this, because folders may appear meanwhile.
         for _ in 0..<100 {
             (above, watched) = ([:], -1)
             var folder = "/"
             var last = (folder: folder, next: folder)
             for name in path.split(separator: "/") {
-                // A folder that this user can't read can't be watched. It belongs to others, and seldom changes.
+                // A folder that this user can't read can't be watched. Such a folder seldom changes.
                 if let number = add(folder, Self.replacing) {
                     above[number, default: []].insert(String(name))
                     last = (folder, folder + name + "/")
@@ -94,7 +94,7 @@ package final class FolderWatch: @unchecked Sendable {
         return number
     }
 
-    /// Reads what has happened.
+    /// Reads and returns the changes since the last call.
     package func changes() -> Changes {
         let existed = exists
         var changes = Changes(written: [], exists: exists)

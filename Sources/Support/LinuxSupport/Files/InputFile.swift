@@ -3,7 +3,7 @@ import Glibc
 
 /// A file that is read from start to end, up to a limit.
 ///
-/// The size of a file is checked before it is read. A source without a size, such as a pipe, is read up to the limit.
+/// The size of a file is checked before reading. A source without a size, such as a pipe, is read up to the limit.
 public final class InputFile {
     private let descriptor: Int32
     private let name: String
@@ -14,10 +14,10 @@ public final class InputFile {
     ///
     /// - Parameters:
     ///   - path: its path.
-    ///   - limit: the most bytes.
-    ///   - takesPipes: whether it may also be a pipe or a device. Reading then waits for data.
-    /// - Throws: ``StorageError``, with code `notAFile` when it is of a kind that is not read, and `tooLarge` when it
-    ///   has more bytes than the limit.
+    ///   - limit: the maximum number of bytes.
+    ///   - takesPipes: whether the path may also lead to a pipe or a device. Reading then waits for data.
+    /// - Throws: ``StorageError``, with code `notAFile` for an unsupported kind of file, and `tooLarge` for more bytes
+    ///   than the limit.
     public convenience init(_ path: String, limit: Int, takesPipes: Bool = false) throws(StorageError) {
         guard let status = FileStatus.ofTarget(path) else { throw .system("\(path) can't be read") }
         let kind = FileKind(status)
@@ -32,8 +32,8 @@ public final class InputFile {
         InputFile(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), name: "Standard input", limit: limit)
     }
 
-    /// Takes ownership of a descriptor, and closes it even when this throws: with `isRegular`, code `unsafe` for
-    /// everything but a regular file.
+    /// Takes ownership of a descriptor, and closes it even if this throws. With `isRegular`, everything but a regular
+    /// file throws code `unsafe`.
     convenience init(owning descriptor: Int32, name: String, limit: Int, isRegular: Bool = false) throws(StorageError) {
         self.init(descriptor, name: name, limit: limit)
         let status = try FileStatus.ofOpen(descriptor, name)
@@ -52,7 +52,7 @@ public final class InputFile {
 
     deinit { close(descriptor) }
 
-    /// Opens a file for reading. A terminal never becomes the controlling terminal of the process.
+    /// Opens a file for reading. A terminal does not become the controlling terminal of the process.
     private static func open(_ path: String, _ flags: Int32) throws(StorageError) -> Int32 {
         while true {
             let file = unsafe Glibc.open(path, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY)
@@ -61,7 +61,7 @@ public final class InputFile {
         }
     }
 
-    /// Waits for more bytes, up to a count, and appends them to a buffer.
+    /// Waits for data, and appends at most `count` bytes to a buffer.
     ///
     /// - Returns: false at the end of the file.
     /// - Throws: ``StorageError``, with code `tooLarge` when the file has more bytes than the limit.
@@ -95,6 +95,6 @@ public final class InputFile {
 
     private var tooLarge: StorageError {
         let size = limit % (1 << 20) == 0 ? "\(limit >> 20) MiB" : "\(limit) bytes"
-        return StorageError(.tooLarge, "\(name) is larger than \(size), and no more is read.")
+        return StorageError(.tooLarge, "\(name) is larger than \(size), which is the limit.")
     }
 }

@@ -4,8 +4,8 @@ import Glibc
 
 /// Writes a complete file to a path that a person chose.
 ///
-/// - A regular file is replaced in one step: at any time it has the old or the new content. It keeps its mode, and a
-///   symbolic link to it stays.
+/// - A regular file is replaced in one step: at any time it has the old or the new content. The file keeps its mode,
+///   and symbolic links to it still work.
 /// - A pipe or a device, such as `/dev/stdout`, is written to. Folders, disks, sockets and pipes without a reader are
 ///   refused.
 package enum OutputFile {
@@ -13,13 +13,13 @@ package enum OutputFile {
     package enum Readers: Sendable {
         /// Everyone that the process's mask (`umask`) allows.
         case everyone
-        /// Only the owner, because the file has keys or passwords that aren't the factory defaults. It is not written to
-        /// another user's file.
+        /// Only the owner, because the file has keys or passwords that aren't the factory defaults. Such data are never
+        /// written to another user's file.
         case ownerAlone
     }
 
-    /// Writes a file with this content, by its path from the process's current folder. `readers` counts if the file is
-    /// new.
+    /// Writes a file with this content. A relative path starts at the process's current folder. `readers` only matters
+    /// for a new file.
     package static func write(_ bytes: [UInt8], to path: String, readers: Readers) throws(StorageError) {
         guard PathParts(path) != nil else {
             let isFolder = FileStatus.ofTarget(path).map(FileKind.init) == .folder
@@ -53,8 +53,8 @@ package enum OutputFile {
         return FileStatus.areOfOneFile(first, second)
     }
 
-    /// Puts a new file in the place of a path: with the mode and, if the system allows it, the owner of the file that
-    /// is replaced; else with the mode without the process's mask.
+    /// Creates or replaces a file. The new file gets the mode and, if the system allows it, the owner of the file in
+    /// `status`. Without `status`, it gets `mode`, reduced by the process's mask.
     private static func replace(
         _ found: ResolvedPath,
         with bytes: [UInt8],
@@ -89,7 +89,7 @@ package enum OutputFile {
         StorageError(.notAFile, "\(name) is a folder. Name a file in it.")
     }
 
-    /// Opens a pipe or a device for writing, without waiting. Later writes may wait for the reader.
+    /// Opens a pipe or a device for writing, without waiting for a reader. Later writes may wait.
     static func openStream(
         _ found: ResolvedPath,
         _ kind: FileKind,
@@ -113,7 +113,7 @@ package enum OutputFile {
 
 /// A file to append to, which only its owner may read.
 ///
-/// Its path may also be a pipe or a device. Then the reader of the pipe or device gets the data.
+/// The path may also lead to a pipe or a device. Then the reader of the pipe or device gets the data.
 package final class PrivateLog: Sendable {
     /// The file's path.
     package let path: String
@@ -126,9 +126,9 @@ package final class PrivateLog: Sendable {
         return FileKind(status) != .regular || status.st_size > 0
     }
 
-    /// Creates the file, or empties an existing one that is empty or starts with `beginning`. If others can read an
-    /// existing file, their access is removed. Throws ``StorageError``, with code `occupied` when it is another file,
-    /// `unsafe` when it is another user's.
+    /// Creates the file. An existing file must be empty or start with `beginning`; it is emptied, and other users lose
+    /// their access to it. Throws ``StorageError``, with code `occupied` for any other existing file, and `unsafe` for
+    /// another user's file.
     package init(_ path: String, replacing beginning: [UInt8]) throws(StorageError) {
         self.path = path
         found = try ResolvedPath(path, .output)
@@ -149,7 +149,7 @@ package final class PrivateLog: Sendable {
             throw StorageError(.unsafe, "\(path) belongs to another user. Name another file.")
         }
         guard status.st_size == 0 || begins(with: beginning) else {
-            throw StorageError(.occupied, "\(path) exists already. Name another file.")
+            throw StorageError(.occupied, "\(path) already exists. Name another file.")
         }
         guard status.st_mode & 0o077 == 0 || fchmod(output.fileDescriptor, 0o600) == 0,
             ftruncate(output.fileDescriptor, 0) == 0
@@ -164,7 +164,7 @@ package final class PrivateLog: Sendable {
         return count == head.count && head == beginning
     }
 
-    /// Appends bytes. When that fails, and this object created the file and it is empty, the file is removed.
+    /// Appends bytes. If that fails, and the file is empty and was created by this object, the file is removed.
     package func append(_ bytes: [UInt8]) throws(StorageError) {
         do throws(StorageError) {
             try output.append(bytes, name: path)
@@ -175,7 +175,7 @@ package final class PrivateLog: Sendable {
     }
 }
 
-/// A file descriptor that is written to, whole.
+/// A file descriptor for output. Writing continues until all bytes are written.
 package struct OutputDescriptor: Sendable {
     package let fileDescriptor: Int32
 
@@ -184,18 +184,18 @@ package struct OutputDescriptor: Sendable {
     package static let standardError = OutputDescriptor(STDERR_FILENO)
     package static let standardOutput = OutputDescriptor(STDOUT_FILENO)
 
-    /// Writes all of a text. What can't be written, because nobody reads any more, is dropped. Returns the number of
-    /// the error that stopped it; nil when all is written.
+    /// Writes a whole text. If nobody reads any more, the rest is dropped. Returns the number of the error that stopped
+    /// the writing; nil when all is written.
     @discardableResult
     package func write(_ text: String) -> Int32? {
         var text = text
         return text.withUTF8 { unsafe write(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes all bytes, as ``write(_:)`` writes a text.
+    /// Writes all bytes, like ``write(_:)`` for a text.
     package func write(_ bytes: [UInt8]) -> Int32? { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
 
-    /// Writes all bytes. Writing to a pipe that nobody reads is an error, and does not end the process.
+    /// Writes all bytes. Writing to a pipe without a reader is an error, and does not end the process.
     func append(_ bytes: [UInt8], name: String) throws(StorageError) {
         let number = Self.withoutPipeSignal { unsafe bytes.withUnsafeBytes { unsafe write($0) } }
         if let number { throw .system("\(name) can't be written", number) }
@@ -208,7 +208,7 @@ package struct OutputDescriptor: Sendable {
             if count > 0 {
                 unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count == 0 {
-                // A file that takes nothing, and names no error, may never take more.
+                // The file accepted no bytes and reported no error, so it may never accept more.
                 return EIO
             } else if errno == EAGAIN {
                 var poller = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
@@ -220,8 +220,8 @@ package struct OutputDescriptor: Sendable {
         return nil
     }
 
-    /// Runs a function in which writing to a pipe that nobody reads only returns `EPIPE`. By default the process gets the
-    /// signal `SIGPIPE`, which ends it.
+    /// Runs a function with the signal `SIGPIPE` blocked, so that writing to a pipe without a reader only returns
+    /// `EPIPE`. By default, that signal ends the process.
     private static func withoutPipeSignal(_ write: () -> Int32?) -> Int32? {
         var signal = sigset_t()
         unsafe sigemptyset(&signal)
@@ -234,7 +234,7 @@ package struct OutputDescriptor: Sendable {
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         let number = write()
         if number == EPIPE, !wasPending {
-            // The signal was sent to this thread, and is removed here, without waiting.
+            // Removes the signal that was sent to this thread, without waiting.
             var atOnce = timespec()
             _ = unsafe sigtimedwait(&signal, nil, &atOnce)
         }

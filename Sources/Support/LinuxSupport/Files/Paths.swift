@@ -28,9 +28,9 @@ package struct PathParts: Sendable {
 
 /// The names of the entries of a folder.
 package enum FolderNames {
-    /// Reads the wanted names in a folder. At most a hundred times as many entries as the limit are read. Returns the
-    /// names, sorted, without `.` and `..` and those that aren't UTF-8; nil when the folder can't be read, with the
-    /// reason in `errno`.
+    /// Reads the names in a folder that `isWanted` accepts, up to a limit. Examines at most a hundred times as many
+    /// entries. Returns the names, sorted, without `.` and `..` and without names that aren't UTF-8; nil when the
+    /// folder can't be read, with the reason in `errno`.
     package static func read(
         _ path: String,
         limit: Int = .max,
@@ -40,8 +40,8 @@ package enum FolderNames {
         defer { unsafe closedir(stream) }
         var names: [String] = []
         var seen = 0
-        let (most, isMany) = limit.multipliedReportingOverflow(by: 100)
-        while names.count < limit, isMany || seen < most, let entry = unsafe readdir(stream) {
+        let (entryLimit, isUnlimited) = limit.multipliedReportingOverflow(by: 100)
+        while names.count < limit, isUnlimited || seen < entryLimit, let entry = unsafe readdir(stream) {
             seen += 1
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -85,13 +85,13 @@ enum FileStatus {
         return status
     }
 
-    /// Returns the status of what is at a path. A symbolic link is not followed.
+    /// Returns the status of the entry at a path. A symbolic link is not followed.
     static func ofEntry(_ path: String) -> stat? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? status : nil
     }
 
-    /// Returns the status of the file that a path leads to.
+    /// Returns the status of the file that a path leads to, after all symbolic links.
     static func ofTarget(_ path: String) -> stat? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status : nil

@@ -3,30 +3,30 @@ import Glibc
 
 /// A folder that only its owner may enter, and the files in it.
 ///
-/// It is opened once, checked through its descriptor, and used through it: replacing something in its path later has no
+/// The folder is opened once, then checked and used through its descriptor. Replacing a part of its path later has no
 /// effect. No call follows a symbolic link in the folder.
 public final class PrivateFolder: FileStore {
     /// The access of other users.
     public enum Guests: Sendable {
-        /// Their access is removed. For folders that this program creates for itself.
+        /// Other users lose their access. For folders that this program creates for itself.
         case closedOut
-        /// Their access stays, as long as they can't write. For folders that a person has named.
+        /// Other users keep their access, as long as they can't write. For folders that a person has chosen.
         case mayRead
     }
 
     /// The folder's path, as it was given.
     public let path: String
-    /// The descriptor of the folder. It is closed with this object.
+    /// The folder's descriptor, which is closed with this object.
     package let descriptor: Int32
 
     /// Opens a folder.
     ///
     /// - Parameters:
-    ///   - path: its absolute path. Its last part may not be a symbolic link.
+    ///   - path: the absolute path. The last part may not be a symbolic link.
     ///   - creates: whether the folder and its parents are created if they are missing.
     ///   - guests: the access of other users.
     ///   - newMode: the mode of folders that are created, regardless of the process's mask.
-    ///   - checksParents: whether to refuse a folder in whose path another user can replace a part. Needed for sockets, and
+    ///   - checksParents: whether to refuse a path in which another user can replace a part. Needed for sockets, and
     ///     for files that another program trusts.
     /// - Throws: ``StorageError``, with code `unsafe` when another user owns the folder or can change it.
     public init(
@@ -54,7 +54,7 @@ public final class PrivateFolder: FileStore {
         }
     }
 
-    /// Opens a folder for files that only this program reads. Its parents are not checked.
+    /// Opens a folder for files that only this program reads. The folders above it are not checked.
     public convenience init(store path: String, creates: Bool = true) throws(StorageError) {
         try self.init(path, creates: creates, checksParents: false)
     }
@@ -64,7 +64,7 @@ public final class PrivateFolder: FileStore {
     /// Creates a folder in ``parentOfRandom``, with an unpredictable name that starts with a prefix.
     public static func random(_ prefix: String) throws(StorageError) -> PrivateFolder {
         var template = Array((parentOfRandom + "/\(prefix).XXXXXX").utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw .system("No folder can be created in \(parentOfRandom)") }
+        guard unsafe mkdtemp(&template) != nil else { throw .system("A folder can't be created in \(parentOfRandom)") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         do throws(StorageError) {
             return try PrivateFolder(path, creates: false)
@@ -80,14 +80,14 @@ public final class PrivateFolder: FileStore {
         return parent.hasPrefix("/") ? parent : "/tmp"
     }
 
-    /// Opens a folder in this one. It is created if it is missing.
+    /// Opens a folder in this one, after creating it if it is missing.
     public func folder(_ name: String) throws(StorageError) -> PrivateFolder {
         try PathParts.check(name)
         return try PrivateFolder(path + "/" + name)
     }
 
-    /// Whether only the folder's group can enter it besides its owner (mode 2750). Root creates such folders for a
-    /// service with its own user. Sockets in it belong to the group too.
+    /// Whether the folder's group is allowed to enter it, and nobody else except the owner (mode 2750). Root creates
+    /// such folders for a service with its own user. Sockets in the folder belong to the group too.
     public var isSharedWithGroup: Bool {
         (try? FileStatus.ofOpen(descriptor, path)).map { $0.st_mode & 0o7077 == 0o2050 } ?? false
     }
@@ -123,7 +123,7 @@ public final class PrivateFolder: FileStore {
         return names
     }
 
-    /// Opens a file with flags for `openat`. A symbolic link is not followed. The caller closes the descriptor.
+    /// Opens a file with flags for `openat`, without following a symbolic link. The caller closes the descriptor.
     public func open(_ name: String, _ flags: Int32) throws(StorageError) -> Int32 {
         try PathParts.check(name)
         let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -132,7 +132,7 @@ public final class PrivateFolder: FileStore {
     }
 
     public func read(_ name: String, limit: Int) throws(StorageError) -> [UInt8] {
-        // Opened without waiting, because opening a pipe would wait for its writer.
+        // Opening a pipe without `O_NONBLOCK` would wait for its writer.
         let file: Int32
         do throws(StorageError) {
             file = try open(name, O_RDONLY | O_NONBLOCK)
@@ -172,7 +172,7 @@ public final class PrivateFolder: FileStore {
         }
     }
 
-    /// Removes a file or an empty folder. It is not an error when it is missing.
+    /// Removes a file or an empty folder. A missing entry is not an error.
     public func remove(_ name: String) throws(StorageError) {
         try PathParts.check(name)
         if unsafe unlinkat(descriptor, name, 0) == 0 || errno == ENOENT { return }
@@ -196,11 +196,11 @@ public final class PrivateFolder: FileStore {
         defer { close(folder) }
         // The mode is set last, because changing the owner removes the special bits.
         guard fchown(folder, owner, group) == 0, fchmod(folder, mode) == 0 else {
-            throw .system("The folder \(path)/\(name) can't be given to its user")
+            throw .system("The folder \(path)/\(name) can't be assigned to its user")
         }
     }
 
-    /// Removes a folder in this one, and the given files in it first. A folder with other files stays.
+    /// Removes the given files from a folder in this one, and then the folder. A folder with other files is kept.
     ///
     /// - Returns: whether the folder existed and is now removed.
     public func removeFolder(_ name: String, with files: [String]) -> Bool {
@@ -210,7 +210,7 @@ public final class PrivateFolder: FileStore {
         return unsafe unlinkat(descriptor, name, AT_REMOVEDIR) == 0
     }
 
-    /// Opens the folder, after creating it and its parents if a mode for them is given.
+    /// Opens the folder. If a mode is given, missing folders on the path are created with that mode first.
     private static func open(_ path: String, making mode: UInt32?, _ checksParents: Bool) throws(StorageError) -> Int32
     {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
@@ -226,7 +226,7 @@ public final class PrivateFolder: FileStore {
                 throw StorageError(.unsafe, "\(error.reason) So \(path) is not private. Choose another folder.")
             }
         }
-        // Nobody else can change the path from here on.
+        // From here on, no other user can change a path that was checked.
         var folder = ""
         for part in parts {
             folder += "/" + part
@@ -244,8 +244,8 @@ public final class PrivateFolder: FileStore {
     }
 }
 
-/// An exclusive claim on a file, among all processes. It is released with this object, and whenever the process ends,
-/// even when it crashes.
+/// An exclusive claim on a file, among all processes. The claim is released with this object, and when the process ends
+/// or crashes.
 public final class FileClaim: Sendable {
     private let descriptor: Int32
 
@@ -260,14 +260,14 @@ public final class FileClaim: Sendable {
 extension PrivateFolder {
     /// Claims a file, without waiting.
     ///
-    /// The claim is on the file itself, so it stays when the file is renamed. Others can't claim the file, but can
-    /// still read or remove it.
+    /// The claim is on the file itself, so the claim remains when the file is renamed. Others can't claim the file, but
+    /// can still read or remove it.
     ///
-    /// - Throws: ``StorageError``, with code `inUse` when the file is claimed already, and `missing` when it is gone.
+    /// - Throws: ``StorageError``, with code `inUse` when another claim exists, and `missing` when the file is gone.
     public func claim(_ name: String) throws(StorageError) -> FileClaim {
         let file: Int32
         do throws(StorageError) {
-            // For writing, because network file systems only allow exclusive locks on such files.
+            // Opened for writing, because network file systems require that for an exclusive lock.
             file = try open(name, O_RDWR | O_NONBLOCK)
         } catch  where error.code == .denied {
             file = try open(name, O_RDONLY | O_NONBLOCK)
@@ -275,14 +275,14 @@ extension PrivateFolder {
         return try claim(file, name)
     }
 
-    /// Claims an open file, and takes ownership of it.
+    /// Takes ownership of an open file, and claims it.
     func claim(_ file: Int32, _ name: String) throws(StorageError) -> FileClaim {
         let claim = FileClaim(owning: file)
         guard try FileStatus.ofOpen(file, name).st_mode & S_IFMT == S_IFREG else { throw .notRegular(name) }
         while flock(file, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: break
-            case EWOULDBLOCK: throw StorageError(.inUse, "Another program has \(path)/\(name).")
+            case EWOULDBLOCK: throw StorageError(.inUse, "Another program is using \(path)/\(name).")
             // This file system has no locks, so it is unknown whether another program uses the file.
             case ENOLCK, EOPNOTSUPP, ENOSYS: return claim
             default: throw .system("\(path)/\(name) can't be locked")

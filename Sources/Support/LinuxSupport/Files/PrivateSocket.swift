@@ -8,10 +8,10 @@ public enum PrivateSocket {
     public struct Peer: Sendable, Hashable {
         /// The process that created the connection or the socket.
         public var process: Int32
-        /// Its user.
+        /// The user of the process.
         public var user: UInt32
 
-        /// Whether its user is this process's user or root.
+        /// Whether the other process runs as this process's user or as root.
         public var isOwnOrRoot: Bool { user == geteuid() || user == 0 }
     }
 
@@ -20,16 +20,16 @@ public enum PrivateSocket {
 
     /// Creates a listening socket.
     ///
-    /// The socket has its mode before anyone can see it: 0600, or 0660 in a folder that is shared with a group. An
-    /// existing socket is replaced, unless a program is listening on it. Any other existing file is left.
+    /// The socket gets its mode before anyone can see it: 0600, or 0660 in a folder that is shared with a group. An
+    /// existing socket is replaced, unless a program is listening on it. Any other existing file is kept.
     ///
     /// - Parameters:
-    ///   - name: its name in the folder.
+    ///   - name: the socket's name in the folder.
     ///   - folder: the folder.
     ///   - backlog: how many connections may wait.
     /// - Returns: the descriptor, which the caller closes. It does not block.
-    /// - Throws: ``StorageError``, with code `inUse` when another program listens there, and `occupied` when there is a
-    ///   file that isn't a socket.
+    /// - Throws: ``StorageError``, with code `inUse` when another program is listening there, and `occupied` when
+    ///   another kind of file has this name.
     public static func listen(
         _ name: String,
         in folder: PrivateFolder,
@@ -42,21 +42,21 @@ public enum PrivateSocket {
         guard path.utf8.count <= maximumPathLength, let address = SocketAddress(inFolder) else {
             throw StorageError(
                 .denied,
-                "\(path) is too long for a socket: \(maximumPathLength) bytes are the most. Give a shorter path."
+                "\(path) is too long for a socket: \(maximumPathLength) bytes are the maximum. Use a shorter path."
             )
         }
-        if isInUse(address) { throw StorageError(.inUse, "Another program listens at \(path) already.") }
+        if isInUse(address) { throw StorageError(.inUse, "Another program is already listening at \(path).") }
         // Only an abandoned socket may be removed, because other files may be important.
         if let status = FileStatus.ofEntry(inFolder), FileKind(status) != .socket {
             throw StorageError(
                 .occupied,
-                "\(path) is in the place of a socket. Move it away, and start the program again."
+                "\(path) is not a socket. Move it away, and start the program again."
             )
         }
         try folder.remove(name)
-        guard let descriptor = make() else { throw .system("No socket can be created") }
-        // The mode of the unbound socket becomes the mode of its file when it is bound. The process's mask (`umask`)
-        // takes the group's access away, so it is given again.
+        guard let descriptor = make() else { throw .system("A socket can't be created") }
+        // `bind` gives the socket's mode to its file. The process's mask (`umask`) removes the group's access, so that
+        // access is added again.
         let isShared = folder.isSharedWithGroup
         guard fchmod(descriptor, isShared ? 0o660 : 0o600) == 0,
             unsafe address.with({ unsafe bind(descriptor, $0, $1) }) == 0,
@@ -72,13 +72,13 @@ public enum PrivateSocket {
 
     /// Connects to a socket of the same user or of root.
     ///
-    /// - Parameter path: its path. It may not be a symbolic link.
-    /// - Returns: the descriptor, which the caller closes and which does not block; nil when no program listens there,
-    ///   or it is another user's.
+    /// - Parameter path: the socket's path, which may not be a symbolic link.
+    /// - Returns: the descriptor, which does not block and which the caller closes; nil when no program is listening
+    ///   there, or when the socket or the program belongs to another user.
     public static func connect(_ path: String) -> Int32? {
         let node = unsafe open(path, openPathOnly | O_NOFOLLOW | O_CLOEXEC)
         defer { close(node) }
-        // The system connects to nothing but a socket.
+        // `connect` fails unless the path leads to a socket.
         guard let status = try? FileStatus.ofOpen(node, path), status.st_uid == geteuid() || status.st_uid == 0,
             let address = SocketAddress("/proc/self/fd/\(node)"), let descriptor = make()
         else { return nil }

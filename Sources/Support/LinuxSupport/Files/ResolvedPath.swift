@@ -3,17 +3,17 @@ import CLinuxSupport
 import Foundation
 import Glibc
 
-/// A file with security decisions, such as permissions. Only the user and root can change what its path leads to.
+/// Reads a file with security decisions, such as permissions. Only the user and root may change the file or its path.
 public enum TrustedFile {
     /// Reads a file.
     ///
-    /// - Throws: ``StorageError``, with code `unsafe` when it is not a regular file, or when another user can write it, or
-    ///   can replace it, a folder above it or a symbolic link on the path.
+    /// - Throws: ``StorageError``, with code `unsafe` when it is not a regular file, or when another user can write the
+    ///   file, or replace it, a folder above it or a symbolic link on the path.
     public static func read(_ path: String, limit: Int) throws(StorageError) -> [UInt8] {
         try read(path, limit: limit, owner: geteuid(), takesOwnGroups: true)
     }
 
-    /// Reads a file of root or of the given user; without `takesOwnGroups`, no group may write in its folders.
+    /// Reads a file of root or of the given user. Without `takesOwnGroups`, no group may write in its folders.
     package static func read(
         _ path: String,
         limit: Int,
@@ -35,25 +35,25 @@ public enum TrustedFile {
     }
 }
 
-/// What a path leads to, and whether another user could have chosen it.
+/// The file that a path leads to, after a check that no other user could have chosen that file.
 ///
-/// Each part of the path is opened in the folder before it, checked, and then used by its descriptor. So replacing a part
-/// later has no effect.
+/// Each part of the path is opened in the folder before it, checked, and then used through its descriptor. So replacing
+/// a part later has no effect.
 package final class ResolvedPath: Sendable {
     /// Which parts of a path are refused, with code `unsafe`.
     package enum Rule: Sendable, Equatable {
-        /// Each file, folder and symbolic link that root or the owner doesn't own, or that others can write. A folder that is
-        /// sticky, such as `/tmp`, may be writable, because only an entry's owner can replace it. With `takesOwnGroups`,
-        /// a group that only has the owner may write too, which is common (umask 002).
+        /// Each file, folder and symbolic link that root or the owner doesn't own, or that others can write. A sticky
+        /// folder, such as `/tmp`, may be writable, because only an entry's owner can replace that entry. With
+        /// `takesOwnGroups`, a group with the owner as its only member may write too, which is common (umask 002).
         case trusted(owner: UInt32?, takesOwnGroups: Bool)
         /// For a file that a person chose to write: another user's symbolic links, and another user's file in a sticky
-        /// folder. The system refuses these only if `fs.protected_symlinks` and its like are set.
+        /// folder. The system itself refuses these only if `fs.protected_symlinks` and similar settings are on.
         case output
     }
 
-    /// The folder in which the path ends, after all links. It is closed with this object.
+    /// The folder that contains the file, after following all links. It is closed with this object.
     let folder: Int32
-    /// The name in this folder.
+    /// The file's name in this folder.
     let name: String
     /// The status of the file; nil when it does not exist.
     let status: stat?
@@ -62,11 +62,11 @@ package final class ResolvedPath: Sendable {
 
     deinit { for descriptor in [folder, file] where descriptor >= 0 { close(descriptor) } }
 
-    /// A path with which the system opens exactly the file that was found.
+    /// A path that opens exactly the file that was found.
     var descriptorPath: String { "/proc/self/fd/\(file)" }
 
-    /// Follows a path from the process's current folder. Its last part may be missing; with `isPartial` several parts
-    /// at its end may be, and only the existing ones are checked.
+    /// Follows a path. A relative path starts at the process's current folder. The last part may be missing. With
+    /// `isPartial`, several parts at the end may be missing, and only the existing parts are checked.
     package init(_ path: String, _ rule: Rule, isPartial: Bool = false) throws(StorageError) {
         guard !path.utf8.contains(0) else { throw StorageError(.denied, "'\(path)' is not a path.") }
         var walk = Walk(rule: rule, isPartial: isPartial, path: path)
@@ -86,19 +86,19 @@ package final class ResolvedPath: Sendable {
     private struct Walk {
         let rule: Rule
         let isPartial: Bool
-        /// The path in messages.
+        /// The path to show in messages.
         let path: String
         var folder: Int32 = -1
         var isSticky = false
         var name = ""
         var file: Int32 = -1
         var status: stat?
-        /// The part that was reached.
+        /// The part of the path that was followed so far.
         var part = ""
-        /// The names that are left, from the last one to the next one.
+        /// The names still to follow, in reverse order.
         var rest: [Substring] = []
         var links = 0
-        /// The file that a link in `/proc` leads to, whose text may be out of date.
+        /// The target of a link in `/proc`. The text of such a link may be out of date.
         var expected: stat?
 
         func close() { for descriptor in [folder, file] where descriptor >= 0 { _ = Glibc.close(descriptor) } }
@@ -154,7 +154,7 @@ package final class ResolvedPath: Sendable {
 
         /// Adds the names of a path or of a link's text, and starts at the root if it is absolute.
         private mutating func add(_ text: String) throws(StorageError) {
-            // What is before a slash has to be a folder.
+            // A path that ends with a slash must lead to a folder.
             if text.hasSuffix("/") { rest.append(".") }
             rest += text.split(separator: "/").reversed()
             guard text.hasPrefix("/") else { return }
@@ -175,7 +175,7 @@ package final class ResolvedPath: Sendable {
         private mutating func followLink(_ link: Int32, _ linkStatus: stat) throws(StorageError) {
             links += 1
             guard links <= 40 else { throw .system("\(path) can't be used", ELOOP) }
-            // The text of a link to an open file, such as a pipe, may not be a path.
+            // In `/proc`, the text of a link to an open file, such as a pipe, may not be a path.
             if rule == .output, linkStatus.st_dev == FileStatus.ofTarget("/proc")?.st_dev {
                 let target = unsafe openat(folder, name, openPathOnly | O_CLOEXEC)
                 guard target >= 0 else { throw failure(errno) }
@@ -226,7 +226,7 @@ package final class ResolvedPath: Sendable {
 
 /// A group of users.
 package struct UserGroup: Sendable {
-    /// Its name.
+    /// The group's name.
     package let name: String
     private let number: UInt32
     private let members: [String]
@@ -252,8 +252,8 @@ package struct UserGroup: Sendable {
         self.number = number
     }
 
-    /// Whether this is a user's own group: it has the user's name and no other members, and is the first group of no other
-    /// user of `/etc/passwd`.
+    /// Whether this is a user's own group: it has the user's name and no other members, and is not the primary group
+    /// of another user in `/etc/passwd`.
     func hasOnly(_ user: UInt32) -> Bool {
         let users =
             FileManager.default.contents(atPath: "/etc/passwd").map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -50,9 +50,8 @@ public struct UserFolders: Sendable, Hashable {
 /// The environment variables of the process.
 package enum EnvironmentVariable {
     /// Returns the value of a variable; nil when it is unset.
-    ///
     /// The result is nil in a program that runs with other rights than its caller's (set-user-ID, file capabilities),
-    /// because the caller must not choose the paths and sockets that it uses. See secure_getenv(3).
+    /// because the caller must not choose the paths and sockets that the program uses. See secure_getenv(3).
     package static func value(_ name: String) -> String? {
         unsafe ocn_environment_value(name).map { unsafe String(cString: $0) }
     }

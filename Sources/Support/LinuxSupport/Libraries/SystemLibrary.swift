@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A shared library of the system. It is opened when it is first needed, so a program also runs without it.
+/// A shared library of the system, opened when it is first needed. So a program also runs without the library.
 ///
-/// It stays open until the process ends, so its functions stay valid.
+/// The library stays open until the process ends, so its functions stay valid.
 @safe package struct SystemLibrary: @unchecked Sendable {
     // Sendable because a handle from `dlopen` may be used from any thread.
     private let handle: UnsafeMutableRawPointer
 
-    /// Opens the first library that is installed, by file names with versions, such as `libcrypto.so.3`.
+    /// Opens the first library that is installed. Each name is a file name with a version, such as `libcrypto.so.3`.
     package init?(_ names: String...) {
         for name in names {
             if let handle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) {
@@ -19,22 +19,22 @@ import Glibc
         return nil
     }
 
-    /// Returns a function of the library by its name in C; nil when the library does not have it. The caller must make sure
-    /// that the type, `@convention(c)`, is the right one.
+    /// Returns a function of the library by its C name; nil when the library lacks it. The caller must make sure that
+    /// the type, `@convention(c)`, is correct.
     @unsafe package func function<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
         guard let symbol = unsafe dlsym(handle, name) else { return nil }
         return unsafe unsafeBitCast(symbol, to: Function.self)
     }
 }
 
-/// The libraries that a program or a library needs (System V gABI, chapters 4 and 5).
+/// Reads which libraries a program or a library needs (System V gABI, chapters 4 and 5).
 ///
-/// Use it before a privileged program loads a file. Every offset is checked against the file before it is used.
+/// Use this before a privileged program loads a file. Every offset is checked against the size of the file.
 package struct ELFFile: Sendable, Hashable {
-    /// The names of the libraries that it needs.
+    /// The names of the needed libraries.
     package private(set) var neededLibraries: [String] = []
-    /// The folders in which these are searched first (`DT_RPATH`, `DT_RUNPATH`), separated by colons; nil when there
-    /// are none.
+    /// The folders in which the libraries are searched first (`DT_RPATH`, `DT_RUNPATH`), separated by colons; nil when
+    /// there are none.
     package private(set) var runPath: String?
 
     /// Why a file can't be read, as a sentence without the file's name.
@@ -66,7 +66,7 @@ package struct ELFFile: Sendable, Hashable {
         if let dynamic { try read(file, dynamic.offset, dynamic.size, loaded) }
     }
 
-    /// Reads the dynamic section, and the names in the table that it refers to by an address.
+    /// Reads the dynamic section, and the names in the table that the section refers to.
     private mutating func read(
         _ file: Bytes,
         _ section: Int,
@@ -122,9 +122,9 @@ package struct ELFFile: Sendable, Hashable {
             return number
         }
 
-        /// Reads an offset or a size, which is at most the file's.
-        func offset(at place: Int) throws(Failure) -> Int {
-            let value = try number(at: place)
+        /// Reads an offset or a size, which is at most the size of the file.
+        func offset(at position: Int) throws(Failure) -> Int {
+            let value = try number(at: position)
             guard value <= bytes.count else { throw Failure(reason: "It is cut off.") }
             return value
         }

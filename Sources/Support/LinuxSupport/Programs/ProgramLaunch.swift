@@ -3,12 +3,12 @@ import CLinuxSupport
 import Foundation
 import Glibc
 
-/// Starts a program with given arguments, without a shell. The program has default signal handling and inherits only
-/// the listed descriptors, not even those that other code opened without close-on-exec (from glibc 2.34 on).
+/// Starts a program with given arguments, without a shell. The program has default signal handling. It inherits only
+/// the listed descriptors, not even those opened without close-on-exec (from glibc 2.34 on).
 package struct ProgramLaunch: Sendable {
-    /// The relation of the program to the terminal.
+    /// How the program is separated from this process's terminal.
     package enum Separation: Sendable {
-        /// Its own process group: Ctrl-C in this process's terminal does not reach the program.
+        /// Its own process group: Ctrl-C in the terminal does not reach the program.
         case group
         /// Its own session: the program has no terminal.
         case session
@@ -16,14 +16,14 @@ package struct ProgramLaunch: Sendable {
 
     /// The program's absolute path.
     package var path: String
-    /// Its arguments, starting with its name.
+    /// The program's arguments, starting with its name.
     package var arguments: [String]
-    /// Its environment variables; nil for those of this process.
+    /// The program's environment variables; nil for those of this process.
     package var environment: [String: String]?
-    /// Its current folder; nil for that of this process.
+    /// The program's current folder; nil for that of this process.
     package var folder: String?
-    /// The descriptors of the program: its number there, and the descriptor in this process. 0, 1 and 2 are /dev/null
-    /// unless they are listed.
+    /// The descriptors that the program inherits. The key is the number in the program, the value the number in this
+    /// process. Unless listed, 0, 1 and 2 are /dev/null.
     package var descriptors: [Int32: Int32] = [:]
     package var separation = Separation.group
 
@@ -44,7 +44,7 @@ package struct ProgramLaunch: Sendable {
     /// argument or a variable contains a zero byte.
     package func start() throws(Failure) -> Int32 {
         let variables = environment.map { $0.map { "\($0)=\($1)" } }
-        // The program would not see anything after a zero byte.
+        // The program would see only the part before a zero byte.
         let texts = [path, folder ?? ""] + arguments + (variables ?? [])
         guard !texts.contains(where: { $0.utf8.contains(0) }) else { throw Failure(number: EINVAL) }
         var actions = unsafe posix_spawn_file_actions_t()
@@ -53,8 +53,8 @@ package struct ProgramLaunch: Sendable {
         for number in Int32(0)...2 where descriptors[number] == nil {
             unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
         }
-        // Each descriptor is copied to a number above all numbers in the program, so that none is overwritten before it
-        // is passed on.
+        // Each descriptor is first copied to a number above all numbers in the program, so that no descriptor is
+        // overwritten before it is copied to its final number.
         let end = descriptors.keys.reduce(2, max) + 1
         var copies: [Int32] = []
         defer { for copy in copies { close(copy) } }
@@ -72,18 +72,18 @@ package struct ProgramLaunch: Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // The program does not inherit the signals that this process ignores or blocks.
+        // Resets signal handling, so that the program does not inherit the signals that this process ignores or blocks.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
         unsafe sigfillset(&signals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        let apart = separation == .session ? Self.newSession : POSIX_SPAWN_SETPGROUP
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | apart))
+        let newGroup = separation == .session ? Self.newSession : POSIX_SPAWN_SETPGROUP
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | newGroup))
         var process: pid_t = 0
         var number: Int32 = 0
-        // A program that was just installed may still be open for writing for a moment: in each program that the
-        // installing process is starting.
+        // A program that was just installed may still be open for writing for a moment. Each program that the
+        // installing process is starting inherits the open file.
         for _ in 0..<100 {
             number = unsafe Self.withPointers(arguments) { words in
                 unsafe Self.withPointers(variables ?? []) { named in
@@ -117,7 +117,7 @@ package struct ProgramLaunch: Sendable {
 
 /// Finds programs.
 package enum ProgramPath {
-    /// Finds the first program of a name that can be run in folders in the form of `PATH`. Relative ones are ignored.
+    /// Finds the first program with a name in a list of folders, as in `PATH`. Relative folders are ignored.
     package static func find(_ name: String, in folders: String) -> String? {
         folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
     }

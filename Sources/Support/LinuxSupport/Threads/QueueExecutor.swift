@@ -3,9 +3,9 @@ package import Dispatch
 
 /// Runs an actor on a serial dispatch queue.
 ///
-/// A session's channel runs on a queue whose target is the session's own queue. So commands and the completion handlers
-/// between them run on one thread. Waking another thread takes longer than a whole command to a virtual tag. Reader drivers
-/// wait for hardware on their own threads and never block the queue.
+/// The queue of a session's channel targets the session's own queue. So the commands and their completion handlers run
+/// on one thread. Waking another thread takes longer than a whole command to a virtual tag. Reader drivers wait for
+/// hardware on their own threads and never block the queue.
 package final class QueueExecutor: SerialExecutor, TaskExecutor {
     /// The queue that runs the work.
     package let queue: DispatchQueue
@@ -15,14 +15,14 @@ package final class QueueExecutor: SerialExecutor, TaskExecutor {
     ///
     /// - Parameters:
     ///   - target: the queue whose threads run the work; nil for any thread.
-    ///   - knowsCallers: whether ``isCurrent`` is used. The mark on the queue is removed on another thread when the queue
-    ///     goes, which takes a third of a scan of a virtual tag. So executors of sessions do without it.
+    ///   - knowsCallers: whether ``isCurrent`` is used. Removing the mark from a queue takes a third of a scan of a
+    ///     virtual tag, because another thread does it. So executors of sessions have no mark.
     package init(target: DispatchQueue?, knowsCallers: Bool = false) {
         queue = DispatchQueue(label: "org.opencorenfc.reader", target: target)
         if knowsCallers { queue.setSpecific(key: Self.key, value: ObjectIdentifier(self)) }
     }
 
-    /// Whether the caller runs on the queue. False in any case when the executor does not know its callers.
+    /// Whether the caller runs on the queue. Always false if `knowsCallers` was false.
     package var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
 
     package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
@@ -37,11 +37,11 @@ package final class QueueExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Runs a function that is not a task, after all work that was added before.
+    /// Runs a function that is not a task, after all work that was added earlier.
     package func async(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 }
 
-/// Calls a function on the main queue, once, after a pause. It can't be cancelled.
+/// Calls a function once on the main queue, after a pause. The call can't be cancelled.
 package func runOnMain(after pause: Duration, _ work: @escaping @MainActor @Sendable () -> Void) {
     let nanoseconds = Int(pause / .nanoseconds(1))
     DispatchQueue.main.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { MainActor.assumeIsolated(work) }

@@ -4,16 +4,16 @@ package import Dispatch
 import Glibc
 import Synchronization
 
-/// Calls a handler when a descriptor can be read or has ended, until the watch is cancelled. It uses its own thread.
+/// Calls a handler when a descriptor can be read or has ended, until it is cancelled. Each watch has a thread.
 ///
-/// It replaces a `DispatchSource`. On Linux that can miss the end of a connection: when the other side closes it while
-/// the handler for its last bytes runs, the handler is not called again.
+/// This replaces a `DispatchSource`, which can miss the end of a connection on Linux: when the other side closes it
+/// while the handler for the last bytes runs, that handler is not called again.
 package final class ReadWatch: Sendable {
     /// Closed when the watch is cancelled.
     private let wakeUp: Int32
     private let state = State()
 
-    /// Shared with the thread, which does not keep the watch alive.
+    /// The state is shared with the thread, which does not keep the watch alive.
     private final class State: Sendable { let isCancelled = Atomic(false) }
 
     /// Starts watching.
@@ -21,10 +21,10 @@ package final class ReadWatch: Sendable {
     /// - Parameters:
     ///   - descriptor: the descriptor. It must stay open until `onClose` is called.
     ///   - queue: the queue on which the handlers are called.
-    ///   - onReadable: called while there is data or the end to read. It must read, and returns whether the watch
-    ///     continues: false at the end.
-    ///   - onClose: called once, after the last call of `onReadable`. The descriptor may be closed then.
-    /// - Returns: nil when the process can't open more descriptors. Then the caller keeps the descriptor.
+    ///   - onReadable: called while there is data to read, or the end of the data. It must read, and returns whether to
+    ///     continue watching: false at the end.
+    ///   - onClose: called once, after the last call of `onReadable`. From then on the descriptor may be closed.
+    /// - Returns: nil when the process can't open more descriptors. Then the caller still owns the descriptor.
     package init?(
         _ descriptor: Int32,
         queue: DispatchQueue,
@@ -48,7 +48,7 @@ package final class ReadWatch: Sendable {
 
     deinit { cancel() }
 
-    /// Stops watching. A handler that is running is the last one.
+    /// Stops watching. A running handler may finish, and no other is called.
     package func cancel() {
         let wasCancelled = state.isCancelled.exchange(true, ordering: .acquiringAndReleasing)
         // The waiting thread notices that this end of the pipe is closed.
@@ -60,7 +60,7 @@ package final class ReadWatch: Sendable {
         var polled = [descriptor, outlet].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while true {
             let isInterrupted = unsafe poll(&polled, 2, -1) < 0
-            // An interrupted wait reports nothing, and is repeated.
+            // An interrupted wait reports nothing, so it is repeated.
             if isInterrupted, errno != EINTR { return false }
             if polled[1].revents != 0 { return false }
             if polled[0].revents != 0 { return true }
@@ -68,7 +68,7 @@ package final class ReadWatch: Sendable {
     }
 }
 
-/// Wakes a thread that waits for a device or a socket, from any other thread.
+/// Wakes a thread that waits for a device or a socket. Any thread may do this.
 package final class Interrupt: Sendable {
     /// The descriptor that the waiting thread polls. It is readable after ``raise()``. -1 if no pipe could be created.
     package let descriptor: Int32
@@ -88,7 +88,7 @@ package final class Interrupt: Sendable {
     /// Wakes the thread.
     package func raise() {
         var byte: UInt8 = 0
-        // A pipe that is full wakes the thread as well.
+        // A full pipe wakes the thread as well.
         _ = unsafe write(writer, &byte, 1)
     }
 
@@ -98,9 +98,9 @@ package final class Interrupt: Sendable {
         while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
-    /// Why a wait has ended.
+    /// Why a wait ended.
     package enum WaitEnd: Sendable {
-        /// The descriptor is ready, or has failed. The next call on it reports which.
+        /// The descriptor is ready or has failed. The next call on it shows which.
         case ready
         case late
         case cancelled
@@ -108,7 +108,7 @@ package final class Interrupt: Sendable {
         case failed
     }
 
-    /// Waits until another descriptor (-1 for none) is ready for POLLIN or POLLOUT, or the operation is cancelled.
+    /// Waits until another descriptor (-1 for none) is ready for POLLIN or POLLOUT, or for a cancellation.
     package func wait(
         for events: Int32,
         on polled: Int32,
@@ -116,7 +116,7 @@ package final class Interrupt: Sendable {
         _ cancellation: Cancellation?
     ) -> WaitEnd {
         while true {
-            // Before the check, so that a cancellation that comes after it still ends the wait.
+            // Cleared before the check, so that a later cancellation still ends the wait.
             clear()
             if cancellation?.isCancelled == true { return .cancelled }
             let rest = deadline.map { (($0 - .now) / .milliseconds(1)).rounded(.up) }
@@ -136,7 +136,7 @@ package final class Interrupt: Sendable {
     }
 }
 
-/// Whether the result of an operation is still needed.
+/// Whether an operation was cancelled, because its result is no longer needed.
 package final class Cancellation: Sendable {
     private let interrupt: Interrupt
     private let state = Atomic(false)
@@ -152,13 +152,13 @@ package final class Cancellation: Sendable {
     package var isCancelled: Bool { state.load(ordering: .acquiring) }
 }
 
-/// A pipe whose ends are closed in child programs (close-on-exec) from its creation on.
+/// A pipe. Its ends are created with close-on-exec, so child programs don't inherit them.
 package struct DescriptorPipe: Sendable {
     package let reader: Int32
     package let writer: Int32
 
-    /// Creates a pipe whose ends wait if it blocks; nil when the process can't open more descriptors. The caller closes
-    /// both ends.
+    /// Creates a pipe. If it blocks, reading and writing wait. Nil when the process can't open more descriptors. The
+    /// caller closes both ends.
     package init?(blocks: Bool = true) {
         var ends: [Int32] = [-1, -1]
         guard unsafe ocn_pipe(&ends) == 0 else { return nil }

@@ -25,7 +25,7 @@ import VirtualTags
         let server = try PN532Server(path: path, field: field)
         let serving = server.start()
         let reader = try PN532Reader(path, limits: .patient)
-        let lacks: [ReaderCapability: String] = [.technology(.nfcV): "The chip does not speak ISO/IEC 15693."]
+        let lacks: [ReaderCapability: String] = [.technology(.nfcV): "The chip does not support ISO/IEC 15693."]
         let setup = ReaderSetup(name: ".pn532", field: field, lacks: lacks) {
             NFCEnvironment(reader: .discovering(reader))
         }
