@@ -143,7 +143,7 @@ import Testing
 
     // MARK: On a terminal
 
-    private static let prompt = "Tag Reader. 0 messages. The command help lists the commands.\r\n> "
+    private static let prompt = "Tag Reader. 0 messages. Type help for a list of commands.\r\n> "
 
     @Test func `plain terminal: no escape sequence, and a scan can be cancelled`() throws {
         let rows: [(variables: [String: String], arguments: [String])] = [
