@@ -4,7 +4,7 @@ extension Job {
     /// Parses a job.
     ///
     /// - Parameter value: the JSON object.
-    /// - Throws: ``JobRefusal`` with `badJob`, and with the job's id where that can be read.
+    /// - Throws: ``JobRefusal`` with `badJob`, including the job's ID if it could be read.
     package init(_ value: JSONValue) throws(JobRefusal) {
         guard let id = value["id"]?.text, FleetName(id) != nil else {
             throw JobRefusal(.badJob, "A job needs an id of 1 to 64 letters, digits, - and _.")
