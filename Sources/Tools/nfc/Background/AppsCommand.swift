@@ -109,7 +109,7 @@ struct AppsListCommand: AsyncParsableCommand {
         ]
     }
 
-    /// The links of an associated domain.
+    /// The status of an associated domain's links.
     private struct Links {
         var opensBrowser: Bool
         var age: Int?
@@ -136,7 +136,7 @@ struct AppsListCommand: AsyncParsableCommand {
         _ cache: LinkCache<PrivateFolder>
     ) -> Links {
         let domain = entry.domain
-        // As `nfc apps choose` takes it.
+        // The form that `nfc apps choose` accepts.
         var links = Links(opensBrowser: choices.opensBrowser(for: (entry.isWildcard ? "*." : "") + domain))
         let known = cache.association(of: domain)
         links.source = LinkStatus(domain: domain, known: known, now: UserEnvironment.now).source
@@ -185,9 +185,9 @@ struct AppsChooseCommand: AsyncParsableCommand {
         let user = UserEnvironment()
         var choices = LinkChoices(of: user.folders)
         let name = choices.choose(domain, isBrowser: choice == .browser)
-        // An entry for all hosts below a domain covers the name with '*.' like any of them, and no other entry does.
+        // A wildcard entry for the domain also matches a name that starts with '*.', and no other entry does.
         let isListed = name.map { name in user.apps().apps.contains { $0.entry(for: name) != nil } } ?? false
-        // An earlier choice can be undone after the app is gone.
+        // An earlier choice can be undone even if the app was removed.
         guard let name, isListed || choice == .app else {
             throw CommandFailure("not-listed", "No installed app has links of \(domain). See: nfc apps")
         }

@@ -27,7 +27,7 @@ struct EmulateCommand: AsyncParsableCommand {
     )
 }
 
-/// The user who gets a reader, and where it is installed.
+/// The user of an installed reader, and where to install it.
 struct ReaderInstallationOptions: ParsableArguments {
     @Option(
         name: .customLong("for"),
@@ -91,7 +91,7 @@ struct EmulateInstallCommand: AsyncParsableCommand {
 
     func run() async throws {
         let reader = try options.reader()
-        // The user who ran `sudo` and may have built the driver.
+        // The user who ran `sudo`, and who may have built the driver.
         let builder = EnvironmentVariable.value("SUDO_UID").flatMap { UInt32($0) }
         let written = try options.failing("not-installed") { () throws(EmulationError) in
             let path = if let driver { URL(fileURLWithPath: driver).path } else { try SystemReader.findDriver() }

@@ -6,7 +6,7 @@ import LinkDelivery
 import LinuxSupport
 import UniversalLinks
 
-/// The association file that a command is about.
+/// The association file that a command uses.
 struct AssociationFileOptions: ParsableArguments {
     @Argument(help: "The association file, - for standard input, or a domain whose file was fetched.")
     var file: String
@@ -16,7 +16,7 @@ struct AssociationFileOptions: ParsableArguments {
         case standardInput = "standard-input"
     }
 
-    /// Why there is no usable association file.
+    /// Explains why there is no usable association file.
     struct Problem: Error {
         var name: String
         var message: String
@@ -36,9 +36,9 @@ struct AssociationFileOptions: ParsableArguments {
     struct Loaded {
         var source: Source
         var bytes: [UInt8] = []
-        /// The domain of the file; nil when it is not known.
+        /// The file's domain; nil if unknown.
         var domain: String?
-        /// Findings about the file's place, from the site's last answer.
+        /// Findings about where the file is served, from the site's last answer.
         var findings: [LinkFinding] = []
         var file: Result<AssociationFile, Problem>
 
@@ -56,7 +56,7 @@ struct AssociationFileOptions: ParsableArguments {
             file = .failure(problem)
         }
 
-        /// A note for people about the file's source; nil for a file that they named.
+        /// A note about the file's source; nil for a file named on the command line.
         var note: String? {
             switch source {
             case .file, .standardInput: nil
@@ -83,7 +83,7 @@ struct AssociationFileOptions: ParsableArguments {
         }
     }
 
-    /// The saved file of a domain, or why there is none; nil for a name that is not a known domain.
+    /// Returns a domain's saved file, or why there is none; nil if the name is not a known domain.
     private func kept() throws -> Loaded? {
         guard let domain = HostName.ascii(file) else { return nil }
         let user = UserEnvironment()

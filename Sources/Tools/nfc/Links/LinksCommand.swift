@@ -131,7 +131,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
         guard results.allSatisfy({ $0.failure == nil }) else { throw ExitCode(1) }
     }
 
-    /// All domains that apps list, and those of them that the command asks.
+    /// Returns all domains that apps list, and those to fetch.
     private func choose(_ user: UserEnvironment) throws -> (all: [String], asked: [String]) {
         let all = user.apps().domains
         var asked: [String] = []
@@ -218,7 +218,7 @@ struct LinksRemoveCommand: AsyncParsableCommand {
         guard try LocalAssociations(of: user.folders)?.remove(name) == true else {
             throw CommandFailure("not-added", "\(name) has no local file. See: nfc links list")
         }
-        // A site that no app lists is not asked.
+        // Files are fetched only for domains that an installed app lists.
         let isListed = user.apps().apps.contains { $0.linkedDomains.contains(name) }
         let step =
             isListed ? "To get the site's own file: nfc links fetch \(name)" : "No installed app lists the domain."
@@ -226,7 +226,7 @@ struct LinksRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// The name of a domain in ASCII.
+/// Converts a domain name to ASCII.
 private func asciiDomain(_ domain: String) throws -> String {
     do throws(HostName.DomainProblem) {
         return try HostName.domain(domain)
@@ -235,17 +235,17 @@ private func asciiDomain(_ domain: String) throws -> String {
     }
 }
 
-/// The status of a domain's association file, as text and as JSON.
+/// The status of a domain's association file, as text and JSON.
 struct LinkStatus {
     let domain: String
-    /// The saved answer; nil when the site was never asked.
+    /// The saved answer; nil if the site was never contacted.
     let known: CachedAssociation?
-    /// The seconds since 1970.
+    /// The current time in seconds since 1970.
     let now: Int64
-    /// Whether the site was asked just now, by this command.
+    /// Whether this command has just contacted the site.
     var wasAsked = false
 
-    /// Where the file came from; nil when there is none.
+    /// Where the file came from; nil if there is no file.
     var source: AssociationFileOptions.Source? {
         guard let known, known.file != nil else { return nil }
         return known.isLocal ? .local : .site
