@@ -3,9 +3,9 @@ import BackgroundTagReading
 import LinuxSupport
 import UserBus
 
-/// Shows notifications (Desktop Notifications Specification 1.2), and reports what the user does with them.
+/// Shows notifications (Desktop Notifications Specification 1.2), and reports the user's actions.
 ///
-/// Each subject has at most one notification at a time. While one is being shown, only the newest following one is
+/// Each subject has at most one notification at a time. While it is being sent, only the newest following request is
 /// kept.
 final class Notifier {
     enum Event {
@@ -13,9 +13,9 @@ final class Notifier {
         case notShown(NotificationSubject, reason: String)
         case activated(NotificationSubject, token: String?)
         case closed(NotificationSubject, isDismissed: Bool)
-        /// The program that shows notifications has ended, so all notifications are gone.
+        /// The notification server has exited, so all notifications are gone.
         case gone
-        /// The program that shows notifications is running.
+        /// The notification server is running.
         case ready
     }
 
@@ -25,16 +25,16 @@ final class Notifier {
     }
 
     static let object = BusCall.Object.notifications
-    /// The reason of `NotificationClosed` that means the user.
+    /// The `NotificationClosed` reason for "dismissed by the user".
     private static let dismissed: Int64 = 2
 
     private let bus: BusConnection
-    /// Called for each action of the user or the desktop; never before the initializer has returned.
+    /// Called for each action of the user or the desktop, but never during initialization.
     var onEvent: (Event) -> Void = { _ in }
-    /// The features of the desktop's notifications; nil before the desktop has reported them.
+    /// The server's capabilities; nil until the server has reported them.
     private var capabilities: Set<String>?
     private var question: UInt64?
-    /// The request to start the program that shows notifications. The bus answers it when the program has its name.
+    /// The pending call that starts the notification server. The bus answers once the server owns its name.
     private var start: UInt64?
     private let startingTime: Duration
     private var waiting: [Request] = []
@@ -44,14 +44,13 @@ final class Notifier {
     }
     private let memory: NotificationMemory?
     private var tokens: [ShownNotification: String] = [:]
-    /// The clicks on notifications. The desktop closes a notification after a click, perhaps only when another one has
-    /// replaced it.
+    /// The clicks on notifications. The desktop closes a clicked notification, possibly only after it was replaced.
     private var clicks: [ShownNotification: NotificationClick] = [:]
-    /// The subjects that were withdrawn while their notification was on its way.
+    /// The subjects withdrawn while their notification was being sent.
     private var withdrawn: Set<NotificationSubject> = []
 
-    /// Restores the notifications that an earlier run has shown.
-    /// `store` keeps the visible notifications until the end of the session.
+    /// Restores the notifications shown by an earlier run. `store` keeps the visible notifications until the login
+    /// session ends.
     init(_ bus: BusConnection, _ store: PrivateFolder?, startingTime: Duration = .seconds(25)) throws(BusError) {
         self.bus = bus
         self.startingTime = startingTime
@@ -60,7 +59,7 @@ final class Notifier {
         try bus.listen(to: "sender='\(Self.object.destination)',interface='\(Self.object.interface)'")
         try bus.listen(to: "sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.object.destination)'")
         let owner = try? bus.ask(BusCall(.daemon, "GetNameOwner", [.string(Self.object.destination)]))
-        // If the program does not run yet, the first notification starts it.
+        // If the server is not running, the first notification starts it.
         guard let owner = owner?.first?.text else { return }
         notifications = (memory?.notifications ?? [:]).filter { $0.key.sender == owner }
         askCapabilities()
@@ -74,7 +73,7 @@ final class Notifier {
         Set(notifications.values.filter { $0.subject == .summary }.flatMap(\.entries))
     }
 
-    /// Shows a notification, and replaces the subject's previous one.
+    /// Shows a notification, replacing the subject's previous one.
     func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
         withdrawn.remove(subject)
         waiting.removeAll { $0.topic.subject == subject }
@@ -109,7 +108,7 @@ final class Notifier {
         }
     }
 
-    /// Asks the program that shows notifications for its features; or the bus to start it.
+    /// Asks the server for its capabilities, or asks the bus to start the server.
     private func begin() throws(BusError) {
         do throws(BusError) {
             question = try bus.send(BusCall(Self.object, "GetCapabilities"))
@@ -119,8 +118,7 @@ final class Notifier {
         }
     }
 
-    /// Asks the bus to start the program that shows notifications. The answer arrives like all others, because the
-    /// start may take long.
+    /// Asks the bus to start the server, which may take long. The answer is handled like all other answers.
     private func startServer() throws(BusError) {
         let name = Self.object.destination
         let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
@@ -155,7 +153,7 @@ final class Notifier {
         }
     }
 
-    /// Handles an answer or a signal, if it is about notifications.
+    /// Handles an answer or signal if it concerns notifications.
     func take(_ message: ReceivedMessage) {
         if let cookie = message.answersTo { return take(message, answering: cookie) }
         if let change = OwnerChange(message) {
@@ -227,7 +225,7 @@ final class Notifier {
         sendWaiting()
     }
 
-    /// Why nothing can be shown, of an answer that is an error.
+    /// Returns the reason in an error answer.
     private static func reason(_ error: ReceivedMessage) -> String {
         error.values().first?.text ?? "No program shows notifications."
     }
@@ -243,7 +241,7 @@ final class Notifier {
         }
     }
 
-    /// The notification that a signal is about. Only its own sender counts.
+    /// Returns the notification that a signal refers to. Signals from other senders match no notification.
     private func shown(_ values: [BusValue], _ message: ReceivedMessage) -> ShownNotification? {
         guard let number = values.first?.integer.flatMap(UInt32.init(exactly:)) else { return nil }
         return ShownNotification(sender: message.sender, number: number)
@@ -264,14 +262,14 @@ extension NotificationRequest {
     }
 }
 
-/// Stores the topics of the visible notifications, so that a click still opens the link after a restart of the service.
+/// Stores which notifications are visible, so that clicks still open links after the service restarts.
 struct NotificationMemory {
     private static let name = "notifications"
 
     private let store: PrivateFolder
     private let bus: String
 
-    /// The folder is removed at the end of the session.
+    /// Creates the memory. `store` is removed when the login session ends.
     init(_ store: PrivateFolder, bus: String) {
         self.store = store
         self.bus = bus
@@ -298,7 +296,7 @@ struct NotificationMemory {
         return notifications
     }
 
-    /// Stores the visible notifications. If that fails, a click after a restart opens nothing, but the inbox still has
+    /// Stores the visible notifications. If this fails, a click after a restart does nothing, but the inbox still has
     /// the entry.
     func keep(_ notifications: [ShownNotification: NotificationTopic]) {
         let lines = notifications.map { shown, topic in
@@ -309,13 +307,13 @@ struct NotificationMemory {
     }
 }
 
-/// The subject of a notification, and its entries: one, or all those that a summary counts.
+/// The subject of a notification and its entries: a single entry, or all entries in a summary.
 struct NotificationTopic: Equatable {
     var subject: NotificationSubject
     var entries: [InboxEntry.ID]
 }
 
-/// A visible notification: the program that shows it, and its number there.
+/// A visible notification, identified by the server's bus name and the server's number.
 nonisolated struct ShownNotification: Hashable {
     var sender: String
     var number: UInt32

@@ -30,7 +30,7 @@ struct Options {
 
         """
 
-    /// Parses the command line. Returns nil when it is wrong; then the error was already printed.
+    /// Parses the command line. Prints an error and returns nil if it is invalid.
     init?(_ arguments: [String]) {
         json = arguments.contains { $0 == "--json" || $0.hasPrefix("--json=") }
         var rest = arguments[...]
@@ -65,7 +65,7 @@ struct Options {
 
     private static func report(_ reason: String, json: Bool) {
         guard !json else {
-            // A program that reads objects reads only standard output.
+            // A program that uses JSON reads only standard output.
             return Log.standardOutput(Log.failure("usage", reason))
         }
         Log.standardError("Error: \(VisibleText.escaped(reason))\n\n\(usage)")

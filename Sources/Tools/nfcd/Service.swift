@@ -11,7 +11,7 @@ import TagTrace
 import TextSafety
 import UserBus
 
-/// The service: puts its parts together, and has each action of the state machine performed by the part that can.
+/// The service. It connects its parts, and passes each action of the state machine to the part that performs it.
 /// Everything runs on the main queue.
 final class Service {
     struct Failure: Error {
@@ -49,9 +49,9 @@ final class Service {
         announcer = try Announcer(bus, try? PrivateFolder(store: ReaderGate.ofUser.folder), log, loop)
     }
 
-    /// The reader's environment.
+    /// Creates the reader's environment.
     ///
-    /// - Throws: ``Failure`` when there is no reader and none can appear later.
+    /// - Throws: ``Failure`` if there is no reader and none can appear later.
     private static func environment(_ reader: ReaderConfiguration, _ log: Log) throws(Failure) -> NFCEnvironment {
         let environment = NFCEnvironment.background(reader) { text in
             DispatchQueue.main.async { MainActor.assumeIsolated { log.write("notice", text) } }
@@ -61,7 +61,7 @@ final class Service {
         throw Failure(name: code ?? "no-reader", reason: reason, status: code == nil ? 3 : 1)
     }
 
-    /// Takes the service's name on the bus. So only one process at a time uses the inbox and the gate.
+    /// Claims the service's bus name. This ensures that only one process uses the inbox and the gate.
     private static func connect() throws(Failure) -> BusConnection {
         do throws(BusError) {
             let bus = try BusConnection(.user)
@@ -95,7 +95,7 @@ final class Service {
         receive()
     }
 
-    /// Starts to read tags, after the stored association files were compiled.
+    /// Starts reading tags, once the stored association files have been compiled.
     private func begin() {
         do {
             let earlier = try inbox.recover(shown: announcer.shownEntries, summarized: announcer.summarizedEntries)
@@ -122,8 +122,8 @@ final class Service {
         log.write("ended", "The service ends.")
         Task {
             await reading.end()
-            // Other threads still run. exit() would destroy what they use, of libcurl and OpenSSL for example, under
-            // their hands; nothing is left to write.
+            // Other threads are still running. exit() would destroy objects they use, for example in libcurl and
+            // OpenSSL. Nothing is left to write.
             _exit(0)
         }
     }
@@ -142,18 +142,18 @@ final class Service {
         } catch {
             fail("no-bus", error.reason)
         }
-        // Shows what could not be shown while the bus did not answer.
+        // Retries notifications that failed while the bus did not respond.
         if wasSilent, !bus.isSilent { loop.handle(.desktopReady) }
     }
 
-    /// Opens an entry, like a click on its notification. Returns one word about the result, for programs.
+    /// Opens an entry, like a click on its notification. Returns one word for programs that describes the result.
     private func open(_ name: String) -> String {
         guard let id = InboxEntry.ID(name), loop.machine.keptEntries.contains(id) else { return "unknown" }
         activate(id)
         return loop.machine.isLocked ? "locked" : "opening"
     }
 
-    /// Opens an entry with the apps that are installed now.
+    /// Opens an entry with the apps currently installed.
     private func activate(_ id: InboxEntry.ID) {
         links.inOrder { [weak self] in
             guard let self else { return }
@@ -194,13 +194,13 @@ final class Service {
                 + (asked.isEmpty ? " The desktop can't be asked to unlock it." : ""),
             ["asked": asked.joined(separator: " ")]
         )
-        // Messages that arrived during the wait for the answers are queued, and no event would report them.
+        // Messages received while waiting for answers are queued, and would not trigger another event.
         DispatchQueue.main.async { [weak self] in MainActor.assumeIsolated { self?.receive() } }
     }
 }
 
 extension Service {
-    /// The state of the service as a JSON object, for `nfc background status`.
+    /// The service's status as JSON, for `nfc background status`.
     var statusText: String {
         let surroundings = reading.surroundings
         let all = surroundings.findings

@@ -103,7 +103,7 @@ struct TagCreateCommand: AsyncParsableCommand {
         }
     }
 
-    /// The product of a name, or else the only one whose name has these letters and digits in it.
+    /// Returns the product with a name, or the only product whose name contains these letters and digits.
     private static func product(_ name: String) throws -> TagProduct {
         if let product = TagProduct(named: name) { return product }
         let part = ProductName(name).text
