@@ -4,7 +4,7 @@ import Foundation
 
 final class Scanner: NSObject, NFCNDEFReaderSessionDelegate {
     func scan() {
-        // // Without a reader, the session ends with an error that gives the reason. nfclint:disable SRC001
+        // Without a reader, the session ends with an error that gives the reason. nfclint:disable SRC001
         let session = NFCNDEFReaderSession(delegate: self, queue: .main, invalidateAfterFirstRead: true)
         session.alertMessage = "Hold the poster near the reader."
         session.begin()
