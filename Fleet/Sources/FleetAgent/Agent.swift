@@ -13,7 +13,7 @@ package actor Agent {
 
     nonisolated let settings: AgentSettings
     /// Runs the agent's tasks, which do not keep the agent alive.
-    nonisolated let place: LoopActor
+    nonisolated let loopActor: LoopActor
     let spool: Spool
     let jobs: JobDesk
     nonisolated let naming: TagNaming
@@ -23,9 +23,9 @@ package actor Agent {
 
     var outbox: Outbox
     /// Events being resent on request, by the number used to publish them.
-    var replayed: [Int64: StoredEvent.Place] = [:]
+    var replayedEvents: [Int64: StoredEvent.Place] = [:]
     /// The numbers of events that exceed the broker's size limit.
-    var oversized: Set<Int64> = []
+    var oversizedEvents: Set<Int64> = []
     var stations: [FleetName: (station: ReaderStation, task: Task<Void, Never>)] = [:]
     var states: [FleetName: ReaderState] = [:]
     /// The tags on each reader, as published.
@@ -33,10 +33,10 @@ package actor Agent {
     /// The topics on which the broker retains a message, according to the spool.
     var retained: Set<String> = []
     /// The topics being cleared, by the number used to publish the empty message.
-    var clearing: [UInt64: String] = [:]
+    var topicsBeingCleared: [UInt64: String] = [:]
     /// The number of the last message that cleared a topic. Event numbers are smaller.
     var lastClearing: UInt64 = 1 << 61
-    let begun = ContinuousClock.now
+    let startTime = ContinuousClock.now
     private let events = Mailbox<MQTTEvent>()
     private let requests = RequestQueue()
     private var requestsTask: Task<Void, Never>?
@@ -55,7 +55,7 @@ package actor Agent {
     var isFlushDue = false
     /// Whether the last attempt to store acknowledgements failed.
     var hasFailedToFlush = false
-    var published: [FleetName: ReaderPosition] = [:]
+    var publishedPositions: [FleetName: ReaderPosition] = [:]
     var isPositionDue = false
     /// The latest time to publish the positions.
     var positionLimit = ContinuousClock.now
@@ -63,7 +63,7 @@ package actor Agent {
     var shortage: SpoolShortage?
     var looksForRoom = false
     /// Events that did not fit on the disk. Kept in memory until the broker acknowledges them.
-    var unstored: [StoredEvent] = []
+    var unstoredEvents: [StoredEvent] = []
 
     /// Creates an agent. ``start()`` begins its work.
     ///
@@ -73,7 +73,7 @@ package actor Agent {
     ///   - spool: the node's spool.
     package init(_ settings: AgentSettings, broker: MQTTSettings, spool: Spool) {
         self.settings = settings
-        place = LoopActor(settings.loop)
+        loopActor = LoopActor(settings.loop)
         self.spool = spool
         naming = settings.naming
         log = settings.log
@@ -118,12 +118,12 @@ package actor Agent {
         try await jobs.begin()
         retained = try await spool.retainedTopics()
         await announceDropped()
-        place.begin { [weak self, events] _ in
+        loopActor.begin { [weak self, events] _ in
             while let events = await events.next() {
                 for event in events { await self?.take(event) }
             }
         }
-        requestsTask = place.begin { [weak self, requests] _ in
+        requestsTask = loopActor.begin { [weak self, requests] _ in
             while let messages = await requests.next() {
                 for message in messages {
                     guard let pause = await self?.handle(message), pause > .zero else { continue }
@@ -131,7 +131,7 @@ package actor Agent {
                 }
             }
         }
-        place.begin { [weak self, stored] _ in
+        loopActor.begin { [weak self, stored] _ in
             while let events = await stored.next() {
                 await self?.keepUnstored(events.joined())
                 await self?.pump()
@@ -173,6 +173,6 @@ package actor Agent {
         events.close()
         stored.close()
         await flush()
-        if !unstored.isEmpty { try? await spool.drop(unstored.map(\.place)) }
+        if !unstoredEvents.isEmpty { try? await spool.drop(unstoredEvents.map(\.place)) }
     }
 }

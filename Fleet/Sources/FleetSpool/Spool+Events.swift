@@ -231,9 +231,9 @@ extension SpoolCore {
 
     /// Updates the rows of readers that have changed.
     func saveReaders(_ db: Database) throws {
-        guard !ledger.unsaved.isEmpty else { return }
+        guard !ledger.unsavedReaders.isEmpty else { return }
         let statement = try db.cachedStatement(sql: "UPDATE reader SET sequence = ?, acknowledged = ? WHERE number = ?")
-        for index in ledger.unsaved {
+        for index in ledger.unsavedReaders {
             let reader = ledger.readers[index]
             try statement.execute(arguments: [reader.sequence, reader.acknowledged, reader.row])
         }

@@ -26,7 +26,7 @@ extension Spool {
                     sql: "SELECT count(*) FROM event WHERE reader = ? AND sequence > ?"
                 )
                 let count = try Int.fetchOne(statement, arguments: [reader.row, reader.acknowledged]) ?? 0
-                sum += count - reader.early.count
+                sum += count - reader.earlyAcks.count
             }
             return sum
         }
@@ -114,9 +114,9 @@ extension SpoolCore {
                 SELECT number, sequence, payload FROM event WHERE reader = ? AND sequence > ? AND number > ?
                 ORDER BY sequence LIMIT ?
                 """,
-                [reader.row, reader.acknowledged, number, limit + reader.early.count]
+                [reader.row, reader.acknowledged, number, limit + reader.earlyAcks.count]
             )
-            events += reader.early.isEmpty ? found : found.filter { !reader.early.contains($0.sequence) }
+            events += reader.earlyAcks.isEmpty ? found : found.filter { !reader.earlyAcks.contains($0.sequence) }
         }
         if indexes.count > 1 { events.sort { $0.number < $1.number } }
         return Array(events.prefix(limit))
@@ -142,7 +142,7 @@ extension SpoolCore {
             guard let index = ledger.index(SpoolLedger.Key(node: node, name: place.reader)) else { continue }
             let reader = ledger.readers[index]
             guard place.sequence > reader.acknowledged, place.sequence <= reader.sequence else { continue }
-            ledger.change(index) { $0.early.insert(place.sequence) }
+            ledger.change(index) { $0.earlyAcks.insert(place.sequence) }
             touched.insert(index)
         }
         for index in touched {
@@ -155,7 +155,7 @@ extension SpoolCore {
     private func advance(_ db: Database, _ index: Int) throws {
         var reader = ledger.readers[index]
         let before = reader.acknowledged
-        while let least = reader.early.min() {
+        while let least = reader.earlyAcks.min() {
             if least > reader.acknowledged + 1 {
                 // The events in between were dropped, or are still waiting.
                 let statement = try db.cachedStatement(
@@ -163,12 +163,12 @@ extension SpoolCore {
                 )
                 if try Int.fetchOne(statement, arguments: [reader.row, reader.acknowledged, least]) != nil { break }
             }
-            reader.early.remove(least)
+            reader.earlyAcks.remove(least)
             reader.acknowledged = least
         }
         guard reader.acknowledged != before else { return }
         ledger.change(index) { [reader] in
-            ($0.early, $0.acknowledged, $0.isUnsaved) = (reader.early, reader.acknowledged, true)
+            ($0.earlyAcks, $0.acknowledged, $0.isUnsaved) = (reader.earlyAcks, reader.acknowledged, true)
         }
     }
 

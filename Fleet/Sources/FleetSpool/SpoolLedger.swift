@@ -24,7 +24,7 @@ struct SpoolLedger {
         /// The file contains no event before this number.
         var first: Int64
         /// Acknowledged numbers after a gap of unacknowledged ones.
-        var early: Set<Int64> = []
+        var earlyAcks: Set<Int64> = []
         /// Whether the row must be updated.
         var isUnsaved = false
     }
@@ -77,19 +77,19 @@ struct SpoolLedger {
     private var indexes: [Key: Int] = [:]
     private var readersOfNodes: [Int64: [Int]] = [:]
     /// The number of each node's last event.
-    private var lasts: [Int64: Int64] = [:]
+    private var lastNumbers: [Int64: Int64] = [:]
     /// The readers whose rows must be updated.
-    private(set) var unsaved: [Int] = []
+    private(set) var unsavedReaders: [Int] = []
 
     private var changes: [Change] = []
-    private var before: Totals
+    private var totalsBefore: Totals
 
     /// Reads the ledger from the database.
     init(_ db: Database) throws {
         let size = try Int.fetchOne(db, sql: "SELECT ifnull(sum(length(payload)), 0) FROM event") ?? 0
         let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM event") ?? 0
         totals = Totals(size: size, next: last + 1)
-        before = totals
+        totalsBefore = totals
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -110,14 +110,14 @@ struct SpoolLedger {
                 first: first ?? sequence + 1
             )
             insert(reader)
-            lasts[reader.key.node] = max(lasts[reader.key.node] ?? 0, row["last"])
+            lastNumbers[reader.key.node] = max(lastNumbers[reader.key.node] ?? 0, row["last"])
         }
         for row in try Row.fetchAll(db, sql: "SELECT * FROM dropped") {
             let number: Int64 = row["reader"]
             guard let index = readers.firstIndex(where: { $0.row == number }) else { continue }
             totals.dropped[index] = Dropped(count: row["count"], first: row["first"], last: row["last"])
         }
-        before = totals
+        totalsBefore = totals
     }
 
     private mutating func insert(_ reader: Reader) {
@@ -132,7 +132,7 @@ struct SpoolLedger {
     func readers(of node: Int64) -> [Int] { readersOfNodes[node] ?? [] }
 
     /// Returns the number of a node's last event; 0 if there is none.
-    func last(of node: Int64) -> Int64 { lasts[node] ?? 0 }
+    func last(of node: Int64) -> Int64 { lastNumbers[node] ?? 0 }
 
     /// Returns the index of the reader with a row number.
     func index(row: Int64) -> Int? {
@@ -155,36 +155,36 @@ struct SpoolLedger {
         changes.append(.reader(index, readers[index]))
         let wasUnsaved = readers[index].isUnsaved
         body(&readers[index])
-        if readers[index].isUnsaved, !wasUnsaved { unsaved.append(index) }
-        if wasUnsaved, !readers[index].isUnsaved { unsaved.removeAll { $0 == index } }
+        if readers[index].isUnsaved, !wasUnsaved { unsavedReaders.append(index) }
+        if wasUnsaved, !readers[index].isUnsaved { unsavedReaders.removeAll { $0 == index } }
     }
 
     /// Records the number of a node's last event.
     mutating func setLast(of node: Int64, _ number: Int64) {
         changes.append(.last(node: node, last(of: node)))
-        lasts[node] = number
+        lastNumbers[node] = number
     }
 
     /// Records that all rows are up to date.
     mutating func noteSaved() {
-        for index in unsaved {
+        for index in unsavedReaders {
             changes.append(.reader(index, readers[index]))
             readers[index].isUnsaved = false
         }
-        unsaved = []
+        unsavedReaders = []
     }
 
     // MARK: Transactions
 
     mutating func begin() {
-        before = totals
+        totalsBefore = totals
         changes.removeAll(keepingCapacity: true)
     }
 
     mutating func commit() { changes.removeAll(keepingCapacity: true) }
 
     mutating func rollBack() {
-        totals = before
+        totals = totalsBefore
         for change in changes.reversed() {
             switch change {
             case .reader(let index, let reader): readers[index] = reader
@@ -192,10 +192,10 @@ struct SpoolLedger {
                 indexes[key] = nil
                 readersOfNodes[key.node]?.removeLast()
                 readers.removeLast()
-            case .last(let node, let number): lasts[node] = number
+            case .last(let node, let number): lastNumbers[node] = number
             }
         }
         changes.removeAll(keepingCapacity: true)
-        unsaved = readers.indices.filter { readers[$0].isUnsaved }
+        unsavedReaders = readers.indices.filter { readers[$0].isUnsaved }
     }
 }

@@ -49,7 +49,7 @@ extension SpoolCore {
             let sequence: Int64 = row["sequence"]
             ends[index] = sequence
             // The broker has acknowledged this event, so it is not lost.
-            guard acknowledged || !ledger.readers[index].early.contains(sequence) else { continue }
+            guard acknowledged || !ledger.readers[index].earlyAcks.contains(sequence) else { continue }
             let known = removed[index]
             removed[index] = .init(count: (known?.count ?? 0) + 1, first: known?.first ?? sequence, last: sequence)
         }
@@ -66,7 +66,7 @@ extension SpoolCore {
             // The events' rows no longer contain the last number, so the reader's row must.
             ledger.change(index) { reader in
                 reader.isUnsaved = true
-                reader.early = reader.early.filter { $0 > end }
+                reader.earlyAcks = reader.earlyAcks.filter { $0 > end }
             }
         }
         try saveReaders(db)

@@ -21,9 +21,9 @@ final class Announcer {
     private var summary: PendingSummary?
     private var retries = NotificationRetryPolicy()
     /// The failed notifications that were already logged.
-    private var unshown: Set<NotificationSubject> = []
+    private var failedSubjects: Set<NotificationSubject> = []
     /// The activation token for each clicked entry, which lets the app come to the foreground.
-    private var tokens: [InboxEntry.ID: String] = [:]
+    private var activationTokens: [InboxEntry.ID: String] = [:]
 
     /// Restores the notifications shown by an earlier run.
     init(_ bus: BusConnection, _ store: PrivateFolder?, _ log: Log, _ loop: StateMachineDriver) throws(BusError) {
@@ -41,7 +41,7 @@ final class Announcer {
     func take(_ message: ReceivedMessage) { notifier.take(message) }
 
     /// Removes and returns the activation token from the click on an entry's notification.
-    func takeToken(of id: InboxEntry.ID) -> String? { tokens.removeValue(forKey: id) }
+    func takeToken(of id: InboxEntry.ID) -> String? { activationTokens.removeValue(forKey: id) }
 
     func announce(_ id: InboxEntry.ID, _ content: NotificationContent) {
         Step.reached("before-announcing")
@@ -67,7 +67,7 @@ final class Announcer {
         switch event {
         case .shown(let topic):
             retries.succeeded()
-            unshown = []
+            failedSubjects = []
             switch topic.subject {
             case .entry(let id):
                 loop.handle(.announced(id))
@@ -81,14 +81,14 @@ final class Announcer {
             let remainder = loop.machine.remainder(of: subject)
             loop.handle(.notShown(subject))
             // Log a failed notification only once, whether it is shown separately or counted in the summary.
-            let isLogged = subject == .summary ? !unshown.isEmpty : unshown.contains(subject)
-            unshown.insert(subject)
+            let isLogged = subject == .summary ? !failedSubjects.isEmpty : failedSubjects.contains(subject)
+            failedSubjects.insert(subject)
             if !isLogged {
                 log.write("not-shown", "No notification can be shown. \(remainder.text) \(reason)")
             }
             retryLater()
         case .activated(.entry(let id), let token):
-            tokens[id] = token
+            activationTokens[id] = token
             onActivation(id)
         case .activated(.summary, _): loop.handle(.summaryActivated)
         case .closed(let subject, let isDismissed): loop.handle(.closed(subject, isDismissed: isDismissed))

@@ -33,12 +33,12 @@ final class Notifier {
     var onEvent: (Event) -> Void = { _ in }
     /// The server's capabilities; nil until the server has reported them.
     private var capabilities: Set<String>?
-    private var question: UInt64?
+    private var capabilitiesCall: UInt64?
     /// The pending call that starts the notification server. The bus answers once the server owns its name.
-    private var start: UInt64?
+    private var startCall: UInt64?
     private let startingTime: Duration
-    private var waiting: [Request] = []
-    private var sent: [UInt64: NotificationTopic] = [:]
+    private var pendingRequests: [Request] = []
+    private var sentRequests: [UInt64: NotificationTopic] = [:]
     private var notifications: [ShownNotification: NotificationTopic] = [:] {
         didSet { if notifications != oldValue { memory?.keep(notifications) } }
     }
@@ -47,7 +47,7 @@ final class Notifier {
     /// The clicks on notifications. The desktop closes a clicked notification, possibly only after it was replaced.
     private var clicks: [ShownNotification: NotificationClick] = [:]
     /// The subjects withdrawn while their notification was being sent.
-    private var withdrawn: Set<NotificationSubject> = []
+    private var withdrawnSubjects: Set<NotificationSubject> = []
 
     /// Restores the notifications shown by an earlier run. `store` keeps the visible notifications until the login
     /// session ends.
@@ -75,15 +75,15 @@ final class Notifier {
 
     /// Shows a notification, replacing the subject's previous one.
     func show(_ subject: NotificationSubject, of entries: [InboxEntry.ID], _ content: NotificationContent) {
-        withdrawn.remove(subject)
-        waiting.removeAll { $0.topic.subject == subject }
-        waiting.append(Request(topic: NotificationTopic(subject: subject, entries: entries), content: content))
+        withdrawnSubjects.remove(subject)
+        pendingRequests.removeAll { $0.topic.subject == subject }
+        pendingRequests.append(Request(topic: NotificationTopic(subject: subject, entries: entries), content: content))
         sendWaiting()
     }
 
     func withdraw(_ subject: NotificationSubject) {
-        waiting.removeAll { $0.topic.subject == subject }
-        if sent.values.contains(where: { $0.subject == subject }) { withdrawn.insert(subject) }
+        pendingRequests.removeAll { $0.topic.subject == subject }
+        if sentRequests.values.contains(where: { $0.subject == subject }) { withdrawnSubjects.insert(subject) }
         guard let shown = shown(subject) else { return }
         forget(shown)
         _ = try? bus.send(BusCall(Self.object, "CloseNotification", [.uint32(shown.number)]))
@@ -100,7 +100,7 @@ final class Notifier {
     }
 
     private func askCapabilities() {
-        guard question == nil, start == nil else { return }
+        guard capabilitiesCall == nil, startCall == nil else { return }
         do throws(BusError) {
             try begin()
         } catch {
@@ -111,7 +111,7 @@ final class Notifier {
     /// Asks the server for its capabilities, or asks the bus to start the server.
     private func begin() throws(BusError) {
         do throws(BusError) {
-            question = try bus.send(BusCall(Self.object, "GetCapabilities"))
+            capabilitiesCall = try bus.send(BusCall(Self.object, "GetCapabilities"))
         } catch {
             guard error.code == .nobody else { throw error }
             try startServer()
@@ -122,31 +122,31 @@ final class Notifier {
     private func startServer() throws(BusError) {
         let name = Self.object.destination
         let cookie = try bus.send(BusCall(.daemon, "StartServiceByName", [.string(name), .uint32(0)]))
-        start = cookie
+        startCall = cookie
         runOnMain(after: startingTime) { [weak self] in
-            guard let self, self.start == cookie else { return }
-            self.start = nil
+            guard let self, self.startCall == cookie else { return }
+            self.startCall = nil
             self.refuseWaiting("\(name) was started, but does not respond.")
         }
     }
 
     private func refuseWaiting(_ reason: String) {
-        let requests = waiting
-        waiting = []
+        let requests = pendingRequests
+        pendingRequests = []
         for request in requests { onEvent(.notShown(request.topic.subject, reason: reason)) }
     }
 
     private func sendWaiting() {
-        guard !waiting.isEmpty else { return }
+        guard !pendingRequests.isEmpty else { return }
         guard let capabilities else { return askCapabilities() }
-        let onTheirWay = Set(sent.values.map(\.subject))
-        let requests = waiting.filter { !onTheirWay.contains($0.topic.subject) }
-        waiting.removeAll { !onTheirWay.contains($0.topic.subject) }
+        let onTheirWay = Set(sentRequests.values.map(\.subject))
+        let requests = pendingRequests.filter { !onTheirWay.contains($0.topic.subject) }
+        pendingRequests.removeAll { !onTheirWay.contains($0.topic.subject) }
         for request in requests {
             let last = shown(request.topic.subject)?.number ?? 0
             let message = NotificationRequest(request.content, capabilities: capabilities, replacing: last)
             do throws(BusError) {
-                sent[try bus.send(BusCall(Self.object, "Notify", message.arguments))] = request.topic
+                sentRequests[try bus.send(BusCall(Self.object, "Notify", message.arguments))] = request.topic
             } catch {
                 onEvent(.notShown(request.topic.subject, reason: error.reason))
             }
@@ -187,38 +187,38 @@ final class Notifier {
 
     private func changeOwner(from old: String, to new: String) {
         capabilities = nil
-        question = nil
-        start = nil
+        capabilitiesCall = nil
+        startCall = nil
         if !old.isEmpty {
-            waiting = []
-            sent = [:]
+            pendingRequests = []
+            sentRequests = [:]
             notifications = [:]
             tokens = [:]
             clicks = [:]
-            withdrawn = []
+            withdrawnSubjects = []
             onEvent(.gone)
         }
         if !new.isEmpty { askCapabilities() }
     }
 
     private func take(_ message: ReceivedMessage, answering cookie: UInt64) {
-        if cookie == start {
-            start = nil
+        if cookie == startCall {
+            startCall = nil
             guard !message.isError else { return refuseWaiting(Self.reason(message)) }
             return askCapabilities()
         }
-        if cookie == question {
-            question = nil
+        if cookie == capabilitiesCall {
+            capabilitiesCall = nil
             guard !message.isError else { return refuseWaiting(Self.reason(message)) }
             capabilities = Set((message.values().first?.values ?? []).compactMap(\.text))
             sendWaiting()
             return onEvent(.ready)
         }
-        guard let topic = sent.removeValue(forKey: cookie) else { return }
+        guard let topic = sentRequests.removeValue(forKey: cookie) else { return }
         if let number = message.isError ? nil : message.values().first?.integer.flatMap(UInt32.init(exactly:)) {
             isShown(ShownNotification(sender: message.sender, number: number), topic)
         } else {
-            withdrawn.remove(topic.subject)
+            withdrawnSubjects.remove(topic.subject)
             let reason = message.values().first?.text ?? "The notification was refused."
             onEvent(.notShown(topic.subject, reason: reason))
         }
@@ -234,7 +234,7 @@ final class Notifier {
         notifications = notifications.filter { $0.value.subject != topic.subject }
             .merging([shown: topic]) { $1 }
         clicks[shown]?.replace(at: .now)
-        if withdrawn.remove(topic.subject) != nil {
+        if withdrawnSubjects.remove(topic.subject) != nil {
             withdraw(topic.subject)
         } else {
             onEvent(.shown(topic))

@@ -28,9 +28,9 @@ final class ReadingControl {
     private(set) var surroundings = SystemConditions()
     /// Whether all conditions are known and the state machine has received them.
     private(set) var hasBegun = false
-    private var logged = LoggedState()
+    private var lastLoggedState = LoggedState()
     private var watcher: TagWatcher?
-    private lazy var looking = PollingToggle(
+    private lazy var polling = PollingToggle(
         start: { [weak self] in self?.watcher?.start() },
         stop: { [weak self] in await self?.watcher?.stop() }
     )
@@ -134,8 +134,8 @@ final class ReadingControl {
     private func logState() {
         let conditions = surroundings.conditions
         if conditions.allowReading {
-            guard logged.isReading != true else { return }
-            logged = LoggedState(isReading: true)
+            guard lastLoggedState.isReading != true else { return }
+            lastLoggedState = LoggedState(isReading: true)
             return log.write("reading", "Tags are read.")
         }
         let isForReader = conditions.obstacles == [.unsupported]
@@ -143,8 +143,8 @@ final class ReadingControl {
         if isForReader, case .unasked = surroundings.reader { return }
         let reason = isForReader ? surroundings.findings.first?.source : nil
         // Logs the start of a pause and changes of the reader's problem, but not changes among other obstacles.
-        guard logged.isReading != false || reason != nil && reason != logged.reason else { return }
-        logged = LoggedState(isReading: false, reason: reason)
+        guard lastLoggedState.isReading != false || reason != nil && reason != lastLoggedState.reason else { return }
+        lastLoggedState = LoggedState(isReading: false, reason: reason)
         let reasons = conditions.obstacles.map { obstacle in
             obstacle == .unsupported ? surroundings.findings.first?.source ?? obstacle.reason : obstacle.reason
         }
@@ -157,11 +157,11 @@ final class ReadingControl {
 
     // MARK: The reader
 
-    func startLooking() { looking.turnOn() }
+    func startLooking() { polling.turnOn() }
 
     func stopLooking() {
         if case .ready(let name) = surroundings.reader { surroundings.reader = .unasked(name: name) }
-        looking.turnOff()
+        polling.turnOff()
     }
 
     private func readerIsWanted(for purposes: Set<ReaderGate.Purpose>) {
@@ -171,7 +171,7 @@ final class ReadingControl {
         guard !purposes.isEmpty else { return }
         Task {
             // If the app has left meanwhile, polling is on again, and apps that arrived since then are served later.
-            if await looking.release() { gate?.grant() }
+            if await polling.release() { gate?.grant() }
         }
     }
 

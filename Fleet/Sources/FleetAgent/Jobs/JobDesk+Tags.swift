@@ -32,10 +32,10 @@ extension JobDesk {
 
     /// Returns the job that was interrupted when this tag was lost; nil if there is none.
     func resume(_ uid: [UInt8], at reader: FleetName) -> WorkOrder? {
-        let begun = board.entries.first {
+        let lostEntry = board.entries.first {
             $0.beginning?.uid == uid && $0.beginning?.reader == reader && $0.limit != nil
         }
-        guard !isClosed, let entry = begun, let beginning = entry.beginning else { return nil }
+        guard !isClosed, let entry = lostEntry, let beginning = entry.beginning else { return nil }
         board.begin(entry.job.id, with: beginning)
         return WorkOrder(job: entry.job, beginning: beginning, isResumed: true)
     }
@@ -54,10 +54,10 @@ extension JobDesk {
         if case .lost = result { throw TagError(.tagLost, "The tag left before its job was done.") }
     }
 
-    private func beginWork() { working += 1 }
+    private func beginWork() { runningJobCount += 1 }
 
     private func finish(_ order: WorkOrder, _ result: WorkResult) async {
-        working -= 1
+        runningJobCount -= 1
         switch result {
         case .ended(let outcome):
             board.end(order.job.id)

@@ -50,11 +50,11 @@ package actor JobDesk {
     /// A rate-limited log for messages that anyone can cause.
     let strangersLog: LimitedLog
     /// Journaled jobs that need no tag and are not done yet, because of a restart or a storage error.
-    private var interrupted: [Job] = []
+    private var interruptedJobs: [Job] = []
     /// Outcomes that could not be stored and will be retried.
-    private var unstored: [JobOutcome] = []
+    private var unstoredOutcomes: [JobOutcome] = []
     var timer: Task<Void, Never>?
-    var working = 0
+    var runningJobCount = 0
     var isClosed = false
 
     package init(_ parts: Parts, onStored: @escaping @Sendable ([StoredEvent]) -> Void) {
@@ -67,7 +67,7 @@ package actor JobDesk {
     package func begin() async throws(SpoolError) {
         let open = try await parts.spool.openJobs()
         board = JobBoard(open.filter(\.job.work.needsTag))
-        interrupted = open.map(\.job).filter { !$0.work.needsTag }
+        interruptedJobs = open.map(\.job).filter { !$0.work.needsTag }
         lists = try await parts.spool.allowLists()
         scheduleSweep()
     }
@@ -82,8 +82,8 @@ package actor JobDesk {
     /// Continues the interrupted jobs whose reader exists. Readers are added one by one, so other jobs keep waiting.
     private func takeUpInterrupted() async {
         let now = Timestamp.now
-        let jobs = interrupted.filter { hasReader(of: $0) || $0.deadline <= now }
-        interrupted.removeAll(where: jobs.contains)
+        let jobs = interruptedJobs.filter { hasReader(of: $0) || $0.deadline <= now }
+        interruptedJobs.removeAll(where: jobs.contains)
         for job in jobs {
             do throws(SpoolError) {
                 try await start(job, now: now)
@@ -98,7 +98,7 @@ package actor JobDesk {
     /// Queues a job that could not be done for another attempt.
     func postpone(_ job: Job, _ error: SpoolError) {
         parts.log("spool", "The job \(job.id) can't be done, and is tried again: \(error.reason)")
-        interrupted.append(job)
+        interruptedJobs.append(job)
         scheduleSweep()
     }
 
@@ -110,8 +110,8 @@ package actor JobDesk {
     func scheduleSweep() {
         timer?.cancel()
         let retryTime = Timestamp.now + Self.pause
-        var limits = interrupted.map { hasReader(of: $0) ? retryTime : $0.deadline }
-        if !unstored.isEmpty { limits.append(retryTime) }
+        var limits = interruptedJobs.map { hasReader(of: $0) ? retryTime : $0.deadline }
+        if !unstoredOutcomes.isEmpty { limits.append(retryTime) }
         if let limit = board.nextLimit { limits.append(limit) }
         guard let limit = limits.min(), !isClosed else { return }
         let delay = min(max(limit - Timestamp.now, 20), 3_600_000)
@@ -123,8 +123,8 @@ package actor JobDesk {
     }
 
     private func sweep() async {
-        let outcomes = unstored + board.sweep(now: Timestamp.now)
-        unstored = []
+        let outcomes = unstoredOutcomes + board.sweep(now: Timestamp.now)
+        unstoredOutcomes = []
         for outcome in outcomes { await finish(outcome) }
         await takeUpInterrupted()
         scheduleSweep()
@@ -136,7 +136,7 @@ package actor JobDesk {
             try await end(outcome)
         } catch {
             parts.log("spool", "The end of a job can't be stored, and is tried again: \(error.reason)")
-            unstored.append(outcome)
+            unstoredOutcomes.append(outcome)
             scheduleSweep()
         }
     }
@@ -149,6 +149,6 @@ package actor JobDesk {
         isClosed = true
         timer?.cancel()
         strangersLog.reportLeftOut()
-        for _ in 0..<50 where working > 0 { try? await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<50 where runningJobCount > 0 { try? await Task.sleep(for: .milliseconds(20)) }
     }
 }

@@ -16,7 +16,7 @@ extension Agent {
         let station = ReaderStation(reader, handler: handler)
         // Started before it is stored, so that a following stop also stops the station.
         station.start()
-        stations[reader.name] = (station, place.begin { _ in await station.run() })
+        stations[reader.name] = (station, loopActor.begin { _ in await station.run() })
         log("reader", "The reader \(reader.name) is \(reader.reader).", [.init("reader", .string(reader.name.text))])
         guard outbox.isConnected else { return }
         await announce(reader.name)

@@ -24,18 +24,18 @@ extension Agent {
             wantPump()
         case .disconnected(let failure):
             outbox.disconnect()
-            (replayed, clearing) = ([:], [:])
+            (replayedEvents, topicsBeingCleared) = ([:], [:])
             let isTaken = failure.code == .taken
             let reason = isTaken ? "Another agent uses the name \(node). Give each node its own." : failure.reason
             log("disconnected", reason, [.init("code", .string(failure.code.rawValue))])
         case .acknowledged(let numbers):
-            if !replayed.isEmpty { for number in numbers { replayed[Int64(number)] = nil } }
-            if !clearing.isEmpty { await noteCleared(numbers) }
+            if !replayedEvents.isEmpty { for number in numbers { replayedEvents[Int64(number)] = nil } }
+            if !topicsBeingCleared.isEmpty { await noteCleared(numbers) }
             await acknowledge(numbers)
         case .dropped(let number, let reason):
             // A rejected replay or clearing does not block other events.
-            let isReplayed = number.flatMap { replayed.removeValue(forKey: Int64($0)) } != nil
-            let isClearing = number.flatMap { clearing.removeValue(forKey: $0) } != nil
+            let isReplayed = number.flatMap { replayedEvents.removeValue(forKey: Int64($0)) } != nil
+            let isClearing = number.flatMap { topicsBeingCleared.removeValue(forKey: $0) } != nil
             refuse(isReplayed || isClearing ? nil : number.map { Int64($0) }, reason)
         case .oversized(let number): await shorten(number.map { Int64($0) })
         // Messages are handled by the request queue instead.

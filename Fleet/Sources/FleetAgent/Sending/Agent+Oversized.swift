@@ -9,7 +9,7 @@ extension Agent {
     /// block all later events forever.
     func shorten(_ number: Int64?) async {
         guard let number else { return log("too-large", "The broker takes no message as large as one of this node.") }
-        if let place = replayed.removeValue(forKey: number) { return await shortenReplayed(number, place) }
+        if let place = replayedEvents.removeValue(forKey: number) { return await shortenReplayed(number, place) }
         guard let place = outbox.inFlight[number] else { return }
         let name = "Event \(place.sequence) of \(place.reader)"
         let range = place.sequence...place.sequence
@@ -35,8 +35,8 @@ extension Agent {
     /// Publishes an earlier event again, on request.
     func publishAgain(_ event: StoredEvent) {
         let number = event.number | Self.replayMark
-        replayed[number] = event.place
-        let shortened = oversized.contains(event.number) ? CloudEvent.shortened(event.payload) : nil
+        replayedEvents[number] = event.place
+        let shortened = oversizedEvents.contains(event.number) ? CloudEvent.shortened(event.payload) : nil
         let payload = CloudEvent.late(shortened ?? event.payload)
         publish([(settings.topics.event(node, event.reader), payload, UInt64(number))])
     }
@@ -55,8 +55,8 @@ extension Agent {
     }
 
     private func noteOversized(_ number: Int64) {
-        if oversized.count >= Self.mostOversized { oversized = [] }
-        oversized.insert(number)
+        if oversizedEvents.count >= Self.mostOversized { oversizedEvents = [] }
+        oversizedEvents.insert(number)
     }
 
     /// A bit added to the number of a resent event.

@@ -27,11 +27,11 @@ extension Agent {
 
     /// Keeps events that did not fit on the disk until they are acknowledged.
     func keepUnstored(_ events: some Sequence<StoredEvent>) async {
-        unstored += events.filter { !$0.isStored }
-        let excess = unstored.count - Self.mostUnstored
+        unstoredEvents += events.filter { !$0.isStored }
+        let excess = unstoredEvents.count - Self.mostUnstored
         guard excess > 0 else { return }
-        let lost = unstored.prefix(excess).map(\.place)
-        unstored.removeFirst(excess)
+        let lost = unstoredEvents.prefix(excess).map(\.place)
+        unstoredEvents.removeFirst(excess)
         noteRoom(.disk)
         do throws(SpoolError) {
             try await spool.drop(lost)
@@ -42,10 +42,10 @@ extension Agent {
 
     /// Stores the events waiting in memory, if there is space.
     func storeUnstored() async {
-        let events = unstored
+        let events = unstoredEvents
         guard !events.isEmpty, let left = try? await spool.store(events) else { return }
         let stored = Set(events.map(\.number)).subtracting(left.map(\.number))
-        unstored.removeAll { stored.contains($0.number) }
+        unstoredEvents.removeAll { stored.contains($0.number) }
     }
 
     /// Sends events that report dropped events, if there is space.

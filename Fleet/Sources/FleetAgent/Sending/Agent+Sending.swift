@@ -15,7 +15,7 @@ extension Agent {
     func wantPump() {
         isPumpWanted = true
         guard !isPumping else { return }
-        place.begin { _ in await self.pump() }
+        loopActor.begin { _ in await self.pump() }
     }
 
     /// Sends pending events in order, as many as the window allows.
@@ -32,7 +32,7 @@ extension Agent {
                     later(Self.retryDelay) { await $0.wantPump() }
                     break
                 }
-                let others = unstored.filter { $0.number > from }
+                let others = unstoredEvents.filter { $0.number > from }
                 let waiting = (stored + others).sorted { $0.number < $1.number }.prefix(outbox.room)
                 guard !waiting.isEmpty else {
                     mayHaveMore = false
@@ -70,7 +70,7 @@ extension Agent {
     }
 
     func acknowledge(_ numbers: [UInt64]) async {
-        if !unstored.isEmpty { unstored.removeAll { numbers.contains(UInt64($0.number)) } }
+        if !unstoredEvents.isEmpty { unstoredEvents.removeAll { numbers.contains(UInt64($0.number)) } }
         let places = numbers.compactMap { outbox.acknowledge(Int64($0)) }
         guard !places.isEmpty else { return }
         acknowledged += places
@@ -157,9 +157,9 @@ extension Agent {
 
     /// Runs a function after a delay. A loop timer is cheaper than a sleeping task.
     func later(_ delay: Duration, _ body: @escaping @Sendable (Agent) async -> Void) {
-        _ = settings.loop.after(delay) { [weak self, place] in
+        _ = settings.loop.after(delay) { [weak self, loopActor] in
             guard let self else { return }
-            place.begin { _ in await body(self) }
+            loopActor.begin { _ in await body(self) }
         }
     }
 
@@ -169,8 +169,8 @@ extension Agent {
         guard outbox.isConnected, let positions = try? await spool.positions().filter(isShown) else { return }
         await remember(Set(positions.map { settings.topics.position(node, $0.reader) }))
         guard outbox.isConnected else { return }
-        for position in positions where published[position.reader] != position {
-            published[position.reader] = position
+        for position in positions where publishedPositions[position.reader] != position {
+            publishedPositions[position.reader] = position
             let topic = settings.topics.position(node, position.reader)
             publish(topic, position.json(stream: spool.stream).bytes, isRetained: true)
         }
@@ -199,7 +199,7 @@ extension Agent {
         else {
             return requestLog("replay-refused", "Events were asked for in a way that is not understood.")
         }
-        guard replayed.count < Self.mostReplayed else {
+        guard replayedEvents.count < Self.mostReplayed else {
             return requestLog("replay-refused", "Events were asked for while others are still on their way.")
         }
         let range = Int64(from)...Int64(to)

@@ -29,7 +29,7 @@ extension Agent {
 
     /// Publishes all retained messages after connecting.
     func announceAll() async {
-        published = [:]
+        publishedPositions = [:]
         await remember(topics(of: Set(states.keys)))
         publish(settings.topics.state(node), AgentState.online, isRetained: true)
         publishInfo()
@@ -74,7 +74,7 @@ extension Agent {
     /// Records that the broker will retain messages on these topics, so that this run or a later one can clear them. If
     /// the disk is full, this is retried after the next connection.
     func remember(_ topics: Set<String>) async {
-        for (number, topic) in clearing where topics.contains(topic) { clearing[number] = nil }
+        for (number, topic) in topicsBeingCleared where topics.contains(topic) { topicsBeingCleared[number] = nil }
         let new = topics.subtracting(retained)
         guard !new.isEmpty, (try? await spool.note(retained: new, true)) != nil else { return }
         retained.formUnion(new)
@@ -83,7 +83,7 @@ extension Agent {
     /// Clears messages retained for removed readers or earlier settings. A reader that may still be found is reported
     /// as offline.
     func clearGone() async {
-        let isSettled = settings.readerGrace == .zero || ContinuousClock.now - begun >= settings.readerGrace
+        let isSettled = settings.readerGrace == .zero || ContinuousClock.now - startTime >= settings.readerGrace
         guard outbox.isConnected, let positions = try? await spool.positions() else { return }
         var readers = Set(states.keys)
         if !isSettled {
@@ -94,10 +94,10 @@ extension Agent {
             readers.formUnion(missing)
         }
         let kept = positions.filter { isShown($0) }.map { settings.topics.position(node, $0.reader) }
-        let gone = retained.subtracting(topics(of: readers)).subtracting(kept).subtracting(clearing.values)
+        let gone = retained.subtracting(topics(of: readers)).subtracting(kept).subtracting(topicsBeingCleared.values)
         for topic in gone.sorted() {
             lastClearing += 1
-            clearing[lastClearing] = topic
+            topicsBeingCleared[lastClearing] = topic
             connection.publish(topic, [], isRetained: true, number: lastClearing)
         }
     }
@@ -117,7 +117,7 @@ extension Agent {
 
     /// Records that the broker has cleared topics.
     func noteCleared(_ numbers: [UInt64]) async {
-        let topics = Set(numbers.compactMap { clearing.removeValue(forKey: $0) })
+        let topics = Set(numbers.compactMap { topicsBeingCleared.removeValue(forKey: $0) })
         guard !topics.isEmpty, (try? await spool.note(retained: topics, false)) != nil else { return }
         retained.subtract(topics)
         log("cleared", "\(topics.count) retained messages of what this node no longer has were cleared.")

@@ -80,7 +80,7 @@ struct DemoCommand: AsyncParsableCommand {
             )
         }
         sandbox.busAddress = bus.address
-        try DemoRunner(sandbox: sandbox, output: output, signals: signals, clicks: yes)
+        try DemoRunner(sandbox: sandbox, output: output, signals: signals, clicksAutomatically: yes)
             .run(address: bus.address, usesDesktop: !terminal)
     }
 

@@ -10,7 +10,7 @@ struct DemoRunner {
     let output: DemoOutput
     let signals: DemoSignals
     /// Whether to click the notification automatically.
-    let clicks: Bool
+    let clicksAutomatically: Bool
 
     /// How long a step of the service or the app may take.
     private static let limit = Duration.seconds(20)
@@ -18,20 +18,20 @@ struct DemoRunner {
     private static let viewTime = Duration.seconds(2)
 
     func run(address: String, usesDesktop: Bool) throws {
-        let (stand, desktop) = try makeStand(address, usesDesktop)
-        defer { stand.closeAll() }
+        let (relay, desktop) = try makeRelay(address, usesDesktop)
+        defer { relay.closeAll() }
         let service = try DemoProgram(
             sandbox.programs.service,
             ["--json", "--tags", "\(sandbox.folder.path)/tags"],
             environment: sandbox.environment
         )
-        let loop = DemoLoop(stand: stand, service: service, signals: signals)
+        let loop = DemoLoop(relay: relay, service: service, signals: signals)
         let reading = try loop.wait(Self.limit, "the service to read tags") { $0.message(of: "reading") }
         output.show("service", "The service nfcd runs: \(reading)")
         try sandbox.bringTag()
         output.show("tag", "A virtual NTAG215 comes near. Its link is \(DemoSandbox.link)")
         let notification = try loop.wait(Self.limit, "the notification") { event in
-            if case .desk(.shown(let notification)) = event { notification } else { nil }
+            if case .notification(.shown(let notification)) = event { notification } else { nil }
         }
         output.show(
             "notification",
@@ -39,7 +39,7 @@ struct DemoRunner {
                 ? "The notification is on your desktop." : "The notification is shown here, \(desktop ?? ""):",
             lines: [notification.title, notification.body]
         )
-        guard try click(notification, loop, stand, isOnDesktop: desktop == nil) else {
+        guard try click(notification, loop, relay, isOnDesktop: desktop == nil) else {
             throw CommandFailure(
                 .cancelled,
                 "dismissed",
@@ -54,7 +54,7 @@ struct DemoRunner {
 
     /// Acts as the notification server. Returns why notifications are shown in the terminal; nil if they are shown on
     /// the desktop.
-    private func makeStand(_ address: String, _ usesDesktop: Bool) throws -> (NotificationRelay, reason: String?) {
+    private func makeRelay(_ address: String, _ usesDesktop: Bool) throws -> (NotificationRelay, reason: String?) {
         let bus = try BusConnection(.user, address: address)
         guard usesDesktop else { return (try NotificationRelay(on: bus), "as --terminal asks") }
         do throws(BusError) {
@@ -75,11 +75,11 @@ struct DemoRunner {
     private func click(
         _ notification: NotificationRelay.Notification,
         _ loop: DemoLoop,
-        _ stand: NotificationRelay,
+        _ relay: NotificationRelay,
         isOnDesktop: Bool
     ) throws -> Bool {
-        loop.readsInput = !clicks
-        if clicks {
+        loop.readsInput = !clicksAutomatically
+        if clicksAutomatically {
             // Give the user time to see the notification.
             loop.alarm = ContinuousClock.now + (isOnDesktop ? Self.viewTime : .zero)
         } else {
@@ -87,17 +87,17 @@ struct DemoRunner {
         }
         while true {
             switch try loop.wait(nil, "the click", find: { $0 }) {
-            case .returnKey: try stand.click(notification.number)
+            case .returnKey: try relay.click(notification.number)
             case .alarm:
                 output.show("click", "It is clicked, as --yes asks.")
-                try stand.click(notification.number)
+                try relay.click(notification.number)
             case .inputEnded where !isOnDesktop:
                 throw CommandFailure(
                     "no-click",
                     "Standard input has ended, so you can't click. Run the demonstration in a terminal, or with --yes."
                 )
-            case .desk(.activated(notification.number)): return true
-            case .desk(.closed(notification.number, isDismissed: true)): return false
+            case .notification(.activated(notification.number)): return true
+            case .notification(.closed(notification.number, isDismissed: true)): return false
             default: continue
             }
         }
@@ -126,7 +126,7 @@ struct DemoRunner {
             return output.show("app-opened", "The click has opened Tag Reader, which shows:", lines: lines)
         }
         output.show("app-opened", "The click has opened Tag Reader, in a window of its own. It shows:", lines: lines)
-        if clicks {
+        if clicksAutomatically {
             loop.alarm = ContinuousClock.now + Self.viewTime
         } else {
             output.prompt("Close the window, or press Return here, to remove everything.")
@@ -156,7 +156,7 @@ struct DemoRunner {
 /// Waits for the demo's events: notifications, log lines of the service, keys and signals.
 final class DemoLoop {
     enum Event {
-        case desk(NotificationRelay.Event)
+        case notification(NotificationRelay.Event)
         /// A line from the service's log.
         case service(event: String, message: String)
         case returnKey
@@ -176,19 +176,19 @@ final class DemoLoop {
         var message: String
     }
 
-    private let stand: NotificationRelay
+    private let relay: NotificationRelay
     private let service: DemoProgram
     private let signals: DemoSignals
     /// Whether to read keys, including those typed earlier.
     var readsInput = false
     /// When to send ``Event/alarm``; nil for never.
     var alarm: ContinuousClock.Instant?
-    private var waiting: [Event] = []
+    private var pendingEvents: [Event] = []
     /// The last message from the service, shown if a wait fails.
     private var lastMessage = ""
 
-    init(stand: NotificationRelay, service: DemoProgram, signals: DemoSignals) {
-        self.stand = stand
+    init(relay: NotificationRelay, service: DemoProgram, signals: DemoSignals) {
+        self.relay = relay
         self.service = service
         self.signals = signals
     }
@@ -217,12 +217,12 @@ final class DemoLoop {
             try take()
             if let alarm, alarm <= ContinuousClock.now {
                 self.alarm = nil
-                waiting.append(.alarm)
+                pendingEvents.append(.alarm)
             }
-            if !waiting.isEmpty { return waiting.removeFirst() }
+            if !pendingEvents.isEmpty { return pendingEvents.removeFirst() }
             guard ContinuousClock.now < end else { return nil }
             let inputs = readsInput ? [STDIN_FILENO] : []
-            var pollers = (stand.descriptors + [service.descriptor] + inputs).map {
+            var pollers = (relay.descriptors + [service.descriptor] + inputs).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             _ = unsafe poll(&pollers, nfds_t(pollers.count), 50)
@@ -233,13 +233,13 @@ final class DemoLoop {
     /// Collects pending events. Signals come first, because a signal may also have ended the service.
     private func take() throws {
         try signals.check()
-        waiting += try stand.process().map(Event.desk)
+        pendingEvents += try relay.process().map(Event.notification)
         for line in service.lines() {
             guard let line = try? JSONDecoder().decode(LogLine.self, from: Data(line.utf8)) else { continue }
             lastMessage = line.message
-            waiting.append(.service(event: line.event, message: line.message))
+            pendingEvents.append(.service(event: line.event, message: line.message))
         }
-        if service.isAtEnd, waiting.isEmpty {
+        if service.isAtEnd, pendingEvents.isEmpty {
             throw CommandFailure("service-ended", "The service has ended. \(lastMessage)")
         }
     }
@@ -248,10 +248,10 @@ final class DemoLoop {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
         if count > 0 {
-            waiting += bytes.prefix(count).filter { $0 == 0x0A || $0 == 0x0D }.map { _ in .returnKey }
+            pendingEvents += bytes.prefix(count).filter { $0 == 0x0A || $0 == 0x0D }.map { _ in .returnKey }
         } else {
             readsInput = false
-            waiting.append(.inputEnded)
+            pendingEvents.append(.inputEnded)
         }
     }
 }

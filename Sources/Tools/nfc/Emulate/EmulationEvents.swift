@@ -159,7 +159,7 @@ final class EmulationSaver: Sendable {
     private let tag: any VirtualTag
     private let out: String?
     private let onSaved: @Sendable (String) -> Void
-    private let saved: Locked<TagContents?>
+    private let savedContents: Locked<TagContents?>
     private let changes: AsyncStream<Void>.Continuation
 
     /// Starts saving changes until the process ends.
@@ -174,7 +174,7 @@ final class EmulationSaver: Sendable {
         self.tag = tag
         self.out = out
         self.onSaved = onSaved
-        saved = Locked(TagContents(of: tag))
+        savedContents = Locked(TagContents(of: tag))
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         changes = continuation
         Task { [weak self] in
@@ -190,7 +190,7 @@ final class EmulationSaver: Sendable {
     func mayHaveChanged() { changes.yield() }
 
     func finish() throws {
-        let isNew = try saved.withLock { saved in
+        let isNew = try savedContents.withLock { saved in
             let now = TagContents(of: tag)
             guard now != saved else { return false }
             try file.save(tag, to: out)

@@ -11,7 +11,7 @@ final class EmulationOutput: Sendable {
     private let write: @Sendable ([UInt8]) -> Void
     private let onBroken: @Sendable () -> Void
     /// Keeps lines printed by different threads from mixing.
-    private let turn = Locked()
+    private let outputLock = Locked()
     private let explainer = Locked(ExchangeExplainer())
 
     init(
@@ -148,7 +148,7 @@ final class EmulationOutput: Sendable {
             for line in lines { output.appendLine(line) }
         }
         guard !output.buffer.isEmpty else { return }
-        turn.withLock { _ in write(output.buffer) }
+        outputLock.withLock { _ in write(output.buffer) }
         if StandardOutput.isBroken { onBroken() }
     }
 }

@@ -143,7 +143,7 @@ private struct DecodePrinter: DecodeSink {
 /// Decodes and counts messages and their payloads. The time excludes reading input and parsing hexadecimal text.
 private struct DecodeCounter: DecodeSink {
     let options: NDEFDecodingOptions
-    var waiting: [[UInt8]] = []
+    var pendingMessages: [[UInt8]] = []
     var messages = 0
     var records = 0
     var errors = 0
@@ -154,7 +154,7 @@ private struct DecodeCounter: DecodeSink {
 
     mutating func take(_ message: Result<[UInt8], CommandFailure>) {
         switch message {
-        case .success(let bytes): waiting.append(bytes)
+        case .success(let bytes): pendingMessages.append(bytes)
         case .failure:
             messages += 1
             errors += 1
@@ -165,7 +165,7 @@ private struct DecodeCounter: DecodeSink {
         var records = 0
         var errors = 0
         let start = ContinuousClock.now
-        for bytes in waiting {
+        for bytes in pendingMessages {
             do {
                 let message = try NDEFMessage(decoding: bytes, options: options)
                 records += message.records.count
@@ -175,11 +175,11 @@ private struct DecodeCounter: DecodeSink {
             }
         }
         time += ContinuousClock.now - start
-        messages += waiting.count
-        byteCount += waiting.reduce(0) { $0 + $1.count }
+        messages += pendingMessages.count
+        byteCount += pendingMessages.reduce(0) { $0 + $1.count }
         self.records += records
         self.errors += errors
-        waiting.removeAll(keepingCapacity: true)
+        pendingMessages.removeAll(keepingCapacity: true)
     }
 
     mutating func finish() {
