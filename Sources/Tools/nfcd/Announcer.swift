@@ -75,7 +75,7 @@ final class Announcer {
             case .summary:
                 loop.handle(.summarized(topic.entries))
                 let count = topic.entries.count
-                log.write("summary", "A summary is shown; it counts \(count).", ["count": "\(count)"])
+                log.write("summary", "A summary is shown. Number of tags: \(count).", ["count": "\(count)"])
             }
         case .notShown(let subject, let reason):
             let remainder = loop.machine.remainder(of: subject)
@@ -111,8 +111,8 @@ extension BackgroundReader.Remainder {
     fileprivate var text: String {
         switch self {
         case .inbox: "The inbox has the link."
-        case .memory: "The link is not on the disk, and waits until the service ends."
-        case .nothing: "There is nothing to open, and the inbox has nothing of it."
+        case .memory: "The link could not be saved, and is kept until the service stops."
+        case .nothing: "There is nothing to open, and nothing was saved."
         }
     }
 }

@@ -63,7 +63,7 @@ final class InboxKeeper {
         for name in names.prefix(Self.loggedDamage) {
             log.write(
                 "damaged",
-                "The file \(name) of the inbox is damaged or not an entry, and is not offered. \(help) it."
+                "The file \(name) of the inbox is damaged or not an entry, and is skipped. \(help) it."
             )
         }
         guard names.count > Self.loggedDamage else { return }
@@ -145,7 +145,7 @@ final class InboxKeeper {
             isLost = true
             log.fail(
                 "inbox",
-                "The folder of the inbox is gone or was replaced. The entries in memory are written to a new one."
+                "The folder of the inbox is gone or was replaced. The entries in memory are saved to a new folder."
             )
             loop.handle(.inboxLost)
         }

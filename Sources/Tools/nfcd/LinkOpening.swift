@@ -102,7 +102,7 @@ final class LinkOpening {
             log.write("not-delivered", "The link could not be opened: \(failure)", ["id": "\(id)"])
             loop.handle(.deliveryFailed(id, reason: failure))
         } else {
-            log.write("delivered", "The link is open.", ["id": "\(id)"])
+            log.write("delivered", "The link was opened.", ["id": "\(id)"])
             loop.handle(.delivered(id))
         }
     }
@@ -166,7 +166,7 @@ final class LinkRefresh {
         do {
             next = try await refresh(retriesFailures: retriesFailures)
         } catch {
-            log.fail("links", "The files of the apps' sites can't be saved: \(error)")
+            log.fail("links", "The association files can't be saved: \(error)")
         }
         schedule(after: Self.pause(settling, until: next))
     }
@@ -214,6 +214,6 @@ final class LinkRefresh {
         // A failed site always has a next attempt scheduled.
         let minutes = max(1, ((result.nextTry(at: now) ?? now) - now + 59) / 60)
         let next = minutes == 1 ? "a minute" : "\(minutes) minutes"
-        return "The links of \(result.domain): \(failure) The next try is in \(next), or when there is a network again."
+        return "The links of \(result.domain): \(failure) The next attempt is in \(next), or when the network is back."
     }
 }

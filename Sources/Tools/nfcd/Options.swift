@@ -53,7 +53,7 @@ struct Options {
                 Log.standardError("Error: Standard output can't be written: \(reason).\n")
                 exit(1)
             default:
-                Self.report("There is no option '\(argument)'. See: nfcd --help", json: json)
+                Self.report("Unknown option '\(argument)'. See: nfcd --help", json: json)
                 return nil
             }
         }

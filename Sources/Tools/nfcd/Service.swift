@@ -68,14 +68,14 @@ final class Service {
             try bus.take(Self.name)
             return bus
         } catch  where error.code == .nameTaken {
-            throw Failure(name: "already-running", reason: "nfcd runs already.")
+            throw Failure(name: "already-running", reason: "nfcd is already running.")
         } catch {
             throw Failure(name: "no-bus", reason: error.reason)
         }
     }
 
     func start() throws {
-        log.write("started", "The service runs.")
+        log.write("started", "The service is running.")
         loop.perform = { [weak self] action in self?.perform(action) }
         announcer.onActivation = { [weak self] id in self?.activate(id) }
         answers = BusAnswers(
@@ -119,7 +119,7 @@ final class Service {
     }
 
     private func end() {
-        log.write("ended", "The service ends.")
+        log.write("ended", "The service is stopping.")
         Task {
             await reading.end()
             // Other threads are still running. exit() would destroy objects they use, for example in libcurl and
@@ -190,8 +190,8 @@ final class Service {
         let asked = reading.promptToUnlock()
         log.write(
             "waits",
-            "The link is opened when the screen is unlocked."
-                + (asked.isEmpty ? " The desktop can't be asked to unlock it." : ""),
+            "The link will be opened when the screen is unlocked."
+                + (asked.isEmpty ? " The desktop offers no way to unlock it." : ""),
             ["asked": asked.joined(separator: " ")]
         )
         // Messages received while waiting for answers are queued, and would not trigger another event.
@@ -235,21 +235,21 @@ extension BackgroundReader.Note {
     var line: (event: String, text: String) {
         switch self {
         case .notEligible(let obstacles):
-            ("not-eligible", "A tag was read and left alone. \(obstacles.map(\.reason).joined(separator: " "))")
+            ("not-eligible", "A tag was read and ignored. \(obstacles.map(\.reason).joined(separator: " "))")
         case .noMessage: ("no-message", "A tag has no message.")
         case .badMessage: ("bad-message", "A tag's message is damaged, or too large.")
         case .noLink: ("no-link", "A tag's message has no link.")
         case .unusableLink: ("unusable-link", "A tag's link can't be read.")
         case .refused(let refusal): ("refused", "A tag's link is not offered. \(refusal.reason)")
-        case .tooManyArrivals: ("too-many", "Too many tags come. The next ones are refused for a moment.")
+        case .tooManyArrivals: ("too-many", "Too many tags arrive. The next ones are ignored for a moment.")
         case .turnedAway(let count):
             ("turned-away", "\(count) \(count == 1 ? "arrival was" : "arrivals were") refused.")
         case .notKept:
-            ("not-kept", "The inbox can't save an entry. It is still offered, and is saved when the disk allows it.")
-        case .kept: ("kept", "The inbox has saved the entry that it could not save before.")
+            ("not-kept", "The inbox can't save an entry. It is still offered, and will be saved when possible.")
+        case .kept: ("kept", "The inbox has now saved the entry that could not be saved before.")
         case .nothingToOpen: ("nothing-to-open", "An entry has nothing that can be opened now.")
         case .notDelivered: ("stays", "The entry stays in the inbox.")
-        case .forgotten: ("forgotten", "The inbox is full; the oldest entry is gone.")
+        case .forgotten: ("forgotten", "The inbox is full; the oldest entry was removed.")
         }
     }
 }

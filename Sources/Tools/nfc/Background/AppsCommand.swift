@@ -76,8 +76,8 @@ struct AppsListCommand: AsyncParsableCommand {
         let start =
             switch way {
             case .success(.bus): "started by the bus"
-            case .success(.command): "started by its command, and given the message"
-            case .success(.link): "started by its command, and given the link alone"
+            case .success(.command): "started by its command, with the message"
+            case .success(.link): "started by its command, with only the link"
             case .failure(let error): error.reason
             }
         var lines = ["\(app.name)  \(app.id)  (\(app.desktopID).desktop)", "  \(start)"]
@@ -119,11 +119,11 @@ struct AppsListCommand: AsyncParsableCommand {
         var hasFile = false
 
         var lines: [String] {
-            var lines = opensBrowser ? ["the browser was chosen for it"] : []
+            var lines = opensBrowser ? ["you chose the browser for this domain"] : []
             if source == .local { lines.append("a local association file (developer mode); see nfc links list") }
             if let age { lines.append("the site answered \(ageText(seconds: Int64(age)))") }
             if let failure { lines.append("the last try failed: \(failure)") }
-            if !hasFile { lines.append("no association file; nfc links fetch gets it") }
+            if !hasFile { lines.append("no association file; to get it: nfc links fetch") }
             if hasFile, rules.isEmpty { lines.append("the association file gives this app no links") }
             return lines + rules
         }
@@ -189,10 +189,10 @@ struct AppsChooseCommand: AsyncParsableCommand {
         let isListed = name.map { name in user.apps().apps.contains { $0.entry(for: name) != nil } } ?? false
         // An earlier choice can be undone even if the app was removed.
         guard let name, isListed || choice == .app else {
-            throw CommandFailure("not-listed", "No installed app has links of \(domain). See: nfc apps")
+            throw CommandFailure("not-listed", "No installed app opens links of \(domain). See: nfc apps")
         }
         try choices.save(in: user.folders)
-        let target = choice == .browser ? "the browser" : "the app that has them"
+        let target = choice == .browser ? "the browser" : "the installed app"
         printResult(
             json: json,
             ["ok": true, "domain": name, "opens": choice.rawValue],

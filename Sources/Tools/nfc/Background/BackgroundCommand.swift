@@ -52,7 +52,7 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
             the system does not report it.
 
             Exit status: 0 when tags are read, 3 when no reader answers, 1 when
-            something else prevents reading, or when nfcd does not run.
+            something else prevents reading, or when nfcd is not running.
             """
     )
 
@@ -61,7 +61,7 @@ struct BackgroundStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let (text, status) = try RunningService.status() else {
-            let message = "nfcd does not run. Start it with: nfc background enable, or: nfc background run"
+            let message = "nfcd is not running. Start it with: nfc background enable, or: nfc background run"
             throw CommandFailure("not-running", message)
         }
         if json {

@@ -47,7 +47,7 @@ struct BackgroundDoctorCommand: AsyncParsableCommand {
             return Finding("service", .fails, "nfcd does not answer: \(failure?.message ?? "\(error)")", fix: fix)
         case .success(nil):
             let fix = "nfc background enable, or without systemd: nfc background run"
-            return Finding("service", .fails, "nfcd does not run.", fix: fix)
+            return Finding("service", .fails, "nfcd is not running.", fix: fix)
         case .success(let status?):
             if let problem = status.inboxProblem {
                 let fix = "Free some disk space, or make the folder writable. nfcd tries again by itself."

@@ -51,7 +51,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
             json: json,
             ["ok": true, "files": installation.paths, "notes": notes],
             installation.paths.map { "Wrote \($0)" }
-                + ["The service runs now, and in every session. See: nfc background status"]
+                + ["The service is running, and will start in every session. See: nfc background status"]
         )
     }
 
@@ -78,7 +78,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
         do {
             try ServiceInstallation.systemctl("is-active", "--quiet", ServiceInstallation.unitName)
         } catch {
-            let message = "An nfcd that systemd did not start already runs. Stop it, then enable the service."
+            let message = "nfcd is already running, but was not started by systemd. Stop it, then enable the service."
             throw CommandFailure("still-running", message)
         }
     }
@@ -91,7 +91,7 @@ struct BackgroundEnableCommand: AsyncParsableCommand {
             // systemctl has already reported the failure.
             return
         }
-        let message = "The service ended at once, and all changes were undone. See: journalctl --user -u nfcd"
+        let message = "The service exited immediately, and all changes were undone. See: journalctl --user -u nfcd"
         throw CommandFailure("ended", message)
     }
 
@@ -175,7 +175,7 @@ struct BackgroundDisableCommand: AsyncParsableCommand {
             // A manually started service would keep writing files.
             if RunningService.isRunning {
                 let message =
-                    "An nfcd that systemd did not start still runs, so its files were not removed. Stop it first."
+                    "nfcd is still running, but was not started by systemd. Its files were not removed. Stop it first."
                 throw CommandFailure("still-running", message)
             }
             removal.data = try data.remove()

@@ -90,7 +90,7 @@ struct DemoCommand: AsyncParsableCommand {
         guard let uri = TagURI(DemoSandbox.link), let content = NotificationContent(uri, router: router) else { return }
         output.show(
             "link",
-            "A tag with the link \(uri.text) would come near. By the association file, Tag Reader opens the link:",
+            "A tag with the link \(uri.text) would come near. According to the association file, Tag Reader opens the link:",
             lines: [router.universalLink(uri).why]
         )
         output.show("notification", "The notification would be:", lines: [content.title, content.body])

@@ -56,7 +56,7 @@ struct DemoRunner {
     /// the desktop.
     private func makeRelay(_ address: String, _ usesDesktop: Bool) throws -> (NotificationRelay, reason: String?) {
         let bus = try BusConnection(.user, address: address)
-        guard usesDesktop else { return (try NotificationRelay(on: bus), "as --terminal asks") }
+        guard usesDesktop else { return (try NotificationRelay(on: bus), "because of --terminal") }
         do throws(BusError) {
             let desktop = try BusConnection(.user)
             return (try NotificationRelay(on: bus, desktop: desktop), nil)
@@ -67,7 +67,7 @@ struct DemoRunner {
                     + "such as dunst shows them.",
                 lines: [error.reason]
             )
-            return (try NotificationRelay(on: bus), "in the place of a desktop")
+            return (try NotificationRelay(on: bus), "instead of on a desktop")
         }
     }
 
@@ -83,13 +83,15 @@ struct DemoRunner {
             // Give the user time to see the notification.
             loop.alarm = ContinuousClock.now + (isOnDesktop ? Self.viewTime : .zero)
         } else {
-            output.prompt(isOnDesktop ? "Click it, or press Return here." : "Press Return to click it; Ctrl-C ends.")
+            output.prompt(
+                isOnDesktop ? "Click it, or press Return here." : "Press Return to click it, or Ctrl-C to stop."
+            )
         }
         while true {
             switch try loop.wait(nil, "the click", find: { $0 }) {
             case .returnKey: try relay.click(notification.number)
             case .alarm:
-                output.show("click", "It is clicked, as --yes asks.")
+                output.show("click", "Clicked automatically, because of --yes.")
                 try relay.click(notification.number)
             case .inputEnded where !isOnDesktop:
                 throw CommandFailure(
@@ -123,9 +125,9 @@ struct DemoRunner {
             throw CommandFailure("no-message", "The app does not show the message. Run TagReader by itself.")
         }
         guard let window else {
-            return output.show("app-opened", "The click has opened Tag Reader, which shows:", lines: lines)
+            return output.show("app-opened", "The click opened Tag Reader, which shows:", lines: lines)
         }
-        output.show("app-opened", "The click has opened Tag Reader, in a window of its own. It shows:", lines: lines)
+        output.show("app-opened", "The click opened Tag Reader in its own window. It shows:", lines: lines)
         if clicksAutomatically {
             loop.alarm = ContinuousClock.now + Self.viewTime
         } else {

@@ -96,7 +96,7 @@ struct EmulateShowCommand: AsyncParsableCommand {
             throw ValidationError("Give the tag: --image FILE. To make a blank one: nfc tag create")
         }
         if OutputTarget.isStandardOutput(out) {
-            let message = "Standard output shows the events, so it can't take the image. Name a file with --out."
+            let message = "Standard output is used for the events, so the image can't go there. Name a file with --out."
             throw ValidationError(message)
         }
         if image == "-", commands {
@@ -343,7 +343,7 @@ struct EmulationNote {
         if case .classic(let contents) = file.contents { return [uidAlone(contents.product)] }
         guard let obstacle = obstacle(file, out) else { return [] }
         guard out == nil else { throw CommandFailure(obstacle.name, obstacle.text) }
-        let step = "What programs write to the tag is lost. To save it, name a file: --out card.json"
+        let step = "Changes that programs make to the tag will be lost. To save them, name a file: --out card.json"
         return [EmulationNote(name: "not-saved", text: obstacle.text + " " + step)]
     }
 

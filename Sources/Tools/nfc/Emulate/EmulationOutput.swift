@@ -38,7 +38,7 @@ final class EmulationOutput: Sendable {
             [
                 "A PN532 at \(path), with \(Self.name(product, tag)) in its field",
                 "  libnfc: LIBNFC_DEVICE=pn532_uart:\(path) nfc-list",
-                "  nfcpy:  " + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? hint), "Ctrl-C ends.",
+                "  nfcpy:  " + (name.map { "nfc.ContactlessFrontend('\($0)')" } ?? hint), "Press Ctrl-C to stop.",
             ]
         )
     }
@@ -54,7 +54,7 @@ final class EmulationOutput: Sendable {
             [
                 "Two PN532 in each other's field, at \(path) and \(facing)",
                 "  A card:   LIBNFC_DEVICE=pn532_uart:\(facing) nfc-emulate-forum-tag4",
-                "  A reader: nfc scan --reader pn532:\(path)", "Ctrl-C ends.",
+                "  A reader: nfc scan --reader pn532:\(path)", "Press Ctrl-C to stop.",
             ]
         )
     }
@@ -89,7 +89,7 @@ final class EmulationOutput: Sendable {
                 "pcscd_log": daemon?.logPath, "pcscd_pid": (daemon?.processIdentifier).map { Int($0) },
                 "product": product, "uid": tag.identifier.hexText(),
             ],
-            ["The reader \(reader), with \(Self.name(product, tag)) on it"] + steps + ["Ctrl-C ends."]
+            ["The reader \(reader), with \(Self.name(product, tag)) on it"] + steps + ["Press Ctrl-C to stop."]
         )
     }
 
@@ -105,7 +105,7 @@ final class EmulationOutput: Sendable {
 
     func notice(_ notice: ReaderServer.Notice) {
         switch notice {
-        case .connected: event("connected", [:], ["pcscd has the reader."])
+        case .connected: event("connected", [:], ["pcscd has opened the reader."])
         case .disconnected: event("disconnected", [:], ["pcscd has closed the reader."])
         }
     }

@@ -101,7 +101,7 @@ struct AssociationFileOptions: ParsableArguments {
             loaded = Loaded(source, Problem("no-file", finding), of: domain)
         } else {
             let step = "To try again now: nfc links fetch \(domain) --force"
-            let why = known.failure ?? "The site has none."
+            let why = known.failure ?? "The site has no file."
             loaded = Loaded(source, Problem("no-file", "There is no file of \(domain): \(why) \(step)"), of: domain)
         }
         loaded.findings = finding.map { [$0] } ?? []

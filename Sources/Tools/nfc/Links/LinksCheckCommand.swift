@@ -200,7 +200,7 @@ struct LinksExplainCommand: AsyncParsableCommand {
         if loaded.domain != nil {
             let router = try UserEnvironment().router()
             let route = router.route(link.uri)
-            here = (route, NotificationContent(link.uri, router: router)?.body ?? "No app takes it.")
+            here = (route, NotificationContent(link.uri, router: router)?.body ?? "No app opens it.")
         }
         return Answer(matcher: matcher, loaded: loaded, link: link, explanation: explanation, here: here)
     }
@@ -254,7 +254,7 @@ extension LinkExplanation.Verdict {
         case .excludes: "matches, and excludes the link"
         case .differs(let missing): "not the \(missing.map(\.rawValue).joined(separator: ", "))"
         case .notReached: "not reached"
-        case .notAsked: "not asked: no app of the entry is installed"
+        case .notAsked: "skipped: none of the entry's apps is installed"
         case .notCompared: "not compared: too complex"
         }
     }
@@ -284,7 +284,7 @@ struct WebLink {
     /// Explains why no association file applies to the link; nil if one can.
     var obstacle: String? {
         if LinkScheme(uri) == .map {
-            return "Pages of maps.apple.com open in the maps app or the browser, and in no other app."
+            return "Pages of maps.apple.com open only in the maps app or the browser."
         }
         do throws(HostName.DomainProblem) {
             _ = try HostName.domain(url.host)

@@ -60,9 +60,9 @@ struct LinksFetchCommand: AsyncParsableCommand {
         abstract: "Fetch the association files of the domains that installed apps list.",
         discussion: """
             Only files that are older than a week are fetched again. After a failure,
-            a site is not asked for a minute; each further failure doubles that time,
-            up to six hours. With --force it is asked at once. A file stays when its
-            site can't be reached. Sites with a file from nfc links add are not asked.
+            a site is not contacted for a minute; each further failure doubles that time,
+            up to six hours. With --force it is tried at once. A file stays if its
+            site can't be reached. Sites with a file from nfc links add are skipped.
 
             Examples:
               nfc links fetch
@@ -76,7 +76,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
     @Argument(help: "Only these domains. An installed app must list them.")
     var domains: [String] = []
 
-    @Flag(help: "Ask the sites now, even if no try is due.")
+    @Flag(help: "Contact the sites now, even if none is due.")
     var force = false
 
     @Option(help: "The seconds that a site has to answer, 1 to 120.")
@@ -152,7 +152,7 @@ struct LinksAddCommand: AsyncParsableCommand {
         abstract: "In development: use a local association file instead of the one on a domain's site.",
         discussion: """
             Use it to try an app before its site exists. While there is a local file,
-            the site is not asked, and every list marks the file as developer mode. The
+            the site is not used, and every list marks the file as developer mode. The
             file is copied. Add it again after you have changed it.
 
             Examples:
@@ -187,7 +187,7 @@ struct LinksAddCommand: AsyncParsableCommand {
         printResult(
             json: json,
             ["ok": true, "domain": name, "source": source, "size": loaded.bytes.count, "apps": apps],
-            ["Developer mode: links of \(name) follow the local file, and its site is not asked."]
+            ["Developer mode: links of \(name) follow the local file, and its site is not contacted."]
                 + (apps.isEmpty ? ["No installed app lists \(name) yet. See: nfc apps --help"] : [])
                 + ["To use the site's own file again: nfc links remove \(name)"]
         )
@@ -261,14 +261,14 @@ struct LinkStatus {
         guard let failure = known.failure else { return "\(domain)  \(size)\(age)" }
         let tried =
             wasAsked
-            ? "the try just now failed" : "the last try, \(ageText(seconds: now - known.asked)), failed"
+            ? "the attempt just now failed" : "the last attempt, \(ageText(seconds: now - known.asked)), failed"
         return "\(domain)  \(size)\(age); \(tried): \(failure) \(nextTryText(known))"
     }
 
     private func nextTryText(_ known: CachedAssociation) -> String {
         guard let next = known.nextTry(at: now) else { return "" }
         let when = next <= now ? "now" : "in \(durationText(seconds: next - now))"
-        return "The next try is due \(when). To try at once: nfc links fetch \(domain) --force"
+        return "The next attempt is due \(when). To try at once: nfc links fetch \(domain) --force"
     }
 
     var object: JSONObject {

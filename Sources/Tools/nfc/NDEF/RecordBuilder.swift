@@ -55,7 +55,7 @@ struct RecordBuilder {
         }
         try members.check(["kind"] + others + kind.members)
         guard payload.isEmpty || kind.members.contains("payload_hex") else {
-            throw members.error("payload_hex", "can't be beside the kind \(name), whose content is encoded")
+            throw members.error("payload_hex", "can't be combined with the kind \(name), whose content is encoded")
         }
         let payload = payload.isEmpty ? try members.hex("payload_hex") : payload
         do {
@@ -64,7 +64,7 @@ struct RecordBuilder {
             let message = "Record \(members.record): \(error.reason)"
             throw CommandFailure(error.code.description, message, offset: members.record)
         } catch {
-            throw error as? CommandFailure ?? members.error("kind", "can't be made")
+            throw error as? CommandFailure ?? members.error("kind", "can't be encoded")
         }
     }
 
@@ -405,6 +405,6 @@ struct JSONMembers {
     /// Throws if there is an unknown member, because its content would be lost.
     func check(_ known: [String]) throws(CommandFailure) {
         guard let key = members.keys.filter({ has($0) && !known.contains($0) }).min() else { return }
-        throw error(key, "is unknown here; known are \(known.joined(separator: ", "))")
+        throw error(key, "is unknown here; known members are \(known.joined(separator: ", "))")
     }
 }

@@ -88,7 +88,7 @@ struct ReaderReportPrinter {
         if let answer = report.answerToReset, !answer.isEmpty { lines.append("ATR \(answer.hexText())") }
         if let identifier = report.usbIdentifier { lines.append("USB \(identifier)") }
         if let firmware = report.firmware { lines.append("Firmware \(firmware)") }
-        if let chip = report.chip { lines.append("Chip \(chip), which takes frames") }
+        if let chip = report.chip { lines.append("Chip \(chip), which accepts raw frames") }
         let sessions = Self.names(report.transparentTechnologies ?? [])
         if !sessions.isEmpty { lines.append("Transparent sessions for \(sessions.joined(separator: ", "))") }
         if let hasEscape = report.hasEscapeCommands {

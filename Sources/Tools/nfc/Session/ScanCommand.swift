@@ -39,7 +39,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scan = try options.begin(
-            many ? "Hold one tag after the other near the reader." : "Hold a tag near the reader."
+            many ? "Hold one tag after another near the reader." : "Hold a tag near the reader."
         )
         var visit = TagVisit.none
         var hasTimedOut = false

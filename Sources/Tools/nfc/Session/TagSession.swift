@@ -77,7 +77,7 @@ struct TagSession {
         }
         if let failure = environment.recorder?.failure { throw failure }
         if let count = environment.replay?.remainingExchangeCount, count > 0 {
-            StandardError.writeLine("The session ended before the recording: \(count) of its exchanges were not made.")
+            StandardError.writeLine("The session did not use the whole recording: \(count) of its exchanges were left.")
         }
     }
 

@@ -107,9 +107,9 @@ extension CommandFailure {
     init(_ error: CommandError) {
         switch error {
         case .tag(let error): self.init(error)
-        case .sessionInvalidated: self.init(Self.cutOff, "The session ended before the work was done.")
+        case .sessionInvalidated: self.init(Self.cutOff, "The session ended too early.")
         case .notConnected, .tagUnavailable:
-            self.init("tag-lost", "The tag left before the work was done. Hold it still and try again.")
+            self.init("tag-lost", "The tag was removed too early. Hold it still and try again.")
         }
     }
 
@@ -126,9 +126,9 @@ extension CommandFailure {
         case .timeout where visit == .used: return nil
         case .timeout where visit == .failed:
             let message =
-                "A tag came, but it could not be used before the time was over. Try again, or use another tag."
+                "A tag was found, but could not be used in time. Try again, or use another tag."
             self.init("timeout", message)
-        case .timeout: self.init("timeout", "No tag came in time. Hold one near the reader and try again.")
+        case .timeout: self.init("timeout", "No tag was found in time. Hold one near the reader and try again.")
         case .systemBusy: self.init("busy", "The reader is busy. Wait a moment and try again.")
         case .radioDisabled: self.init("radio-disabled", "The radio of the phone is off. Switch it on and try again.")
         case .terminatedUnexpectedly(let reason): self = .unusable(driver, reason)
@@ -165,7 +165,7 @@ extension CommandFailure {
         switch step {
         case .writing:
             """
-            The tag may now hold the old message, none, the new one, or a part that readers don't accept. Hold it near \
+            The tag may now hold the old message, no message, the new one, or an invalid part. Hold it near \
             the reader and write it again to repair it.
             """
         case .checking:
@@ -178,7 +178,7 @@ extension CommandFailure {
     }
 
     private static let partlyLocked =
-        "The message was written. The tag may be read-only completely, partly, or not at all."
+        "The message was written. The tag may be read-only: fully, partly, or not at all."
 
     private static func nextStep(after code: TagError.Code) -> String? {
         switch code {

@@ -27,7 +27,7 @@ struct ReaderOptions: ParsableArguments {
 
     func validate() throws {
         guard let tags, !tags.contains(where: { $0 != "," }) else { return }
-        throw ValidationError("--tags names no image. Give one, or several separated by commas.")
+        throw ValidationError("--tags lists no images. Give one or more, separated by commas.")
     }
 
     /// Whether a reader is selected, by these options or by the configuration.
@@ -102,7 +102,7 @@ struct SessionOptions: ParsableArguments {
     func validate() throws {
         try timeout?.checkSession()
         guard OutputTarget.isStandardOutput(record) else { return }
-        let message = "Standard output has the report, so it can't take the recording. Name a file with --record FILE."
+        let message = "Standard output is used for the report. Name a file for the recording: --record FILE."
         throw ValidationError(message)
     }
 
@@ -152,7 +152,7 @@ struct TagSourceOptions: ParsableArguments {
 
     func validate() throws {
         if image != nil, reader != nil {
-            throw ValidationError("Give --image FILE or --reader READER, not both: a tag is in one place.")
+            throw ValidationError("Give --image FILE or --reader READER, not both.")
         }
         if image != nil, timeout != nil {
             throw ValidationError("--timeout is only for a reader. Leave it out with --image.")

@@ -108,7 +108,7 @@ enum OutputTarget {
         }
         if savesImage, image == "-", out == nil {
             throw ValidationError(
-                "The image comes from standard input. Give a place to save it: --out FILE, or --out - for standard output."
+                "The image comes from standard input. Give a file to save it to: --out FILE, or --out - for standard output."
             )
         }
     }

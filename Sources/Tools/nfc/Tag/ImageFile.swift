@@ -72,7 +72,7 @@ struct ImageFile: Sendable {
             throw CommandFailure(
                 .usage,
                 "no-file",
-                "The image comes from a pipe. Give a place to save it: --out FILE, or --out - for standard output."
+                "The image comes from a pipe. Give a file to save it to: --out FILE, or --out - for standard output."
             )
         }
         if hasSeveral, out.map({ OutputFile.isOneFile($0, path == "-" ? "/dev/stdin" : path) }) ?? true {
@@ -165,7 +165,7 @@ struct ImageFile: Sendable {
         guard let first = lines.first, first.number != other.number, object(first) != nil else { return [] }
         throw CommandFailure(
             TagImageError.Code.malformed.description,
-            "\(name): line \(other.number): The first line is a JSON object, and this one is not. Correct or remove it."
+            "\(name): line \(other.number): The first line is a JSON object, but this one is not. Correct or remove it."
         )
     }
 
@@ -197,7 +197,7 @@ extension TagImage.Format: ExpressibleByArgument {
         guard format == nil else { return }
         let step = "with one of: \(allValueStrings.joined(separator: ", "))."
         guard let named = Self(path: out) else {
-            throw ValidationError("The name '\(out)' does not give a format. Add \(option) \(step)")
+            throw ValidationError("The name '\(out)' has no known extension. Add \(option) \(step)")
         }
         guard named.isWritten else {
             throw ValidationError("TagInfo reports can only be read. Add \(option) \(step)")

@@ -204,6 +204,6 @@ struct TagWriteCommand: AsyncParsableCommand {
 extension TagWriteFailure {
     /// The text for the scanning sheet, which is too short to explain what the tag may contain.
     var sheetMessage: String {
-        leavesDoubt ? "The tag left too early. Hold it near the reader again." : error.reason
+        leavesDoubt ? "The tag was removed too early. Hold it near the reader again." : error.reason
     }
 }

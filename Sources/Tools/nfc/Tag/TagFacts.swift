@@ -208,7 +208,7 @@ extension Type2Contents {
         let staticLock = Array(memory.dropFirst(10).prefix(2))
         // Products with more than 20 pages have three lock bytes directly after the data.
         let dynamicLock = product.dynamicLockPage.map { Array(memory.dropFirst($0 * 4).prefix(3)) }
-        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic not known" : ", dynamic \($0.hexText())" }
+        let dynamicText = dynamicLock.map { $0.isEmpty ? ", dynamic unknown" : ", dynamic \($0.hexText())" }
         let bytes = "static \(staticLock.hexText())" + (dynamicText ?? "")
         let locked = lockedPages
         let text = "\(TagFact.readOnly(locked, "page")) (\(bytes))"
@@ -321,7 +321,7 @@ extension Type4Contents {
     private var cardFacts: [TagFact] {
         switch kind {
         case .unspecified:
-            return [TagFact("Card", "only its activation is known")]
+            return [TagFact("Card", "only its activation data is known")]
         case .version(let contents):
             return [
                 TagFact("Card", "\(contents.chip), of which only the version is known", "chip", contents.chip),
@@ -364,10 +364,10 @@ extension Type4Contents {
         ]
         let configuration = contents.configuration
         if configuration.usesRandomUID {
-            facts.append(TagFact("Random", "another UID in each field", "random_uid", true))
+            facts.append(TagFact("Random", "a new UID each time it enters the field", "random_uid", true))
         }
         if configuration.isFormatDisabled {
-            facts.append(TagFact("Format", "refused for good", "format_disabled", true))
+            facts.append(TagFact("Format", "permanently disabled", "format_disabled", true))
         }
         var objects: [JSONObject] = []
         for application in contents.applications {
@@ -495,7 +495,7 @@ extension Type5Contents {
             words.append("\(name) block \(protection.pointer) needs a password")
         }
         if protection.isPrivate { words.append("private") }
-        if protection.isPersistentlyQuiet { words.append("quiet for good") }
+        if protection.isPersistentlyQuiet { words.append("permanently quiet") }
         if settings.isUntraceable { words.append("untraceable") }
         if protection.isDestroyed || settings.isKilled { words.append("destroyed") }
         return words.isEmpty ? nil : words.joined(separator: ", ")

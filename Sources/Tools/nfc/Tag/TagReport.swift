@@ -94,7 +94,7 @@ struct TagReport {
 
     func print(json: Bool) { printResult(json: json, beside: out, ["ok": true] + object, lines) }
 
-    var uidText: String { uid.isEmpty ? "not known: the reader does not report it" : uid.hexText() }
+    var uidText: String { uid.isEmpty ? "unknown: the reader does not report it" : uid.hexText() }
 
     var lines: [String] {
         var lines: [String] = []
