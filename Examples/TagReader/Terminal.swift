@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// A key of the terminal.
+/// A key pressed in the terminal.
 enum Key: Sendable, Equatable {
     case up, down, pageUp, pageDown, enter, escape
     case character(Character)

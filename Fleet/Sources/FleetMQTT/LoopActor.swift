@@ -5,7 +5,6 @@
 /// Its tasks call other actors on the same thread, and functions without an actor, without switching executors. Each
 /// switch is a separate job, and the switches would take longer than the work for an event.
 package actor LoopActor {
-    /// The loop.
     package nonisolated let loop: EventLoop
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }

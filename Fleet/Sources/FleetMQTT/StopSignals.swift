@@ -43,7 +43,7 @@ package final class StopSignals {
 
 /// Whether a signal has arrived, and the functions waiting for it.
 private final class SignalState: @unchecked Sendable {
-    // Sendable because the variables have a lock.
+    // Sendable because its state is protected by a lock.
     private let lock = NSLock()
     private var hasArrived = false
     private var waiting: [@Sendable () -> Void] = []

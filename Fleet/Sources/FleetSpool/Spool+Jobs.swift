@@ -20,13 +20,13 @@ extension Spool {
     /// Adds a job to the journal, unless it already exists.
     package func accept(_ job: Job) async throws(SpoolError) -> JobAcceptance {
         try await transact { [number] _, db in
-            let known = try Row.fetchOne(
+            let row = try Row.fetchOne(
                 db,
                 sql: "SELECT outcome FROM job WHERE node = ? AND id = ?",
                 arguments: [number, job.id]
             )
-            if let known {
-                guard let outcome: Data = known["outcome"] else { return .waiting }
+            if let row {
+                guard let outcome: Data = row["outcome"] else { return .waiting }
                 return .ended((try? JSONValue(parsing: Array(outcome))) ?? [:])
             }
             try db.execute(

@@ -6,7 +6,6 @@ import GRDB
 ///
 /// When a call returns, its changes are on disk and survive a power failure. Calls are performed in order.
 package final class Spool: Sendable {
-    /// The node.
     package let node: FleetName
     /// The file's stream name.
     package var stream: String { file.stream }

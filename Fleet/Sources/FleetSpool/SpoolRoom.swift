@@ -50,8 +50,8 @@ extension SpoolCore {
             ends[index] = sequence
             // The broker has acknowledged this event, so it is not lost.
             guard acknowledged || !ledger.readers[index].earlyAcks.contains(sequence) else { continue }
-            let known = removed[index]
-            removed[index] = .init(count: (known?.count ?? 0) + 1, first: known?.first ?? sequence, last: sequence)
+            let soFar = removed[index]
+            removed[index] = .init(count: (soFar?.count ?? 0) + 1, first: soFar?.first ?? sequence, last: sequence)
         }
         guard let last else { return [:] }
         try db.execute(
@@ -76,8 +76,8 @@ extension SpoolCore {
     /// Records dropped events.
     func note(_ db: Database, _ index: Int, _ more: SpoolLedger.Dropped) throws {
         var dropped = more
-        if let known = ledger.totals.dropped[index] {
-            dropped = known
+        if let earlier = ledger.totals.dropped[index] {
+            dropped = earlier
             dropped.add(more)
         }
         ledger.totals.dropped[index] = dropped

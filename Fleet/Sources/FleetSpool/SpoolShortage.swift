@@ -7,7 +7,7 @@ package enum SpoolShortage: Sendable, Hashable {
     /// The disk has less free space than the settings allow.
     case disk
 
-    /// What to do, as a sentence.
+    /// A sentence that says what to do.
     package var advice: String {
         switch self {
         case .limit: "Bring the broker back, or raise limit_mb."

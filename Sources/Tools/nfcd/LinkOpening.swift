@@ -199,9 +199,9 @@ final class LinkRefresh {
 
     /// Whether to contact a site now. A site that was never contacted is due. A failed site is retried early if
     /// `retriesFailures` is true.
-    static func isDue(_ known: CachedAssociation?, at now: Int64, retriesFailures: Bool) -> Bool {
-        guard let known else { return true }
-        return known.isDue(at: now) || (retriesFailures && known.failure != nil)
+    static func isDue(_ association: CachedAssociation?, at now: Int64, retriesFailures: Bool) -> Bool {
+        guard let association else { return true }
+        return association.isDue(at: now) || (retriesFailures && association.failure != nil)
     }
 
     static func pause(until times: [Int64], at now: Int64) -> Int64 {

@@ -4,7 +4,6 @@
 package struct EventPosition: Sendable, Hashable {
     /// The name of the spool that assigned the number.
     package var stream: String
-    /// The node.
     package var node: FleetName
     /// The reader, or ``FleetName/bridge``.
     package var reader: FleetName

@@ -6,7 +6,6 @@ package import TagProtocols
 package struct TagReport: Sendable {
     /// The UID, PUPI or IDm.
     package var identifier: [UInt8]
-    /// The technology.
     package var technology: Technology
     /// The NFC Forum tag type; nil for unsupported tags.
     package var type: ForumTagType?

@@ -13,7 +13,6 @@ extension JSONValue {
     /// The value as one line of text.
     package var line: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Writes the value.
     func write(to writer: inout JSONWriter) {
         switch self {
         case .null: writer.value(nil as String?)

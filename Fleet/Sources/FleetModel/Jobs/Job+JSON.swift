@@ -28,16 +28,16 @@ extension Job {
             }
             uid = bytes
         }
-        let known: Set<String> = ["id", "node", "deadline", "reader", "uid", "kind"]
+        let commonMembers: Set<String> = ["id", "node", "deadline", "reader", "uid", "kind"]
         let members = value.objectMembers ?? []
         let work: Work
-        let own: Set<String>
+        let ownMembers: Set<String>
         do throws(JobRefusal) {
-            (work, own) = try Self.work(value)
+            (work, ownMembers) = try Self.work(value)
         } catch {
             throw refuse(error.reason)
         }
-        for member in members where !known.contains(member.name) && !own.contains(member.name) {
+        for member in members where !commonMembers.contains(member.name) && !ownMembers.contains(member.name) {
             throw refuse("A job of this kind has no member \(member.name).")
         }
         self.init(id: id, node: node, deadline: deadline, reader: reader, uid: uid, work: work)

@@ -2,7 +2,7 @@
 
 /// A task for a node, to be done once.
 package struct Job: Sendable, Hashable {
-    /// What a job does.
+    /// The work that a job requests.
     package enum Work: Sendable, Hashable {
         /// Writes a message to the next tag.
         case write(MessageTemplate, locks: Bool)

@@ -62,8 +62,8 @@ extension MessageTemplate {
             rest = rest[start...]
             guard let place = places.first(where: { rest.hasPrefix($0) }) else {
                 let end = rest.firstIndex(of: "}").map { rest.index(after: $0) } ?? rest.endIndex
-                let known = places.joined(separator: ", ")
-                throw JobRefusal(.badJob, "'\(rest[..<end].prefix(40))' is no place to fill. There are \(known).")
+                let names = places.joined(separator: ", ")
+                throw JobRefusal(.badJob, "'\(rest[..<end].prefix(40))' is no place to fill. There are \(names).")
             }
             rest = rest.dropFirst(place.count)
         }

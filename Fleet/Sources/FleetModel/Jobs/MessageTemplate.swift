@@ -3,7 +3,6 @@ import NDEF
 
 /// A message to write, with placeholders for values known only once a tag arrives.
 package enum MessageTemplate: Sendable, Hashable {
-    /// A link.
     case link(String)
     /// A text in a language.
     case text(String, language: String)

@@ -7,7 +7,6 @@ package struct FleetName: Sendable, Hashable, Comparable, CustomStringConvertibl
     /// The longest name, in characters.
     package static let maximumLength = 64
 
-    /// The name as text.
     package let text: String
     package var description: String { text }
 

@@ -23,9 +23,9 @@ final class FleetSession {
     /// Starts connecting to the broker.
     ///
     /// - Parameters:
+    ///   - options: the broker to connect to.
     ///   - reconnects: whether to re-establish a lost connection, for long-running commands.
     ///   - signals: the signals that cancel the session.
-    ///   - signals: what cancels it.
     init(
         _ options: FleetOptions,
         reconnects: Bool = false,

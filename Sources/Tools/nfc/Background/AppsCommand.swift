@@ -138,10 +138,10 @@ struct AppsListCommand: AsyncParsableCommand {
         let domain = entry.domain
         // The form that `nfc apps choose` accepts.
         var links = Links(opensBrowser: choices.opensBrowser(for: (entry.isWildcard ? "*." : "") + domain))
-        let known = cache.association(of: domain)
-        links.source = LinkStatus(domain: domain, known: known, now: UserEnvironment.now).source
-        links.age = known?.answered.map { Int(UserEnvironment.now - $0) }
-        links.failure = known?.failure
+        let association = cache.association(of: domain)
+        links.source = LinkStatus(domain: domain, association: association, now: UserEnvironment.now).source
+        links.age = association?.answered.map { Int(UserEnvironment.now - $0) }
+        links.failure = association?.failure
         guard let matcher = cache.matchers(of: [domain])[domain] else { return links }
         links.hasFile = true
         for (index, details) in matcher.file.details.enumerated() where details.apps.contains(app.id) {

@@ -186,7 +186,7 @@ struct UserEnvironment {
     let folders = UserFolders(environment: ProcessInfo.processInfo.environment)
     let deliverer = LinkDeliverer(environment: ProcessInfo.processInfo.environment)
 
-    /// The seconds since 1970.
+    /// The current time in seconds since 1970.
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     func apps() -> InstalledApps { InstalledApps(folders) }

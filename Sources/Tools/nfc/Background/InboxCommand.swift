@@ -257,8 +257,8 @@ struct InboxClearCommand: AsyncParsableCommand {
         if identifiers.isEmpty { return try inbox.clear() }
         if let removal = try inbox.remove(Set(identifiers.map(\.id))) { return removal }
         let content = try inbox.content()
-        let known = Set(content.entries.map(\.id)).union(content.damagedEntries)
-        let missing = identifiers.map(\.id).filter { !known.contains($0) }.map(\.description)
+        let knownIDs = Set(content.entries.map(\.id)).union(content.damagedEntries)
+        let missing = identifiers.map(\.id).filter { !knownIDs.contains($0) }.map(\.description)
         throw CommandFailure(
             "no-entry",
             "The inbox has no entry \(missing.joined(separator: ", ")), and nothing was removed. See: nfc inbox list"

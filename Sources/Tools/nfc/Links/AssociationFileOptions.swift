@@ -87,21 +87,21 @@ struct AssociationFileOptions: ParsableArguments {
     private func kept() throws -> Loaded? {
         guard let domain = HostName.ascii(file) else { return nil }
         let user = UserEnvironment()
-        guard let known = try user.cache().association(of: domain) else {
+        guard let association = try user.cache().association(of: domain) else {
             guard user.apps().apps.contains(where: { $0.linkedDomains.contains(domain) }) else { return nil }
             let text = "The file of \(domain) was not fetched yet. To get it: nfc links fetch \(domain)"
             return Loaded(.site, Problem("no-file", text), of: domain)
         }
-        let source: Source = known.isLocal ? .local : .site
-        let finding = known.failureParts.flatMap { LinkFinding.ofAnswer($0.code, reason: $0.reason) }
+        let source: Source = association.isLocal ? .local : .site
+        let finding = association.failureParts.flatMap { LinkFinding.ofAnswer($0.code, reason: $0.reason) }
         var loaded: Loaded
-        if let bytes = known.file {
+        if let bytes = association.file {
             loaded = Loaded(source, bytes, of: domain)
         } else if let finding {
             loaded = Loaded(source, Problem("no-file", finding), of: domain)
         } else {
             let step = "To try again now: nfc links fetch \(domain) --force"
-            let why = known.failure ?? "The site has no file."
+            let why = association.failure ?? "The site has no file."
             loaded = Loaded(source, Problem("no-file", "There is no file of \(domain): \(why) \(step)"), of: domain)
         }
         loaded.findings = finding.map { [$0] } ?? []

@@ -41,7 +41,8 @@ struct LinksListCommand: AsyncParsableCommand {
         let local = LocalAssociations(of: user.folders)?.domains ?? []
         let domains = Set(apps.flatMap(\.linkedDomains) + local).sorted()
         for domain in domains {
-            let status = LinkStatus(domain: domain, known: cache.association(of: domain), now: UserEnvironment.now)
+            let association = cache.association(of: domain)
+            let status = LinkStatus(domain: domain, association: association, now: UserEnvironment.now)
             let apps = apps.filter { $0.linkedDomains.contains(domain) }
             let rows = apps.map { "  \($0.name)  \($0.id)" }
             printResult(
@@ -124,7 +125,7 @@ struct LinksFetchCommand: AsyncParsableCommand {
         }
         for result in results {
             let wasAsked = asked.contains(result.domain)
-            let status = LinkStatus(domain: result.domain, known: result, now: now, wasAsked: wasAsked)
+            let status = LinkStatus(domain: result.domain, association: result, now: now, wasAsked: wasAsked)
             printResult(json: json, ["ok": result.failure == nil, "tried": wasAsked] + status.object, [status.text])
         }
         if results.isEmpty, !json { printLine("No installed app lists a domain. See: nfc apps --help") }
@@ -239,7 +240,7 @@ private func asciiDomain(_ domain: String) throws -> String {
 struct LinkStatus {
     let domain: String
     /// The saved answer; nil if the site was never contacted.
-    let known: CachedAssociation?
+    let association: CachedAssociation?
     /// The current time in seconds since 1970.
     let now: Int64
     /// Whether this command has just contacted the site.
@@ -247,36 +248,36 @@ struct LinkStatus {
 
     /// Where the file came from; nil if there is no file.
     var source: AssociationFileOptions.Source? {
-        guard let known, known.file != nil else { return nil }
-        return known.isLocal ? .local : .site
+        guard let association, association.file != nil else { return nil }
+        return association.isLocal ? .local : .site
     }
 
     var text: String {
-        guard let known else { return "\(domain)  no file; to get it: nfc links fetch" }
-        let size = known.file.map { "\($0.count) bytes" } ?? "no file"
-        guard !known.isLocal else {
+        guard let association else { return "\(domain)  no file; to get it: nfc links fetch" }
+        let size = association.file.map { "\($0.count) bytes" } ?? "no file"
+        guard !association.isLocal else {
             return "\(domain)  \(size), a local file (developer mode; to remove it: nfc links remove \(domain))"
         }
-        let age = known.answered.map { ", the site answered \(ageText(seconds: now - $0))" } ?? ""
-        guard let failure = known.failure else { return "\(domain)  \(size)\(age)" }
+        let age = association.answered.map { ", the site answered \(ageText(seconds: now - $0))" } ?? ""
+        guard let failure = association.failure else { return "\(domain)  \(size)\(age)" }
         let tried =
             wasAsked
-            ? "the attempt just now failed" : "the last attempt, \(ageText(seconds: now - known.asked)), failed"
-        return "\(domain)  \(size)\(age); \(tried): \(failure) \(nextTryText(known))"
+            ? "the attempt just now failed" : "the last attempt, \(ageText(seconds: now - association.asked)), failed"
+        return "\(domain)  \(size)\(age); \(tried): \(failure) \(nextTryText(association))"
     }
 
-    private func nextTryText(_ known: CachedAssociation) -> String {
-        guard let next = known.nextTry(at: now) else { return "" }
+    private func nextTryText(_ association: CachedAssociation) -> String {
+        guard let next = association.nextTry(at: now) else { return "" }
         let when = next <= now ? "now" : "in \(durationText(seconds: next - now))"
         return "The next attempt is due \(when). To try at once: nfc links fetch \(domain) --force"
     }
 
     var object: JSONObject {
-        let problem = known?.failureParts
+        let problem = association?.failureParts
         return [
-            "domain": domain, "source": source?.rawValue, "size": known?.file?.count,
-            "age_s": known?.answered.map { Int(now - $0) },
-            "next_try_s": known?.nextTry(at: now).map { Int(max(0, $0 - now)) },
+            "domain": domain, "source": source?.rawValue, "size": association?.file?.count,
+            "age_s": association?.answered.map { Int(now - $0) },
+            "next_try_s": association?.nextTry(at: now).map { Int(max(0, $0 - now)) },
             "error": problem?.code, "message": problem?.reason,
         ]
     }

@@ -389,22 +389,22 @@ struct JSONMembers {
         return strings
     }
 
-    /// Reads an array of objects that may have only the `known` keys.
-    func objects(_ key: String, of known: [String]) throws(CommandFailure) -> [JSONMembers] {
+    /// Reads an array of objects that may contain only the keys `knownKeys`.
+    func objects(_ key: String, of knownKeys: [String]) throws(CommandFailure) -> [JSONMembers] {
         var objects: [JSONMembers] = []
         for value in try array(key) {
             guard let object = JSONMembers(value, record: record) else {
                 throw error(key, "must be an array of objects")
             }
-            try object.check(known)
+            try object.check(knownKeys)
             objects.append(object)
         }
         return objects
     }
 
     /// Throws if there is an unknown member, because its content would be lost.
-    func check(_ known: [String]) throws(CommandFailure) {
-        guard let key = members.keys.filter({ has($0) && !known.contains($0) }).min() else { return }
-        throw error(key, "is unknown here; known members are \(known.joined(separator: ", "))")
+    func check(_ knownKeys: [String]) throws(CommandFailure) {
+        guard let key = members.keys.filter({ has($0) && !knownKeys.contains($0) }).min() else { return }
+        throw error(key, "is unknown here; known members are \(knownKeys.joined(separator: ", "))")
     }
 }
